@@ -221,8 +221,8 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceProcessTests",
             dependencies: [
-                "SharedSpace", "TupleSpace", "SpaceEngine", "SpaceSystem", "SpaceTestSupport", "SpaceTesting",
-                "space-test-agent", "space-torture", system, subprocess,
+                "SharedSpace", "SpaceInspection", "TupleSpace", "SpaceEngine", "SpaceSystem", "SeededRandom",
+                "SpaceTestSupport", "SpaceTesting", "space-test-agent", "space-torture", system, subprocess,
             ],
             swiftSettings: settings
         ),

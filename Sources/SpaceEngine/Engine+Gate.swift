@@ -100,7 +100,7 @@ extension Engine {
                     nextClaim: counters.nextClaim,
                     // If that is damaged, each operation goes through LMDB, and says so.
                     due: (try? snapshot.earliestDue(counters)) ?? 1,
-                    isOff: counters.isJournaling
+                    isOff: counters.keepsNearEndOff
                 )
             } else {
                 control.sequence.store(counters.sequence)

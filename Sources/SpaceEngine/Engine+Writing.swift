@@ -67,17 +67,31 @@ extension Engine {
             near,
             keepsNear: keepsNear
         )
-        if removesDue, scope.counters.expiring > 0 { try removeWhatIsDue() }
-        try body(scope)
+        if scope.counters.logEntry != 0 { return try commitLogged(transaction, removesDue: removesDue, body) }
+        try change(removesDue: removesDue, body)
         guard scope.hasChanges else { return }
         var due: Int64 = 0
         if let near {
-            if scope.counters.isJournaling { near.turnOff() }
+            if scope.counters.keepsNearEndOff { near.turnOff() }
             if keepsNear { near.noteKept() }
             due = try scope.earliestDue()
             near.noteDue(before: due)
         }
         try scope.finish()
+        try store(transaction)
+        CrashPoint.reach(.nearStored)
+        noteStored(due: due, keepsNear: keepsNear)
+    }
+
+    /// What is due, and then the transaction's own changes.
+    @inline(__always)
+    func change(removesDue: Bool, _ body: (WriteScope) throws(SpaceError) -> Void) throws(SpaceError) {
+        if removesDue, scope.counters.expiring > 0 { try removeWhatIsDue() }
+        try body(scope)
+    }
+
+    @inline(__always)
+    func store(_ transaction: consuming WriteTransaction) throws(SpaceError) {
         diskReserve.prepareCommit(scope.meter.bytes)
         CrashPoint.reach(.beforeCommit)
         do throws(LMDBError) {
@@ -86,10 +100,14 @@ extension Engine {
         } catch {
             throw SpaceError(error)
         }
-        CrashPoint.reach(.nearStored)
+    }
+
+    /// Notes that the transaction is committed.
+    @inline(__always)
+    func noteStored(due: Int64, keepsNear: Bool) {
         if let near {
             near.note(nextClaim: scope.counters.nextClaim, due: due)
-            if !keepsNear { near.empty(next: scope.counters.nextTuple, isOff: scope.counters.isJournaling) }
+            if !keepsNear { near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff) }
         }
         scope.noteCommitted(shapeCache)
     }

@@ -47,6 +47,8 @@ package final class Engine: @unchecked Sendable {
     package let wakes = WakeList()
     package let changeSignal = ChangeSignal()
     let combiner = WriteCombiner()
+    /// The log of the commits, for the holder of the gate, once a commit has needed it.
+    var log: FileLog?
     /// Whether a commit has passed a multiple of 4,096 changes since the last call of `takePassedMark()`.
     private let hasPassedMark = Atomic<Bool>(false)
 

@@ -33,6 +33,10 @@ struct CrashPointTests {
             try dieWriting(point, .guarded, isCommitted: true)
         case .begun, .beforeCommit:
             try dieWriting(point, .guarded, isCommitted: false)
+        case .beforeLogging:
+            try dieLogging(point, isCommitted: false)
+        case .logged:
+            try dieLogging(point, isCommitted: true)
         case .afterCommit, .rung:
             try dieWriting(point, .guarded, isCommitted: true)
         case .nearFilled:
@@ -127,6 +131,26 @@ struct CrashPointTests {
             #expect(try root.space.namespaceNames() == [])
         }
         #expect(try visitor.line()?.hasPrefix("error namespaceDeleted") == true)
+    }
+
+    /// The process dies before or after its commit is in the log, and before it is in the namespace.
+    private func dieLogging(_ point: CrashPoint, isCommitted: Bool) throws {
+        let namespace = try root.space.namespace("n")
+        let folder = try TemporaryRoot()
+        _ = try namespace.beginLog(to: folder.path + "/log")
+        let victim = try Agent(root, "n")
+        let waiter = try Agent(root, "n")
+        try waiter.block("take-wait 60000 [\"job\", 1]", in: namespace)
+        try die(victim, at: point, doing: "write [\"job\", 1]")
+        // The next writer applies what is in the log.
+        try namespace.write("job", 2)
+        if !isCommitted { try namespace.write("job", 1) }
+        #expect(try waiter.line() == #"ok ["job",1]"#)
+        try waiter.exit()
+        #expect(try namespace.takeIfExists("job", 2) != nil)
+        #expect(try namespace.count() == 0)
+        try goOn(namespace)
+        try namespace.leave()
     }
 
     /// The process dies in a transaction that takes over what is in the near end.

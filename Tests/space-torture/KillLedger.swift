@@ -13,7 +13,7 @@ struct KillLedger: Sendable {
     static let deaths = 1 << 20
     private static let places = 256
     /// The workers watch nothing.
-    static let points = CrashPoint.allCases.filter { $0 != .nothingReady }
+    static let points = CrashPoint.allCases.filter { ![.nothingReady, .beforeLogging, .logged].contains($0) }
 
     enum Doing: UInt32 { case nothing, opening, writing, taking, moving, claiming, completing, releasing, leaving }
 

@@ -14,8 +14,13 @@ struct BackupCommand: ParsableCommand {
             moments that it had. Prints how many moments the file has, how many rows were added (0: nothing has changed, and no \
             moment was added), and the number of the namespace's last change.
 
+            With --each-commit, every commit from now on is a moment of the file, which is then the namespace's log: a change \
+            counts once it is in the log, so a write fails if the log can't be written. 'space replay --follow' keeps a \
+            standby with it. Prints the log's path and the number of its last entry. --no-log ends it.
+
             EXAMPLES:
               space backup jobs --to jobs.backup
+              space backup jobs --to jobs.log --each-commit
               space backup jobs --to jobs.backup | jq .sequence
             """
     )
@@ -26,13 +31,34 @@ struct BackupCommand: ParsableCommand {
         help: ArgumentHelp("The backup's file; it is made if there is none.", valueName: "file"),
         completion: .file()
     )
-    var to: String
+    var to: String?
+
+    @Flag(help: "Log every commit in the file from now on.")
+    var eachCommit = false
+
+    @Flag(help: "End the log; the file stays.")
+    var noLog = false
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
+    mutating func validate() throws {
+        if noLog, to != nil || eachCommit { throw ValidationError("--no-log ends the log, and takes no other option") }
+        if !noLog, to == nil { throw ValidationError("name the file: --to FILE") }
+    }
+
     func run() throws {
-        let result = try NamespaceAccess(common, namespace).use { try $0.backUp(to: to) }
+        let access = try NamespaceAccess(common, namespace)
+        guard let to else { return try access.use { try $0.endLog() } }
+        if eachCommit {
+            let log = try access.use { try $0.beginLog(to: to) }
+            var object = JSONObject()
+            object.add("log", log.path)
+            object.add("entry", Int(clamping: log.entry))
+            object.add("sequence", log.sequence)
+            return try Output.print(lines: [object.line])
+        }
+        let result = try access.use { try $0.backUp(to: to) }
         var object = JSONObject()
         object.add("moments", result.entries)
         object.add("rows", result.changes)

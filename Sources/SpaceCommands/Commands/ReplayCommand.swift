@@ -15,10 +15,17 @@ struct ReplayCommand: ParsableCommand {
 
             --to CHANGE takes the last moment that has no change above that number; --list prints the backup's moments.
 
+            --follow makes a standby of a log ('space backup --each-commit'), or goes on with one, and applies each entry as it \
+            comes, until it is ended by a signal. Only the log writes in a standby; other processes read there, and wait for \
+            what they read. It prints its last entry when it has caught up. --promote makes a standby a namespace of its own; \
+            its claims return then.
+
             EXAMPLES:
               space replay jobs --from jobs.backup --root /tmp/other
               space replay jobs-before --from jobs.backup --to 1200
               space replay --list --from jobs.backup
+              space replay jobs --from jobs.log --root /tmp/other --follow
+              space replay jobs --root /tmp/other --promote
             """
     )
 
@@ -26,13 +33,19 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
 
     @Option(help: ArgumentHelp("The backup's file.", valueName: "file"), completion: .file())
-    var from: String
+    var from: String?
 
     @Option(help: ArgumentHelp("The last change that the namespace may have.", valueName: "change"))
     var to: UInt64?
 
     @Flag(help: "Print the backup's moments, one JSON object a line.")
     var list = false
+
+    @Flag(help: "Make a standby of a log, and keep it up to date.")
+    var follow = false
+
+    @Flag(help: "Make a standby a namespace of its own.")
+    var promote = false
 
     @Flag(help: "Keep the namespace when its last owner has exited.")
     var persistent = false
@@ -41,18 +54,29 @@ struct ReplayCommand: ParsableCommand {
     var namespace: String?
 
     mutating func validate() throws {
+        if promote, from != nil || to != nil || list || follow || persistent || namespace == nil {
+            throw ValidationError("--promote takes the name of a standby, and no other option")
+        }
+        if !promote, from == nil { throw ValidationError("name the file: --from FILE") }
+        if follow, to != nil || list { throw ValidationError("--follow goes on with every entry: it takes no --to") }
         if list, namespace != nil || to != nil || persistent {
             throw ValidationError("--list makes no namespace: it takes --from alone")
         }
     }
 
     func run() throws {
+        guard let from else {
+            return try NamespaceAccess(common, namespace ?? "").use { try Standby.promote($0) }
+        }
         let (name, moments) = list || namespace == nil ? try Space.moments(ofBackup: from) : ("", [])
         if list {
             return try Output.print(lines: moments.map { Self.line($0) })
         }
         let space = try common.space()
         let target = namespace ?? name
+        if follow, try Existence(space: space, name: target).isThere() {
+            return try keepUp(try NamespaceAccess(common, target).openExisting(for: owner))
+        }
         let choice = try owner.choice()
         do {
             let (made, moment) = try space.replay(
@@ -60,13 +84,28 @@ struct ReplayCommand: ParsableCommand {
                 as: target,
                 upTo: to,
                 owner: try choice.request(),
-                persistent: persistent
+                persistent: persistent || follow,
+                asStandby: follow
             )
+            if follow { return try keepUp(made) }
             try NamespaceAccess.use(made) { _ in
                 try Output.print(lines: [Self.line(moment)])
             }
         } catch let error as SpaceError where error.code == .noOwner {
             throw OwnerOptions.refusal(target, choice)
+        }
+    }
+
+    /// Follows the log until a signal ends the command.
+    private func keepUp(_ namespace: Namespace) throws {
+        try NamespaceAccess.use(namespace) { namespace in
+            let standby = try Standby(namespace)
+            try standby.follow(until: { Signals.pending != nil }) { entry in
+                var object = JSONObject()
+                object.add("entry", Int(clamping: entry))
+                try Output.print(lines: [object.line])
+            }
+            try Signals.check()
         }
     }
 

@@ -43,16 +43,22 @@ extension StatusReport {
 
     /// Lines for people.
     func text(now: Int64 = Clock.realtimeMilliseconds()) -> [String] {
-        var lines = PeopleText.table([
-            ["namespace", status.name],
-            ["mode", modeText],
-            ["tuples", "\(status.tuples)"],
-            ["cells", "\(status.cells)"],
-            ["size", "\(PeopleText.bytes(status.bytes)) of \(PeopleText.bytes(status.byteLimit))"],
-            ["on disk", PeopleText.bytes(status.diskBytes)],
-            ["changes", "\(status.sequence)\(historyText)"],
-            ["created", PeopleText.relative(status.created, to: now)],
-        ])
+        let log = status.log.map { log in
+            let entry = "\(log.path.quotedForPeople), entry \(log.entry)"
+            return log.isFollowed ? ["standby of", entry] : ["log", entry]
+        }
+        var lines = PeopleText.table(
+            [
+                ["namespace", status.name],
+                ["mode", modeText],
+                ["tuples", "\(status.tuples)"],
+                ["cells", "\(status.cells)"],
+                ["size", "\(PeopleText.bytes(status.bytes)) of \(PeopleText.bytes(status.byteLimit))"],
+                ["on disk", PeopleText.bytes(status.diskBytes)],
+                ["changes", "\(status.sequence)\(historyText)"],
+                ["created", PeopleText.relative(status.created, to: now)],
+            ] + [log].compactMap(\.self)
+        )
         if !graph.deadlocks.isEmpty { lines += [""] + WaitReport.lines(graph.deadlocks) }
         func section(_ title: String, _ titles: [String], _ rows: [[String]]) {
             guard !rows.isEmpty else { return }

@@ -41,6 +41,7 @@ struct StatusReport {
         object.add("life", "\(status.life)")
         object.add("history", json: Self.json(status.history))
         object.add("disk", status.diskBytes)
+        object.add("log", json: Self.json(status.log))
         object.add("deadlocks", json: "[\(graph.deadlocks.map(WaitReport.json).joined(separator: ","))]")
         return object
     }
@@ -51,6 +52,16 @@ struct StatusReport {
         var object = JSONObject()
         object.add("changes", history.changes)
         object.add("bytes", history.bytes)
+        return object.line
+    }
+
+    /// A log as JSON.
+    private static func json(_ log: NamespaceStatus.Log?) -> String {
+        guard let log else { return "null" }
+        var object = JSONObject()
+        object.add("path", log.path)
+        object.add("entry", Int(clamping: log.entry))
+        object.add("standby", log.isFollowed)
         return object.line
     }
 

@@ -16,7 +16,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Reaping.
     case graveGate, markedDead, buried, beforeDeleting
     // Writing.
-    case gateTaken, begun, beforeCommit, afterCommit, granted, gateReleased, woken, rung
+    case gateTaken, begun, beforeLogging, logged, beforeCommit, afterCommit, granted, gateReleased, woken, rung
     // Writing, taking and claiming in the near end: before and after the store that commits, and before a flush moves
     // the head.
     case nearFilled, nearWritten, nearTaking, nearTaken, nearClaiming, nearClaimed, nearStored

@@ -69,7 +69,15 @@ package final class RoomMeter {
     @exclusivity(unchecked) private(set) var purpose = WritePurpose.removing
     /// The bytes of all rows that were stored.
     @exclusivity(unchecked) private(set) var bytes = 0
-    @exclusivity(unchecked) private var ensuredBytes = Int.max
+    @exclusivity(unchecked) private var ensuredBytes = Int.max {
+        didSet { quickBytes = notesChanges ? -1 : ensuredBytes }
+    }
+    /// With how many bytes a charge needs no second look; with none while changes are noted.
+    @exclusivity(unchecked) private var quickBytes = Int.max
+    /// Whether the keys of changed rows are noted.
+    @exclusivity(unchecked) private(set) var notesChanges = false
+    /// The rows that the transaction has changed, if they are noted.
+    let changed = ChangedRows()
     @exclusivity(unchecked) private var values = 0
     @exclusivity(unchecked) private var valuePages = 0
 
@@ -120,7 +128,9 @@ package final class RoomMeter {
 
     /// Begins a transaction; called under the gate.
     @inline(__always)
-    func begin(_ purpose: WritePurpose, shapes: Int, _ access: Access) {
+    func begin(_ purpose: WritePurpose, shapes: Int, _ access: Access, notesChanges: Bool) {
+        self.notesChanges = notesChanges
+        if notesChanges { changed.clear() }
         self.purpose = purpose
         self.access = access
         (bytes, values, valuePages) = (0, 0, 0)
@@ -151,7 +161,7 @@ package final class RoomMeter {
         let count = counts + Int(database.handle)
         count.pointee.scattered &+= 1
         let size = note(size, in: count)
-        return count.pointee.scattered <= count.pointee.ensuredScattered && size <= ensuredBytes
+        return count.pointee.scattered <= count.pointee.ensuredScattered && size <= quickBytes
     }
 
     /// Charges a row that is added at the end of a table or dropped at its beginning.
@@ -160,7 +170,7 @@ package final class RoomMeter {
         let count = counts + Int(database.handle)
         count.pointee.ends &+= 1
         let size = note(size, in: count)
-        return count.pointee.ends <= count.pointee.ensuredEnds && size <= ensuredBytes
+        return count.pointee.ends <= count.pointee.ensuredEnds && size <= quickBytes
     }
 
     /// Adds a row's bytes, and returns the sum.
@@ -186,9 +196,24 @@ package final class RoomMeter {
 
     // MARK: Ensuring
 
-    /// Makes sure of the disk space for all that is counted; throws if there is not enough.
+    /// Notes a changed row if changes are noted, and makes sure of its disk space; called for each row that a charge
+    /// does not find ensured.
     @inline(never)
-    func makeRoom() throws(SpaceError) {
+    func makeRoom(_ database: Database, _ key: UnsafeRawBufferPointer?) throws(SpaceError) {
+        if notesChanges {
+            if let key { note(database, key) }
+            let count = counts[Int(database.handle)]
+            if count.scattered <= count.ensuredScattered, count.ends <= count.ensuredEnds, bytes <= ensuredBytes {
+                return
+            }
+        }
+        try makeRoom()
+    }
+
+    func note(_ database: Database, _ key: UnsafeRawBufferPointer) { changed.note(database, key) }
+
+    /// Makes sure of the disk space for all that is counted; throws if there is not enough.
+    private func makeRoom() throws(SpaceError) {
         if (try? ensure(plan(ahead: 1))) != nil || (try? ensure(plan(ahead: 4))) != nil { return }
         try ensure(plan(ahead: nil), isLast: true)
     }

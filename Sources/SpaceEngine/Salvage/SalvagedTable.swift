@@ -20,6 +20,7 @@ package enum SalvagedTable: String, CaseIterable {
             switch MainKey(keyBytes: key) {
             case .counters: return value.count == Counters.size
             case .life: return value.count == LifeRow.size
+            case .log: return value.withBytes { LogRow(key: $0, value: $0) != nil }
             case nil: return key.count > 1 && Self.sections.contains(key[0])
             }
         case .tuples: return key.count == 8 && value.count >= TupleRow.headerSize && Self.hasTupleFlags(value)

@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The numbers that every write needs, in one row of the main table.
 package struct Counters: TableRow, Equatable {
-    package static let size = 128
+    package static let size = 136
 
     /// The id that the next tuple gets.
     ///
@@ -37,6 +37,13 @@ package struct Counters: TableRow, Equatable {
     /// How many rows the table of holds has; while there are none, no process checks whose holds they are.
     package var holds: UInt64 = 0
 
+    /// The number of the log's last entry that the namespace has, or 0 if its commits are not logged.
+    package var logEntry: UInt64 = 0
+    /// Whether the namespace is a standby: the log's entries are its only writers.
+    package var followsLog = false
+
+    private static let following: UInt64 = 1 << 61
+
     /// Whether a tuple may be about to return from `claims`, because its holder has ended or its time has come.
     package var mayReturn: Bool { claimed > 0 || buried > 0 && expiring > 0 }
 
@@ -65,10 +72,12 @@ package struct Counters: TableRow, Equatable {
         deliveryLimit = word(13)
         nextObject = word(14)
         holds = word(15)
+        logEntry = word(16) & ~Self.following
+        followsLog = word(16) & Self.following != 0
         // A waiter's slot has 48 bits for an id. The other numbers can't have come near 64 bits.
         let all =
             sequence | nextClaim | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
-            | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds
+            | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds | logEntry
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
 
@@ -94,6 +103,7 @@ package struct Counters: TableRow, Equatable {
         store(13, deliveryLimit)
         store(14, nextObject)
         store(15, holds)
+        store(16, logEntry | (followsLog ? Self.following : 0))
     }
 
     package static func damage(at key: UnsafeRawBufferPointer) -> String { missing }

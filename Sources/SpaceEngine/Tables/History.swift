@@ -49,6 +49,9 @@ extension Counters {
     /// Whether changes get rows in the journal: a watcher is registered, or the namespace keeps a history.
     package var isJournaling: Bool { watchers > 0 || historyRows > 0 }
 
+    /// Whether tuples pass by the near end: what is written there is neither journaled nor logged.
+    var keepsNearEndOff: Bool { isJournaling || logEntry != 0 }
+
     /// The history with its defaults filled in, or `nil` if the namespace keeps none.
     package func history(limit: UInt64) -> History? {
         guard historyRows > 0 else { return nil }

@@ -6,11 +6,14 @@ package enum MainKey: TableKey, CaseIterable {
     case counters
     /// The life's number.
     case life
+    /// The log of the commits, if they are logged.
+    case log
 
     private var name: StaticString {
         switch self {
         case .counters: "counters"
         case .life: "life"
+        case .log: "log"
         }
     }
 

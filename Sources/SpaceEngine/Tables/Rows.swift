@@ -112,15 +112,21 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     private mutating func put(_ key: Key, _ row: Row, _ flags: PutFlags) throws(SpaceError) {
         try row.write { (size) throws(SpaceError) in
             try key.withBytes { (key) throws(SpaceError) in
-                try meter.charge(database, key.count + size, flags)
+                try meter.charge(database, key, key.count + size, flags)
                 return try lmdb { () throws(LMDBError) in try cursor.reserve(key, size: size, flags: flags) }
             }
         }
     }
 
+    /// The key of the row that the walk is at.
+    private mutating func key() throws(SpaceError) -> UnsafeRawBufferPointer? {
+        try lmdb { () throws(LMDBError) in try cursor.current()?.key }
+    }
+
     /// Deletes the row that the walk is at.
     package mutating func delete() throws(SpaceError) {
-        try meter.charge(database, 0, [])
+        let (meter, database) = (meter, database)
+        try meter.charge(database, try key(), 0, [])
         try lmdb { () throws(LMDBError) in try cursor.delete() }
     }
 }

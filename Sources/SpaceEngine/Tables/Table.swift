@@ -61,7 +61,7 @@ package struct Table<Key: TableKey, Row: TableRow> {
     private func put(_ key: Key, _ row: Row, _ flags: PutFlags) throws(SpaceError) {
         try row.write { (size) throws(SpaceError) in
             try key.withBytes { (key) throws(SpaceError) in
-                try meter.charge(database, key.count + size, flags)
+                try meter.charge(database, key, key.count + size, flags)
                 return try lmdb { () throws(LMDBError) in try access.reserve(database, key, size: size, flags: flags) }
             }
         }
@@ -71,17 +71,17 @@ package struct Table<Key: TableKey, Row: TableRow> {
     @inline(__always)
     @discardableResult
     package func delete(_ key: Key) throws(SpaceError) -> Bool {
-        try meter.charge(database, 0, [])
-        return try key.withBytes { (key) throws(SpaceError) in
-            try lmdb { () throws(LMDBError) in try access.delete(database, key) }
+        try key.withBytes { (key) throws(SpaceError) in
+            try meter.charge(database, key, 0, [])
+            return try lmdb { () throws(LMDBError) in try access.delete(database, key) }
         }
     }
 
     /// Removes the row that is the first of the table, whose value has `size` bytes.
     package func deleteFirst(_ key: Key, size: Int) throws(SpaceError) {
         // A value in pages of its own goes without being touched.
-        try meter.charge(database, min(size, 1024), .append)
         try key.withBytes { (key) throws(SpaceError) in
+            try meter.charge(database, key, min(size, 1024), .append)
             _ = try lmdb { () throws(LMDBError) in try access.delete(database, key) }
         }
     }
@@ -90,7 +90,11 @@ package struct Table<Key: TableKey, Row: TableRow> {
     package func empty() throws(SpaceError) {
         // mdb.c, mdb_freelist_save: the list of the pages that a transaction freed is one value, eight bytes per page.
         let pages = try lmdb { () throws(LMDBError) in try access.statistics(database).pages }
-        try meter.charge(database, 2 * 8 * min(max(pages, 0), Limits.mapBytes / 4096), [])
+        try meter.charge(database, nil, 2 * 8 * min(max(pages, 0), Limits.mapBytes / 4096), [])
+        if let meter, meter.takeUnretainedValue().notesChanges {
+            var rows = try scan()
+            while let (key, _) = try rows.nextBytes() { meter.takeUnretainedValue().note(database, key) }
+        }
         try lmdb { () throws(LMDBError) in try access.empty(database) }
     }
 
@@ -135,16 +139,21 @@ package struct Table<Key: TableKey, Row: TableRow> {
 }
 
 extension Unmanaged<RoomMeter>? {
-    /// Charges a row that is about to be changed.
+    /// Charges a row that is about to be changed; its key is asked for only if the change is noted.
     ///
     /// A snapshot's table has no meter, and storing through it traps: only a mistake of the library's own can do that.
     @inline(__always)
-    func charge(_ database: Database, _ size: Int, _ flags: PutFlags) throws(SpaceError) {
+    func charge(
+        _ database: Database,
+        _ key: @autoclosure () throws(SpaceError) -> UnsafeRawBufferPointer?,
+        _ size: Int,
+        _ flags: PutFlags
+    ) throws(SpaceError) {
         guard let self else { preconditionFailure("a snapshot's tables are only read") }
         let isEnsured = self._withUnsafeGuaranteedRef { meter in
             flags == .append ? meter.chargeEnd(database, size) : meter.charge(database, size)
         }
-        if !isEnsured { try self.takeUnretainedValue().makeRoom() }
+        if !isEnsured { try self.takeUnretainedValue().makeRoom(database, try key()) }
     }
 }
 

@@ -30,14 +30,19 @@ package final class CommittedChanges {
     }
 
     package func add(_ id: UInt64, _ tuple: EncodedTuple, expiry: Int64) {
-        tupleCount += 1
-        guard tupleCount == 1 else { return otherTuples.append(id) }
-        firstTuple = id
+        add(id)
+        guard tupleCount == 1 else { return }
         guard isAwaited, expiry == 0, tuple.bytes.count <= Self.mostKeptBytes else { return }
         kept.removeAll(keepingCapacity: true)
         kept.append(contentsOf: tuple.bytes)
         keptTuple = id
         keptIsRecord = tuple.isRecord
+    }
+
+    /// Notes a tuple whose bytes are not at hand.
+    func add(_ id: UInt64) {
+        tupleCount += 1
+        if tupleCount == 1 { firstTuple = id } else { otherTuples.append(id) }
     }
 
     package func add(_ interest: Interest) {

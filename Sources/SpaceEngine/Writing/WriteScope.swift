@@ -94,7 +94,7 @@ package final class WriteScope: TransactionTables {
             knownDue = near.earliestDue
         }
         sequenceAtBegin = counters.sequence
-        meter.begin(purpose, shapes: shapes.indexed.count, access)
+        meter.begin(purpose, shapes: shapes.indexed.count, access, notesChanges: counters.logEntry != 0)
         self.keepsNear = keepsNear
         if let near, !keepsNear { try takeOver(near) }
     }

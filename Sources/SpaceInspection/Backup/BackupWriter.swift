@@ -9,8 +9,9 @@ struct BackupWriter {
     /// The bytes that the file begins with, if this is its first entry.
     private let fileHeader: [UInt8]
     private let start: Int
+    private let last: LogPosition
     private var position: Int
-    private var chunk: BackupChunk
+    private var chunk: LogChunk
     private var changes: [UInt8] = []
     /// How many changes there are.
     private(set) var count = 0
@@ -20,21 +21,21 @@ struct BackupWriter {
     /// - Parameters:
     ///   - file: The file, locked.
     ///   - subject: What is backed up, if the file has no beginning yet.
-    ///   - contents: What is in the file; what lies behind its end is overwritten.
-    ///   - entry: The entry's number and times; it says the rest itself.
+    ///   - last: How far the file goes; what lies behind is overwritten.
+    ///   - moment: What the entry says beside the rows.
     init(
-        _ file: borrowing BackupFile,
-        beginning subject: BackupFile.Subject?,
-        behind contents: BackupFile.Contents,
-        _ entry: BackupChunk
+        _ file: borrowing LogFile,
+        beginning subject: LogFile.Subject?,
+        behind last: LogPosition,
+        _ moment: LogMoment
     ) {
         descriptor = file.descriptor.raw
         path = file.path
-        fileHeader = subject.map { BackupFile.header(of: $0) } ?? []
-        start = fileHeader.isEmpty ? contents.end : 0
-        position = contents.end
-        chunk = entry
-        chunk.link = contents.link
+        fileHeader = subject.map { LogFile.header(of: $0) } ?? []
+        self.last = last
+        position = Int(clamping: last.end)
+        start = fileHeader.isEmpty ? position : 0
+        chunk = LogChunk(behind: last, moment)
     }
 
     mutating func add(_ change: RowChange) throws(SpaceError) {
@@ -45,12 +46,15 @@ struct BackupWriter {
     }
 
     /// Completes the entry, and syncs the file; an entry without changes is left out.
-    mutating func finish() throws(SpaceError) {
-        guard count > 0 else { return }
+    ///
+    /// - Returns: How far the file goes then.
+    mutating func finish() throws(SpaceError) -> LogPosition {
+        guard count > 0 else { return last }
         // Everything before the last chunk is on the disk before it, so that an entry never seems whole which isn't.
         try sync()
         try flush(isLast: true)
         try sync()
+        return LogPosition(entry: chunk.entry, end: UInt64(position), link: chunk.link)
     }
 
     /// Removes what was written of the entry.

@@ -10,6 +10,11 @@ package struct BackupMoment: Sendable {
     package let time: Int64
     /// How large its entry is, in bytes.
     package let bytes: Int
+
+    init(_ entry: LogFile.Entry) {
+        (sequence, time) = (entry.moment.sequence, entry.moment.time)
+        bytes = entry.bytes.count
+    }
 }
 
 extension Space {
@@ -21,13 +26,14 @@ extension Space {
     ///   only a part of it is.
     package static func moments(ofBackup path: String) throws(SpaceError) -> (name: String, moments: [BackupMoment]) {
         try SpaceError.attempt("read the backup", on: nil) { () throws(SpaceError) in
-            let file = try BackupFile.reading(path)
+            let file = try LogFile.reading(path)
             guard let subject = try file.subject() else { throw empty(path) }
-            let contents = try file.contents(subject)
-            if let damage = contents.damage { throw damage }
-            let moments = contents.entries.map {
-                BackupMoment(sequence: $0.sequence, time: $0.time, bytes: $0.bytes.count)
+            var moments: [BackupMoment] = []
+            let walk = try file.walk(behind: subject.beginning) { (entry) throws(SpaceError) in
+                moments.append(BackupMoment(entry))
+                return true
             }
+            if let damage = walk.damage { throw damage }
             return (subject.name, moments)
         }
     }
@@ -48,6 +54,8 @@ extension Space {
     ///   - sequence: The last moment whose changes have numbers up to this; `nil` for the file's last.
     ///   - owner: Who owns the new namespace.
     ///   - persistent: Whether it stays without owners, even if the other did not.
+    ///   - isStandby: Whether the namespace goes on as a standby: then nothing ends, and only the file's next entries
+    ///     write to it.
     /// - Returns: The namespace, and the moment that it shows.
     /// - Throws: `incompatible` if there is such a namespace; `misuse` if the file is no backup, or has no such moment;
     ///   `damaged`; `storageFull`; what ``namespace(_:owning:options:)`` throws.
@@ -56,23 +64,23 @@ extension Space {
         as name: String,
         upTo sequence: UInt64? = nil,
         owner: OwnerRequest,
-        persistent: Bool = false
+        persistent: Bool = false,
+        asStandby isStandby: Bool = false
     ) throws(SpaceError) -> (Namespace, BackupMoment) {
         try SpaceError.attempt(Self.replaying, on: name) { () throws(SpaceError) in
-            let file = try BackupFile.reading(path)
+            let file = try LogFile.reading(path)
             guard let subject = try file.subject() else { throw Self.empty(path) }
-            let contents = try file.contents(subject)
-            let entries = contents.entries.prefix { $0.sequence <= sequence ?? .max }
-            // What is damaged may be what was asked for.
-            if let damage = contents.damage, entries.count == contents.entries.count,
-                sequence.map({ $0 != entries.last?.sequence }) ?? true
-            {
-                throw damage
+            var first: UInt64?
+            let walk = try file.walk(behind: subject.beginning) { (entry) in
+                first = first ?? entry.moment.sequence
+                return entry.moment.sequence <= sequence ?? .max
             }
-            guard let last = entries.last else {
-                guard let first = contents.entries.first else { throw Self.empty(path) }
+            // What is damaged may be what was asked for.
+            if let damage = walk.damage, sequence.map({ $0 != walk.last?.moment.sequence }) ?? true { throw damage }
+            guard let last = walk.last else {
+                guard let first else { throw Self.empty(path) }
                 throw .misuse(
-                    "the backup \(path.quotedForPeople) begins at change \(first.sequence)",
+                    "the backup \(path.quotedForPeople) begins at change \(first)",
                     advice: "name that or a later one"
                 )
             }
@@ -80,63 +88,16 @@ extension Space {
             let header = subject.header
             let options = NamespaceOptions(
                 mode: header.mode,
-                isPersistent: persistent || last.isPersistent,
+                isPersistent: persistent || last.moment.isPersistent,
                 byteLimit: Int(clamping: header.byteLimit)
             )
-            let source = Source(file: file, entries: Array(entries))
-            let filling = InitialContents(from: header) { (core) throws(SpaceError) in try source.fill(core) }
+            let source = ReplaySource(file, from: subject.beginning, to: last)
+            let standby = isStandby ? Array(try LogFile.wholePath(of: path).utf8) : nil
+            let filling = InitialContents(from: header, isNewLife: !isStandby) { (core) throws(SpaceError) in
+                try source.fill(core, standby: standby)
+            }
             let namespace = try open(name, owner: owner, creates: true, options: options, contents: filling)
-            return (namespace, BackupMoment(sequence: last.sequence, time: last.time, bytes: last.bytes.count))
-        }
-    }
-
-    /// The entries that a new namespace is filled with.
-    private final class Source {
-        private let file: BackupFile
-        private let entries: [BackupFile.Entry]
-        /// The counters that the entries have so far.
-        private var counters: Counters?
-
-        init(file: consuming BackupFile, entries: [BackupFile.Entry]) {
-            self.file = file
-            self.entries = entries
-        }
-
-        /// Writes the rows; the last transaction sets the counters.
-        func fill(_ core: NamespaceCore) throws(SpaceError) {
-            for entry in entries {
-                try file.forEachChunk(of: entry) { (changes) throws(SpaceError) in
-                    do throws(SpaceError) {
-                        try write(changes, of: entry, to: core, atOnce: .max)
-                    } catch  where error.code == .limitReached {
-                        // The bound for a transaction's pages grows with it, and the other namespace may have been full.
-                        try write(changes, of: entry, to: core, atOnce: Self.fewBytes)
-                    }
-                }
-            }
-            guard let counters else { throw file.damage("it lacks the row of counters") }
-            try core.write(.removing) { (scope) throws(SpaceError) in try scope.goOn(with: counters) }
-        }
-
-        private static let fewBytes = 64 << 10
-
-        /// Writes some rows, in transactions of so many bytes; they may use the space that is kept for removals.
-        private func write(
-            _ changes: UnsafeRawBufferPointer,
-            of entry: BackupFile.Entry,
-            to core: NamespaceCore,
-            atOnce most: Int
-        ) throws(SpaceError) {
-            var rest = changes
-            while !rest.isEmpty {
-                let done = try core.write(.removing) { (scope) throws(SpaceError) in
-                    try RowChange.forEach(in: rest, atMost: most) { (change) throws(SpaceError) in
-                        if change.isOfCounters { counters = change.value.flatMap { Counters($0) } }
-                        try scope.apply(change, isInOrder: entry.number == 1)
-                    }
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[done...])
-            }
+            return (namespace, BackupMoment(last))
         }
     }
 }

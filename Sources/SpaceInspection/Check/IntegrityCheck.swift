@@ -50,7 +50,7 @@ package struct IntegrityCheck {
         for text in try snapshot.damageInHolds(counters) + snapshot.damageInQueues() { report(text) }
         for text in try snapshot.damageInResponders(counters) { report(text) }
         try checkOrderedSets()
-        try checkMain()
+        try checkMain(counters)
     }
 
     /// The rows that have to be in `expiries`; each row that is found there is removed from the tally.
@@ -290,11 +290,15 @@ package struct IntegrityCheck {
     }
 
     /// Checks that each row of the main database is a row of a table or the root of one.
-    private mutating func checkMain() throws(SpaceError) {
+    private mutating func checkMain(_ counters: Counters) throws(SpaceError) {
         // The counters and the row that names the life come in addition to the tables.
         var known = 2 + Tables.named
         if try snapshot.mainLife.getValid(.life) == nil {
             report("the row that names the namespace's life is missing or damaged")
+        }
+        if counters.logEntry != 0 {
+            known += 1
+            if try snapshot.mainLog.getValid(.log) == nil { report("the row with the log is missing or damaged") }
         }
         for section in snapshot.sections { known += try count(section) }
         let all = try snapshot.main.count

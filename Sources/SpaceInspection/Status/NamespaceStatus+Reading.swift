@@ -43,6 +43,13 @@ extension NamespaceStatus {
         sequence = counters.sequence
         byteLimit = Int(control.header.byteLimit)
         history = counters.history(limit: control.header.byteLimit)
+        log = try snapshot.mainLog.getValid(.log).map {
+            Log(
+                path: String(decoding: $0.path, as: UTF8.self),
+                entry: counters.logEntry,
+                isFollowed: counters.followsLog
+            )
+        }
         self.bytes = bytes
         self.diskBytes = diskBytes
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
@@ -50,6 +57,8 @@ extension NamespaceStatus {
         // A damaged row is reported by the check, and ends no look.
         oldest = (try? Self.oldest(snapshot)) ?? nil
         waiters = try Self.waiters(control, sightings, pids, snapshot.allPlaces())
+        // The sessions in a standby's rows are those of processes elsewhere.
+        if counters.followsLog { pids = [:] }
         watchers = try snapshot.watchers().map { (_, row) in
             Watcher(
                 pid: pids[row.session],

@@ -44,6 +44,16 @@ public struct NamespaceStatus: Sendable {
         public let since: Int64
     }
 
+    /// A file to which each commit is added before it counts.
+    public struct Log: Sendable, Hashable {
+        /// The file's path.
+        public let path: String
+        /// The number of the last entry that the namespace has.
+        public let entry: UInt64
+        /// Whether the namespace is a standby: then only the log's entries write in it.
+        public let isFollowed: Bool
+    }
+
     /// A registration to be told of changes.
     public struct Watcher: Sendable, Hashable {
         /// The process id; `nil` for a subscription whose process is away.
@@ -138,6 +148,8 @@ public struct NamespaceStatus: Sendable {
     public let byteLimit: Int
     /// How much of the changes is kept even while there is no watcher; `nil`: nothing.
     public let history: History?
+    /// The log of the namespace's commits; `nil` if they are not logged.
+    public let log: Log?
     /// The processes that use the namespace or keep it alive.
     public let owners: [Owner]
     /// The waiters.

@@ -174,7 +174,9 @@ extension NamespaceCore {
 
     private func dropWatchers(timeout: Duration?, of hasEnded: (UInt64) -> Bool) {
         let rows = try? read { (snapshot) throws(SpaceError) in
-            try snapshot.counters().watchers == 0 ? [] : try snapshot.watchers()
+            let counters = try snapshot.counters()
+            // The watchers of a standby are elsewhere.
+            return counters.watchers == 0 || counters.followsLog ? [] : try snapshot.watchers()
         }
         for (number, row) in rows ?? [] where hasEnded(row.session) {
             let isSubscription = !row.subscription.isEmpty

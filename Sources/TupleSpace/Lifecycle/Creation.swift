@@ -10,8 +10,16 @@ package struct InitialContents {
     /// Writes the contents, before any other process sees the namespace.
     let fill: (NamespaceCore) throws(SpaceError) -> Void
 
-    package init(from header: ControlHeader, _ fill: @escaping (NamespaceCore) throws(SpaceError) -> Void) {
+    /// Whether what was held in the other namespace ends here.
+    let isNewLife: Bool
+
+    package init(
+        from header: ControlHeader,
+        isNewLife: Bool,
+        _ fill: @escaping (NamespaceCore) throws(SpaceError) -> Void
+    ) {
         self.header = header
+        self.isNewLife = isNewLife
         self.fill = fill
     }
 }
@@ -232,7 +240,7 @@ struct Creation {
         let core = try opening.makeCore(folder, control, session, use, tables)
         if let contents = opening.contents {
             try contents.fill(core)
-            try core.endSessionsOfBefore { _ in true }
+            if contents.isNewLife { try core.endSessionsOfElsewhere() }
         }
         return core
     }

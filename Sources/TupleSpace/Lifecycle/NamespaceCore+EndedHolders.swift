@@ -50,10 +50,21 @@ extension NamespaceCore {
     ///
     /// It is for tables that come from elsewhere or from before a reboot: none of their sessions lives.
     func endSessionsOfBefore(_ hasEnded: (ProcessIdentity) -> Bool) throws(SpaceError) {
+        guard try !isStandby else { return }
         try returnClaims { holder in
             if case .process(let process) = holder { hasEnded(process) } else { true }
         }
         dropAllWatchers()
+    }
+
+    /// Ends the claims, holds and watchers that came with the tables of another namespace.
+    package func endSessionsOfElsewhere() throws(SpaceError) { try endSessionsOfBefore { _ in true } }
+
+    /// Whether only a log's entries write in the namespace.
+    package var isStandby: Bool {
+        get throws(SpaceError) {
+            try read { (snapshot) throws(SpaceError) in try snapshot.counters().followsLog }
+        }
     }
 
     /// Returns the claims for which `isWanted` is true, and kicks such tuples that were set aside.
@@ -110,9 +121,11 @@ extension NamespaceCore {
     func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
         try read(showsNear: true) { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
+            // Whoever holds something in a standby holds it elsewhere.
+            let counters = try snapshot.counters()
+            guard !counters.followsLog else { return holders }
             for part in parts.all { try part.addHolders(at: name, in: snapshot, to: &holders) }
             guard name == nil else { return holders }
-            let counters = try snapshot.counters()
             if counters.expiring > 0 { holders.formUnion(try snapshot.holdersOfRows()) }
             guard counters.claimed > 0 else { return holders }
             try snapshot.forEachClaim { (_, row) throws(SpaceError) in
@@ -182,6 +195,7 @@ extension NamespaceCore {
         let (isDue, hasClaims) = try read(showsNear: true) { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
             engine.noteCounters(counters, of: snapshot)
+            guard !counters.followsLog else { return (false, false) }
             guard counters.expiring > 0 else { return (false, counters.claimed > 0) }
             return (try snapshot.due(limit: 1).contains { $0.kind == .claim }, counters.claimed > 0)
         }

@@ -46,6 +46,17 @@ package struct RowChange {
         if let value { bytes.append(contentsOf: value) }
     }
 
+    /// Where the change ends that reaches a position, or the last one.
+    static func end(ofChangesIn bytes: ArraySlice<UInt8>, atLeast position: Int) -> Int {
+        bytes.withUnsafeBytes { bytes in
+            var end = 0
+            while end < min(position, bytes.count) {
+                end += headerSize + Int(bytes.little(end + 2, UInt16.self)) + Int(bytes.little(end + 4, UInt32.self))
+            }
+            return end
+        }
+    }
+
     /// Calls `visit` for each change in some bytes, in order; a change borrows from them.
     ///
     /// - Parameters:
@@ -96,34 +107,5 @@ extension TransactionTables {
     /// A table by its number, its rows not looked into.
     package func table(numbered number: Int) -> Table<[UInt8], UnsafeRawBufferPointer> {
         table(tables.numbered[number])
-    }
-}
-
-extension WriteScope {
-    /// Makes a row what a change says.
-    ///
-    /// The row of counters is left out: the scope has counters of its own, which its commit stores.
-    ///
-    /// With `isInOrder`, each row comes behind all others that its table has. Then pages are filled, which otherwise are
-    /// left half empty when rows come in order (mdb.c, mdb_page_split).
-    package func apply(_ change: RowChange, isInOrder: Bool) throws(SpaceError) {
-        guard !change.isOfCounters else { return }
-        let (table, key) = (table(numbered: change.table), Array(change.key))
-        if let value = change.value {
-            // Only a tree of its own has an end to append to, and the main one's is a section's.
-            let isTree = (1...Tables.named).contains(change.table)
-            if isInOrder, isTree { try table.append(key, value) } else { try table.put(key, value) }
-        } else {
-            try table.delete(key)
-        }
-        noteUpkeep()
-    }
-
-    /// Goes on with the counters that belong to applied changes; numbers of claims go on from the higher of both.
-    package func goOn(with counters: Counters) throws(SpaceError) {
-        let nextClaim = max(counters.nextClaim, self.counters.nextClaim)
-        self.counters = counters
-        self.counters.nextClaim = nextClaim
-        try noteShapesChanged()
     }
 }

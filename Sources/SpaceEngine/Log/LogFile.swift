@@ -1,14 +1,16 @@
 import Glibc
-import SpaceEngine
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// A backup's file: entries, each with the changes of rows since the entry before; the first has all rows.
+/// A file with what a namespace was: entries, each with the changes of rows since the entry before; the first has all
+/// rows.
 ///
-/// Guarantees: an entry counts once its last chunk is in the file, so a backup that is killed leaves the file as it was
-/// before, apart from bytes behind its end, which the next backup removes. Every byte is under a checksum. A backup
-/// holds the kernel's lock on the file's first byte, so two don't mix.
+/// It is a backup, to which `space backup` adds an entry when it is called, or a log, to which each commit adds one.
+///
+/// Guarantees: an entry counts once its last chunk is in the file, so a process that is killed leaves the file as it was
+/// before, apart from bytes behind its end, which the next one removes. Every byte is under a checksum. Whoever adds an
+/// entry holds the kernel's lock on the file's first byte, so two don't mix.
 ///
 ///     file   0    "SpaceBackup", a zero, the format's version (4 bytes)
 ///            16   the header of the namespace's control file, as of the first entry (256 bytes)
@@ -26,44 +28,56 @@ import TupleCoding
 ///                 from another file
 ///            56   hash64 of the chunk's header before this
 ///            64   changes of rows (`RowChange`)
-struct BackupFile: ~Copyable {
-    static let magic = Array("SpaceBackup\0".utf8)
+package struct LogFile: ~Copyable {
+    package static let magic = Array("SpaceBackup\0".utf8)
     private static let controlOffset = 16
     private static let nameOffset = controlOffset + ControlHeader.size
     fileprivate static let hashOffset = nameOffset + 256
-    static let headerSize = hashOffset + 8
+    package static let headerSize = hashOffset + 8
 
-    let path: String
-    let descriptor: OwnedDescriptor
+    package let path: String
+    package let descriptor: OwnedDescriptor
 
     /// What the file says it is a backup of.
-    struct Subject {
-        let header: ControlHeader
-        let name: String
+    package struct Subject {
+        package let header: ControlHeader
+        package let name: String
+
+        package init(header: ControlHeader, name: String) {
+            self.header = header
+            self.name = name
+        }
 
         /// The hash at the end of the file's header.
-        var hash: UInt64 { BackupFile.header(of: self).little(BackupFile.hashOffset, UInt64.self) }
+        package var hash: UInt64 { LogFile.header(of: self).little(LogFile.hashOffset, UInt64.self) }
+
+        /// The position before the first entry.
+        package var beginning: LogPosition { LogPosition(entry: 0, end: UInt64(LogFile.headerSize), link: hash) }
     }
 
     /// The chunks of one entry.
-    struct Entry {
-        let number: UInt64
-        let sequence: UInt64
-        /// When it was made, in milliseconds since 1970.
-        let time: Int64
-        let isPersistent: Bool
-        let bytes: Range<Int>
+    package struct Entry {
+        package let number: UInt64
+        package let moment: LogMoment
+        package let bytes: Range<Int>
+        /// The hash that the entry refers to, and the one that the next refers to.
+        package let linkBefore: UInt64
+        fileprivate let link: UInt64
+
+        /// How far the file goes with this entry.
+        package var position: LogPosition { LogPosition(entry: number, end: UInt64(bytes.upperBound), link: link) }
     }
 
-    /// What is in a file.
-    struct Contents {
-        var entries: [Entry] = []
+    /// What a walk through a file's entries came to.
+    package struct Walk {
+        /// The last entry that was visited.
+        package var last: Entry?
         /// Where the next entry goes; what lies behind is a part of an entry that was never completed.
-        var end = BackupFile.headerSize
-        /// The hash that the next chunk begins with.
-        var link: UInt64
+        package var position: LogPosition
         /// What is wrong behind the last entry that can be read, if something is.
-        var damage: SpaceError?
+        package var damage: SpaceError?
+
+        package init(at position: LogPosition) { self.position = position }
     }
 
     // MARK: Opening
@@ -73,19 +87,15 @@ struct BackupFile: ~Copyable {
         self.descriptor = descriptor
     }
 
-    deinit {
-        // A child that this process is starting has the open file too until it calls exec, and would keep the lock.
-        try? FileLock.unlock(descriptor.raw, byte: 0)
-    }
+    deinit { unlock() }
 
     /// Opens a backup to read it.
-    static func reading(_ path: String) throws(SpaceError) -> BackupFile { try opened(path, flags: O_RDONLY) }
+    package static func reading(_ path: String) throws(SpaceError) -> LogFile { try opened(path, flags: O_RDONLY) }
 
     /// Opens a backup to add to it, or makes an empty file; no other process adds to it meanwhile.
-    static func adding(to path: String) throws(SpaceError) -> BackupFile {
+    package static func adding(to path: String) throws(SpaceError) -> LogFile {
         let file = try opened(path, flags: O_RDWR | O_CREAT)
-        let raw = file.descriptor.raw
-        guard try system(path.quotedForPeople, { () throws(Errno) in try FileLock.tryExclusive(raw, byte: 0) }) else {
+        guard try file.tryLock() else {
             throw SpaceError(
                 .holderBusy,
                 reason: "another process is adding to \(path.quotedForPeople)",
@@ -95,15 +105,42 @@ struct BackupFile: ~Copyable {
         return file
     }
 
-    private static func opened(_ path: String, flags: CInt) throws(SpaceError) -> BackupFile {
+    /// Opens a log to add to it; it exists.
+    static func goingOn(_ path: String) throws(SpaceError) -> LogFile { try opened(path, flags: O_RDWR) }
+
+    /// The path of an existing file from the root on, without links.
+    package static func wholePath(of path: String) throws(SpaceError) -> String {
+        try system(path.quotedForPeople) { () throws(Errno) in
+            guard let whole = realpath(path, nil) else { throw Errno(rawValue: errno) }
+            defer { free(whole) }
+            return String(cString: whole)
+        }
+    }
+
+    private static func opened(_ path: String, flags: CInt) throws(SpaceError) -> LogFile {
         let descriptor = try system(path.quotedForPeople) { () throws(Errno) in
             // O_NONBLOCK: open(2) of a FIFO would wait for a writer.
             try OwnedDescriptor.open(path, flags: flags | O_NONBLOCK, mode: 0o600)
         }
-        let file = BackupFile(path: path, descriptor)
+        let file = LogFile(path: path, descriptor)
         try file.checkKind()
         return file
     }
+
+    // MARK: Locking
+
+    /// Locks the file for one who adds to it; `false` if another has it.
+    func tryLock() throws(SpaceError) -> Bool {
+        let raw = descriptor.raw
+        return try system(path.quotedForPeople) { () throws(Errno) in try FileLock.tryExclusive(raw, byte: 0) }
+    }
+
+    /// Unlocks it.
+    ///
+    /// Closing the file would not do: a child that this process is starting has the open file too until it calls exec.
+    func unlock() { try? FileLock.unlock(descriptor.raw, byte: 0) }
+
+    // MARK: Bytes
 
     private func checkKind() throws(SpaceError) {
         let raw = descriptor.raw
@@ -113,7 +150,7 @@ struct BackupFile: ~Copyable {
         }
     }
 
-    var size: Int {
+    package var size: Int {
         get throws(SpaceError) {
             let raw = descriptor.raw
             return try system(path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw).size }
@@ -127,10 +164,26 @@ struct BackupFile: ~Copyable {
         }
     }
 
+    package func write(_ bytes: [UInt8], at offset: Int) throws(SpaceError) {
+        let raw = descriptor.raw
+        try system(path.quotedForPeople) { () throws(Errno) in try FileBytes.write(bytes, to: raw, at: offset) }
+    }
+
+    /// Removes what lies from a position on.
+    package func cut(at offset: Int) throws(SpaceError) {
+        let raw = descriptor.raw
+        try system(path.quotedForPeople) { () throws(Errno) in try FileBytes.truncate(raw, to: offset) }
+    }
+
+    package func sync() throws(SpaceError) {
+        let raw = descriptor.raw
+        try system(path.quotedForPeople) { () throws(Errno) in try Directory.sync(raw) }
+    }
+
     // MARK: The file's header
 
     /// The beginning of a backup of a namespace.
-    static func header(of subject: Subject) -> [UInt8] {
+    package static func header(of subject: Subject) -> [UInt8] {
         var bytes = magic
         bytes.append(little: ControlHeader.currentVersion)
         bytes += subject.header.encoded()
@@ -142,7 +195,7 @@ struct BackupFile: ~Copyable {
     }
 
     /// What the file is a backup of; `nil` if it is empty, or its first backup was killed at its beginning.
-    func subject() throws(SpaceError) -> Subject? {
+    package func subject() throws(SpaceError) -> Subject? {
         let bytes = try read(at: 0, count: Self.headerSize)
         if bytes.isEmpty { return nil }
         guard bytes.starts(with: Self.magic) else {
@@ -166,78 +219,75 @@ struct BackupFile: ~Copyable {
         return Subject(header: header, name: String(decoding: name, as: UTF8.self))
     }
 
-    func damage(_ what: String, advice: String = "use a copy of the file, or another backup") -> SpaceError {
+    package func damage(_ what: String, advice: String = "use a copy of the file, or another backup") -> SpaceError {
         SpaceError(.damaged, reason: "the backup \(path.quotedForPeople): \(what)", advice: advice)
     }
 
     // MARK: Entries
 
-    /// The complete entries of a backup of `subject`.
-    func contents(_ subject: Subject) throws(SpaceError) -> Contents {
+    /// Calls `visit` for each complete entry behind a position, in order, until it returns `false`.
+    package func walk(
+        behind position: LogPosition,
+        _ visit: (Entry) throws(SpaceError) -> Bool = { _ in true }
+    ) throws(SpaceError) -> Walk {
         let size = try size
-        var contents = Contents(link: subject.hash)
-        var link = contents.link
-        var (position, start) = (Self.headerSize, Self.headerSize)
-        while position < size {
-            let bytes = try read(at: position, count: BackupChunk.headerSize)
-            guard bytes.count == BackupChunk.headerSize else { break }
-            guard let chunk = BackupChunk(header: bytes), chunk.entry == UInt64(contents.entries.count + 1),
-                chunk.link == link
-            else {
-                contents.damage = damage(from: position, behind: contents.entries.last)
+        var walk = Walk(at: position)
+        var (next, link) = (Int(clamping: position.end), position.link)
+        var start = next
+        while next < size {
+            let bytes = try read(at: next, count: LogChunk.headerSize)
+            guard bytes.count == LogChunk.headerSize else { break }
+            guard let chunk = LogChunk(header: bytes), chunk.entry == walk.position.entry + 1, chunk.link == link else {
+                walk.damage = damage(from: next, behind: walk.last)
                 break
             }
-            let next = position + BackupChunk.headerSize + chunk.count
+            next += LogChunk.headerSize + chunk.count
             guard next <= size else { break }
-            position = next
             link = chunk.ownHash
             guard chunk.isLast else { continue }
-            contents.entries.append(
-                Entry(
-                    number: chunk.entry,
-                    sequence: chunk.sequence,
-                    time: chunk.time,
-                    isPersistent: chunk.isPersistent,
-                    bytes: start..<position
-                )
+            let entry = Entry(
+                number: chunk.entry,
+                moment: chunk.moment,
+                bytes: start..<next,
+                linkBefore: walk.position.link,
+                link: link
             )
-            (start, contents.end, contents.link) = (position, position, link)
+            guard try visit(entry) else { break }
+            (start, walk.last, walk.position) = (next, entry, entry.position)
         }
-        return contents
+        return walk
     }
 
     private func damage(from position: Int, behind last: Entry?) -> SpaceError {
         let what = "its bytes from \(position) on don't decode"
         guard let last else { return damage(what) }
         return damage(
-            "\(what); it is whole up to change \(last.sequence)",
-            advice: "replay that with --to \(last.sequence), and begin another file"
+            "\(what); it is whole up to change \(last.moment.sequence)",
+            advice: "replay that with --to \(last.moment.sequence), and begin another file"
         )
     }
 
-    /// Calls `visit` for each change of rows in some entries, in order.
-    func forEachChange(
-        of entries: some Sequence<Entry>,
+    /// Calls `visit` for each change of rows in an entry, in order.
+    package func forEachChange(
+        of entry: Entry,
         _ visit: (RowChange) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        for entry in entries {
-            try forEachChunk(of: entry) { (bytes) throws(SpaceError) in
-                try RowChange.forEach(in: bytes, visit)
-            }
+        try forEachChunk(of: entry) { (bytes) throws(SpaceError) in
+            try RowChange.forEach(in: bytes, visit)
         }
     }
 
     /// Calls `visit` with the changes of each chunk of an entry.
-    func forEachChunk(
+    package func forEachChunk(
         of entry: Entry,
         _ visit: (UnsafeRawBufferPointer) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         var position = entry.bytes.lowerBound
         while position < entry.bytes.upperBound {
-            guard let chunk = BackupChunk(header: try read(at: position, count: BackupChunk.headerSize)) else {
+            guard let chunk = LogChunk(header: try read(at: position, count: LogChunk.headerSize)) else {
                 throw damage("its bytes at \(position) don't decode")
             }
-            position += BackupChunk.headerSize
+            position += LogChunk.headerSize
             let bytes = try read(at: position, count: chunk.count)
             guard bytes.count == chunk.count, hash64(bytes) == chunk.hash else {
                 throw damage("the \(chunk.count) bytes at \(position) have a wrong checksum")
@@ -245,66 +295,5 @@ struct BackupFile: ~Copyable {
             position += chunk.count
             try bytes.withBytes { (bytes) throws(SpaceError) in try visit(bytes) }
         }
-    }
-}
-
-/// The header of a part of an entry.
-struct BackupChunk {
-    static let headerSize = 64
-    /// A chunk has a MiB and a row at most; no row is as large as this.
-    private static let mostBytes = 1 << 27
-    private static let magic = Array("CHNK".utf8)
-
-    var entry: UInt64 = 0
-    var sequence: UInt64 = 0
-    var time: Int64 = 0
-    var isPersistent = false
-    var isLast = false
-    var count = 0
-    var hash: UInt64 = 0
-    /// The last hash of the chunk before, or of the file's header.
-    var link: UInt64 = 0
-
-    init() {}
-
-    init?(header bytes: [UInt8]) {
-        guard bytes.count == Self.headerSize, bytes.starts(with: Self.magic),
-            hash64(Array(bytes[..<56])) == bytes.little(56, UInt64.self)
-        else { return nil }
-        let flags = bytes.little(4, UInt32.self)
-        (isLast, isPersistent) = (flags & 1 != 0, flags & 2 != 0)
-        entry = bytes.little(8, UInt64.self)
-        sequence = bytes.little(16, UInt64.self)
-        time = bytes.little(24, Int64.self)
-        count = Int(clamping: bytes.little(32, UInt64.self))
-        hash = bytes.little(40, UInt64.self)
-        link = bytes.little(48, UInt64.self)
-        guard count <= Self.mostBytes else { return nil }
-    }
-
-    /// The hash that the next chunk refers to.
-    var ownHash: UInt64 { encoded.little(56, UInt64.self) }
-
-    var encoded: [UInt8] {
-        var bytes = Self.magic
-        bytes.append(little: UInt32((isLast ? 1 : 0) | (isPersistent ? 2 : 0)))
-        bytes.append(little: entry)
-        bytes.append(little: sequence)
-        bytes.append(little: time)
-        bytes.append(little: UInt64(count))
-        bytes.append(little: hash)
-        bytes.append(little: link)
-        bytes.append(little: hash64(bytes))
-        return bytes
-    }
-}
-
-extension [UInt8] {
-    fileprivate mutating func append(little number: some FixedWidthInteger) {
-        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
-    }
-
-    fileprivate func little<I: FixedWidthInteger>(_ offset: Int, _: I.Type) -> I {
-        withUnsafeBytes { $0.little(offset) }
     }
 }

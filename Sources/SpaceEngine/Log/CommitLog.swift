@@ -1,0 +1,76 @@
+/// How far a log goes, or how far of it is known.
+package struct LogPosition: Equatable, Sendable {
+    /// The number of the last entry; they are 1, 2, 3 and so on.
+    package var entry: UInt64
+    /// Where the next entry begins.
+    package var end: UInt64
+    /// The hash that the next entry refers to, so that entries of two logs are never taken for one.
+    package var link: UInt64
+
+    package init(entry: UInt64, end: UInt64, link: UInt64) {
+        (self.entry, self.end, self.link) = (entry, end, link)
+    }
+}
+
+/// What an entry says of the namespace beside the rows.
+package struct LogMoment: Equatable, Sendable {
+    /// The number of the last change that the entry knows of.
+    package var sequence: UInt64
+    /// When it was made, in milliseconds since 1970.
+    package var time: Int64
+    /// Whether the namespace stays without owners.
+    package var isPersistent: Bool
+
+    package init(sequence: UInt64, time: Int64, isPersistent: Bool) {
+        (self.sequence, self.time, self.isPersistent) = (sequence, time, isPersistent)
+    }
+}
+
+/// An entry that is ready to be appended, and the position behind it.
+package struct LogEntry: Sendable {
+    package let bytes: [UInt8]
+    package let position: LogPosition
+}
+
+/// The commits of a namespace in their one order, kept outside of it, so that they can be repeated elsewhere.
+///
+/// A writer acquires the log, applies what the log has and its namespace has not, runs its transaction, appends what
+/// changed, and commits only then. An entry that is in the log counts: if its writer is killed before its commit, the
+/// next writer applies it.
+///
+/// All functions are called under the namespace's gate.
+package protocol CommitLog: AnyObject {
+    /// What the log is called in messages.
+    var title: String { get }
+
+    /// Keeps all others from appending, until ``release()``.
+    func acquire() throws(SpaceError)
+
+    func release()
+
+    /// Calls `visit` with the changes of rows in each entry behind a position, in order.
+    ///
+    /// An entry whose writer was killed while it wrote is none, and is removed.
+    ///
+    /// - Parameters:
+    ///   - position: The position.
+    ///   - visit: What to do with the changes of an entry or of a part of it; with its last part, the position behind it
+    ///     and its moment are given too.
+    /// - Throws: `damaged` if the log does not go on from that position, and what `visit` throws.
+    func forEachEntry(
+        behind position: LogPosition,
+        _ visit: (UnsafeRawBufferPointer, _ last: (LogPosition, LogMoment)?) throws(SpaceError) -> Void
+    ) throws(SpaceError)
+
+    /// Makes an entry of some changes of rows, to be appended behind a position.
+    func entry(_ changes: [UInt8], _ moment: LogMoment, behind position: LogPosition) -> LogEntry
+
+    /// Appends an entry behind a position, where the log ends; the entry counts when this returns.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - position: Where the log ends.
+    ///   - isDurable: Whether the entry is on the disk before this returns.
+    /// - Throws: `storageFull` and other errors of the disk; the log is then as it was before.
+    func append(_ entry: LogEntry, behind position: LogPosition, isDurable: Bool) throws(SpaceError)
+}

@@ -1,0 +1,146 @@
+import Glibc
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+/// A log that is a file (``LogFile``), kept open between commits.
+package final class FileLog: CommitLog {
+    package let path: String
+    private let life: NamespaceLife
+    private let isDurable: Bool
+    private var opened: Opened?
+
+    /// Noncopyable things can't be optional properties that are used in place.
+    private final class Opened {
+        let file: LogFile
+        let info: FileInfo
+
+        init(_ file: consuming LogFile, _ info: FileInfo) {
+            self.file = file
+            self.info = info
+        }
+    }
+
+    /// - Parameters:
+    ///   - path: The file's path, absolute and without links.
+    ///   - life: The life of the namespace whose log it is.
+    ///   - isDurable: Whether the namespace's commits are on the disk when they return, so that at most one entry is not
+    ///     known to it.
+    init(path: String, life: NamespaceLife, isDurable: Bool) {
+        self.path = path
+        self.life = life
+        self.isDurable = isDurable
+    }
+
+    package var title: String { path.quotedForPeople }
+
+    // MARK: Acquiring
+
+    package func acquire() throws(SpaceError) {
+        let opened = try current()
+        // Another may look at the file for a moment, such as a backup that then finds it to be another namespace's.
+        let deadline = MonotonicInstant.now.advanced(by: Self.patience)
+        while try !opened.file.tryLock() {
+            if !deadline.hasPassed {
+                _ = poll(nil, 0, 1)
+                continue
+            }
+            throw SpaceError(
+                .holderBusy,
+                reason: "another process is adding to its log \(title)",
+                advice: "wait until it has ended; a log belongs to one namespace"
+            )
+        }
+    }
+
+    private static let patience = Duration.seconds(1)
+
+    package func release() { opened?.file.unlock() }
+
+    /// The file that is at the path now: it may have been moved away, or another may have taken its place.
+    private func current() throws(SpaceError) -> Opened {
+        let path = path
+        let info: FileInfo
+        do throws(SpaceError) {
+            info = try system(title) { () throws(Errno) in try Directory.info(at: AT_FDCWD, path) }
+        } catch {
+            throw unusable("can't be reached (\(error.reason))")
+        }
+        if let opened, opened.info.device == info.device, opened.info.inode == info.inode { return opened }
+        opened = nil
+        let file = try LogFile.goingOn(path)
+        guard let subject = try file.subject(), subject.header.life == life else {
+            throw unusable("is not the namespace's any more")
+        }
+        let new = Opened(file, info)
+        opened = new
+        return new
+    }
+
+    private func unusable(_ what: String) -> SpaceError {
+        SpaceError(
+            .incompatible,
+            reason: "its log \(title) \(what), and no commit may be missing there",
+            advice: "put the file back, or begin another with space backup NS --to FILE --each-commit, or end it with "
+                + "space backup NS --no-log"
+        )
+    }
+
+    // MARK: Entries
+
+    package func forEachEntry(
+        behind position: LogPosition,
+        _ visit: (UnsafeRawBufferPointer, (LogPosition, LogMoment)?) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        guard let opened else { return }
+        let size = try opened.file.size
+        if size == position.end { return }
+        guard size > position.end else { throw unusable("is shorter than it was") }
+        let walk = try opened.file.walk(behind: position) { (entry) throws(SpaceError) in
+            try opened.file.forEachChunk(of: entry) { (bytes) throws(SpaceError) in try visit(bytes, nil) }
+            try visit(UnsafeRawBufferPointer(start: nil, count: 0), (entry.position, entry.moment))
+            return true
+        }
+        // What is behind the last commit of a durable namespace was never acknowledged.
+        if let damage = walk.damage, !isDurable { throw damage }
+        try opened.file.cut(at: Int(clamping: walk.position.end))
+    }
+
+    private static let chunkSize = 1 << 20
+
+    package func entry(_ changes: [UInt8], _ moment: LogMoment, behind position: LogPosition) -> LogEntry {
+        Self.entry(changes, moment, behind: position)
+    }
+
+    package static func entry(_ changes: [UInt8], _ moment: LogMoment, behind position: LogPosition) -> LogEntry {
+        var chunk = LogChunk(behind: position, moment)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(changes.count + LogChunk.headerSize * (1 + changes.count / chunkSize))
+        var rest = changes[...]
+        repeat {
+            // A chunk ends with a change.
+            let part = Array(rest.prefix(RowChange.end(ofChangesIn: rest, atLeast: chunkSize)))
+            rest = rest.dropFirst(part.count)
+            chunk.isLast = rest.isEmpty
+            chunk.count = part.count
+            chunk.hash = hash64(part)
+            let header = chunk.encoded
+            bytes += header
+            bytes += part
+            chunk.link = LogChunk.ownHash(encoded: header)
+        } while !rest.isEmpty
+        let end = position.end + UInt64(bytes.count)
+        return LogEntry(bytes: bytes, position: LogPosition(entry: chunk.entry, end: end, link: chunk.link))
+    }
+
+    package func append(_ entry: LogEntry, behind position: LogPosition, isDurable: Bool) throws(SpaceError) {
+        guard let file = opened else { return }
+        do throws(SpaceError) {
+            try file.file.write(entry.bytes, at: Int(clamping: position.end))
+            if isDurable { try file.file.sync() }
+        } catch {
+            try? file.file.cut(at: Int(clamping: position.end))
+            throw error
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import SpaceSystem
+import TupleCoding
+
+/// The row of the main table with the log of the namespace's commits: where it is, and how far the namespace goes with
+/// it.
+///
+///     0   where the next entry begins
+///     8   the hash that the next entry refers to
+///     16  the log's path
+package struct LogRow: TableRow, Equatable {
+    private static let headerSize = 16
+
+    package var end: UInt64
+    package var link: UInt64
+    package let path: [UInt8]
+
+    package init(_ position: LogPosition, path: [UInt8]) {
+        (end, link) = (position.end, position.link)
+        self.path = path
+    }
+
+    /// How far the namespace goes with the log.
+    package func position(entry: UInt64) -> LogPosition { LogPosition(entry: entry, end: end, link: link) }
+
+    package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        guard value.count > Self.headerSize, value[Self.headerSize] == UInt8(ascii: "/") else { return nil }
+        end = value.little(0)
+        link = value.little(8)
+        path = Array(value[Self.headerSize...])
+    }
+
+    package func write(to room: (Int) throws(SpaceError) -> UnsafeMutableRawBufferPointer) throws(SpaceError) {
+        let bytes = try room(Self.headerSize + path.count)
+        bytes.storeBytes(of: end.littleEndian, as: UInt64.self)
+        bytes.storeBytes(of: link.littleEndian, toByteOffset: 8, as: UInt64.self)
+        UnsafeMutableRawBufferPointer(rebasing: bytes[Self.headerSize...]).copyBytes(from: path)
+    }
+
+    package static func damage(at key: UnsafeRawBufferPointer) -> String { "the row with the log is damaged" }
+}
+
+extension TransactionTables {
+    package var mainLog: Table<MainKey, LogRow> { table(tables.main) }
+}
+
+extension WriteScope {
+    /// Begins to log, behind an entry after which nothing was changed.
+    package func beginLog(at position: LogPosition, path: [UInt8], isStandby: Bool) throws(SpaceError) {
+        (counters.logEntry, counters.followsLog) = (position.entry, isStandby)
+        try mainLog.put(.log, LogRow(position, path: path))
+        noteUpkeep()
+    }
+
+    /// Ends logging, or makes a standby a namespace of its own, whose numbers of claims are those of a new life.
+    package func endLog() throws(SpaceError) {
+        if counters.followsLog { counters.nextClaim = max(counters.nextClaim, Counters.firstClaimOfLife) }
+        (counters.logEntry, counters.followsLog) = (0, false)
+        try mainLog.delete(.log)
+        noteUpkeep()
+    }
+}

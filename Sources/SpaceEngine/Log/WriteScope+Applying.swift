@@ -1,0 +1,81 @@
+import LMDB
+import SpaceSystem
+
+extension WriteScope {
+    /// Makes a row what a change says.
+    ///
+    /// The row of counters is left out: the scope has counters of its own, which its commit stores.
+    ///
+    /// With `isInOrder`, each row comes behind all others that its table has. Then pages are filled, which otherwise are
+    /// left half empty when rows come in order (mdb.c, mdb_page_split).
+    package func apply(_ change: RowChange, isInOrder: Bool) throws(SpaceError) {
+        guard !change.isOfCounters else { return }
+        let (table, key) = (table(numbered: change.table), Array(change.key))
+        if let value = change.value {
+            // Only a tree of its own has an end to append to, and the main one's is a section's.
+            let isTree = (1...Tables.named).contains(change.table)
+            if isInOrder, isTree { try table.append(key, value) } else { try table.put(key, value) }
+        } else {
+            try table.delete(key)
+        }
+        noteUpkeep()
+    }
+
+    /// Wakes what waits for a changed row to be there: tuples, and the cells' own waits.
+    package func noteAppeared(_ change: RowChange) {
+        guard change.value != nil else { return }
+        switch tables.numbered[change.table] {
+        case tables.tuples:
+            if let id = UInt64(key: change.key) { appeared.add(id) }
+        case tables.cells:
+            appeared.add(Interest(cell: String(decoding: change.key, as: UTF8.self)))
+        default: break
+        }
+    }
+
+    /// Goes on with the counters that belong to applied changes, and reads what belongs to them.
+    ///
+    /// In a namespace that is a life of its own, the numbers of claims go on from the higher of both. Whether and where
+    /// commits are logged is never taken over.
+    package func goOn(with counters: Counters, asNewLife isNewLife: Bool) throws(SpaceError) {
+        let old = self.counters
+        self.counters = counters
+        if isNewLife { self.counters.nextClaim = max(counters.nextClaim, old.nextClaim) }
+        (self.counters.logEntry, self.counters.followsLog) = (old.logEntry, old.followsLog)
+        shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration)
+        noteUpkeep()
+    }
+
+    /// Applies the changes of a part of an entry, and wakes what waits for them.
+    ///
+    /// The counters among them are returned; they count once the whole entry is applied.
+    package func applyPart(_ bytes: UnsafeRawBufferPointer) throws(SpaceError) -> Counters? {
+        var found: Counters?
+        try RowChange.forEach(in: bytes) { (change) throws(SpaceError) in
+            if change.isOfCounters { found = change.value.flatMap { Counters($0) } }
+            try apply(change, isInOrder: false)
+            noteAppeared(change)
+        }
+        return found
+    }
+
+    /// Applies what the log has behind a position, and moves the position.
+    func catchUp(with log: any CommitLog, from position: inout LogPosition) throws(SpaceError) {
+        var counters: Counters?
+        let start = position
+        try log.forEachEntry(behind: position) { (bytes, last) throws(SpaceError) in
+            counters = try applyPart(bytes) ?? counters
+            guard let (end, _) = last else { return }
+            guard let counters else { throw .damaged("an entry of the log \(log.title) lacks the counters") }
+            try goOn(with: counters, asNewLife: false)
+            position = end
+        }
+        // What the log has already is no change to be logged.
+        if position != start { meter.changed.clear() }
+    }
+
+    /// What an entry of this transaction says beside its rows.
+    func moment(_ control: ControlFile) -> LogMoment {
+        LogMoment(sequence: counters.sequence, time: time, isPersistent: control.persistent.load() != 0)
+    }
+}

@@ -1,0 +1,84 @@
+import Glibc
+import SpaceEngine
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+/// What a log of a namespace's commits begins with.
+package struct LogBeginning: Sendable {
+    /// The file's whole path.
+    package let path: String
+    /// The number of the log's last entry.
+    package let entry: UInt64
+    /// The number of the namespace's last change.
+    package let sequence: UInt64
+}
+
+extension Namespace {
+    /// Has each commit add what it changes to a file, from now on, before it counts.
+    ///
+    /// The file first gets what it lacks of the namespace as it is. Writers go on meanwhile; if they write all the time,
+    /// they wait for the last part, for as long as it takes to read all rows.
+    ///
+    /// - Parameter path: The file: none yet, or a backup or an earlier log of this namespace.
+    /// - Returns: Where the log begins.
+    /// - Throws: `incompatible` if commits are logged already, or what ``backUp(to:)`` throws.
+    package func beginLog(to path: String) throws(SpaceError) -> LogBeginning {
+        try attempt("log the commits") { (core) throws(SpaceError) in
+            if let known = try core.logPath() {
+                throw .incompatible(
+                    "its log is \(known.quotedForPeople) already",
+                    advice: "end that first, with --no-log"
+                )
+            }
+            let backup = try BackupAddition(to: path, of: core)
+            try backup.share()
+            let whole = try LogFile.wholePath(of: path)
+            for _ in 0..<Self.triesWithoutGate {
+                let (added, commit) = try core.addMoment(to: backup)
+                let hasBegun = try core.write(.removing) { (scope) throws(SpaceError) in
+                    guard scope.isUnchanged(since: commit) else { return false }
+                    try scope.beginLog(at: added.position, path: Array(whole.utf8), isStandby: false)
+                    return true
+                }
+                if hasBegun { return LogBeginning(whole, added) }
+            }
+            let added = try core.write(.removing) { (scope) throws(SpaceError) in
+                let added = try backup.add(scope.snapshot)
+                try scope.beginLog(at: added.position, path: Array(whole.utf8), isStandby: false)
+                return added
+            }
+            return LogBeginning(whole, added)
+        }
+    }
+
+    private static let triesWithoutGate = 3
+
+    /// Ends the log of the commits; its file stays.
+    ///
+    /// - Throws: `misuse` if commits are not logged.
+    package func endLog() throws(SpaceError) {
+        try attempt("end the log") { (core) throws(SpaceError) in
+            guard try core.logPath() != nil else {
+                throw .misuse("its commits are not logged", advice: "begin with --each-commit")
+            }
+            try core.engine.endLog()
+        }
+    }
+}
+
+extension LogBeginning {
+    fileprivate init(_ path: String, _ added: BackupAddition.Added) {
+        self.init(path: path, entry: added.position.entry, sequence: added.moment.sequence)
+    }
+}
+
+extension NamespaceCore {
+    /// The path of the log that the namespace has or follows; `nil` if there is none.
+    func logPath() throws(SpaceError) -> String? {
+        try read { (snapshot) throws(SpaceError) in
+            guard try snapshot.counters().logEntry != 0 else { return nil }
+            return try snapshot.mainLog.getValid(.log).map { String(decoding: $0.path, as: UTF8.self) }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Glibc
+import SpaceEngine
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+/// A namespace in which only a log's entries write: the same as the namespace whose log it is, a moment later.
+///
+/// Processes read in it, and wait for what they read; it becomes a namespace of its own when it is promoted.
+package struct Standby {
+    package let namespace: Namespace
+    private let core: NamespaceCore
+    private let path: String
+    private let file: Followed
+
+    private final class Followed {
+        let file: LogFile
+        let info: FileInfo
+
+        init(_ path: String) throws(SpaceError) {
+            file = try LogFile.reading(path)
+            let raw = file.descriptor.raw
+            info = try system(path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
+        }
+    }
+
+    /// - Parameter namespace: A standby.
+    /// - Throws: `incompatible` if it is none; what opening the log throws.
+    package init(_ namespace: Namespace) throws(SpaceError) {
+        self.namespace = namespace
+        core = try namespace.attempt("follow a log") { $0 }
+        let known = try SpaceError.attempt("follow a log", on: core.name.text) { [core] () throws(SpaceError) in
+            guard try core.isStandby, let path = try core.logPath() else { throw Self.isNone }
+            return (path, try Followed(path))
+        }
+        (path, file) = known
+    }
+
+    private static var isNone: SpaceError {
+        .incompatible("it is no standby", advice: "give another name, under which a standby can be made")
+    }
+
+    /// How far the standby goes with the log.
+    private func position() throws(SpaceError) -> LogPosition {
+        try core.read { (snapshot) throws(SpaceError) in
+            let counters = try snapshot.counters()
+            guard counters.followsLog, let row = try snapshot.mainLog.get(.log) else { throw Self.isNone }
+            return row.position(entry: counters.logEntry)
+        }
+    }
+
+    /// Applies what the log has, and then what comes, until `isOver`, which is asked after each signal and each second.
+    ///
+    /// - Parameters:
+    ///   - isOver: Whether to end.
+    ///   - caughtUp: Called once, with the number of the last entry, when nothing more is in the log.
+    /// - Throws: `damaged`; `incompatible` if another file has taken the log's place, or the standby was promoted.
+    package func follow(until isOver: () -> Bool, caughtUp: (UInt64) throws -> Void) throws {
+        // Without one, a change is seen within a second.
+        let changes = try? FileChanges(file.file.descriptor.raw)
+        var hasCaughtUp = false
+        var damagedSince: MonotonicInstant?
+        while !isOver() {
+            let walk = try SpaceError.attempt("follow a log", on: core.name.text) { () throws(SpaceError) in
+                try file.file.walk(behind: try position()) { (entry) throws(SpaceError) in
+                    try core.engine.follow(entry, of: file.file)
+                    return !isOver()
+                }
+            }
+            if let damage = walk.damage {
+                // An entry whose writer was killed is replaced by another while this process reads it.
+                let since = damagedSince ?? .now
+                damagedSince = since
+                if since.advanced(by: .seconds(2)).hasPassed { throw damage }
+            } else {
+                damagedSince = nil
+                if !hasCaughtUp {
+                    hasCaughtUp = true
+                    try caughtUp(walk.position.entry)
+                }
+            }
+            try checkInPlace()
+            Self.wait(changes?.descriptor ?? -1, milliseconds: damagedSince == nil ? 1000 : 20)
+            changes?.forget()
+        }
+    }
+
+    /// The kernel's notes of changes of an open file.
+    private final class FileChanges {
+        private let notes: INotify
+        var descriptor: CInt { notes.raw }
+
+        init(_ descriptor: CInt) throws(Errno) {
+            notes = try INotify()
+            _ = try notes.add("/proc/self/fd/\(descriptor)", [.modified, .attributes])
+        }
+
+        /// Reads all that there are.
+        func forget() { while let events = try? notes.readEvents(), !events.isEmpty {} }
+    }
+
+    /// Waits for a change of the file, a signal, or the end of the time.
+    private static func wait(_ descriptor: CInt, milliseconds: CInt) {
+        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = poll(&request, 1, milliseconds)
+    }
+
+    private func checkInPlace() throws(SpaceError) {
+        let path = path
+        guard let info = try? Directory.info(at: AT_FDCWD, path), info.device == file.info.device,
+            info.inode == file.info.inode
+        else {
+            throw SpaceError(
+                .incompatible,
+                "follow a log",
+                namespace: core.name.text,
+                reason: "the log \(path.quotedForPeople) is no longer the file that the standby has followed",
+                advice:
+                    "put it back, make another standby of the new log, or promote this one: space replay NS --promote"
+            )
+        }
+    }
+
+    /// Makes the standby a namespace of its own: its claims return, and what was held and watched elsewhere ends.
+    ///
+    /// - Throws: `incompatible` if the namespace is no standby.
+    package static func promote(_ namespace: Namespace) throws(SpaceError) {
+        try namespace.attempt("promote the standby") { (core) throws(SpaceError) in
+            guard try core.isStandby else { throw Self.isNone }
+            try core.engine.endLog()
+            try core.endSessionsOfElsewhere()
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Glibc
+import SharedSpace
+import SpaceInspection
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// Logs of commits, and the standbys that follow them.
+@Suite("Logs and standbys", .blocking, .timeLimit(.minutes(5)))
+struct LogCommandTests {
+    private func refuse(
+        _ runner: CommandRunner,
+        _ words: String...,
+        says texts: String...,
+        status: Int32 = 69
+    ) throws {
+        let result = try runner.start("space", words).finish()
+        #expect(result.ending == .exited(status), "\(words) \(result.errors)")
+        for text in texts { #expect(result.errors.contains(text), "\(words) \(result.errors)") }
+    }
+
+    @Test("Each commit is a moment of the log, and a namespace is made of any of them")
+    func moments() throws {
+        try withRoot { (runner) throws in
+            let log = "\(runner.root)/.log"
+            try runner.space("write", "--persistent", "n", #"["a",1]"#)
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            let path = try Value(json: try runner.space("show", "n", "--json").output)["log"]?["path"]
+            #expect(path == .string(log))
+            for number in 2...5 { try runner.space("set", "n", "k", "\(number)") }
+            #expect(try runner.space("replay", "--list", "--from", log).output.split(separator: "\n").count == 5)
+            for number in 2...5 {
+                try runner.space("replay", "m\(number)", "--from", log, "--to", "\(number)", "--persistent")
+                #expect(try runner.space("get", "m\(number)", "k").output == "\(number)\n")
+                #expect(try runner.start("space-dump", ["--check", "m\(number)"]).finish().ending == .exited(0))
+            }
+            try runner.space("backup", "n", "--no-log")
+            try runner.space("set", "n", "k", "6")
+            #expect(try Space.moments(ofBackup: log).moments.last?.sequence == 5)
+            // It goes on in the same file, with what was not logged.
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            try runner.space("set", "n", "k", "7")
+            try runner.space("replay", "again", "--from", log, "--persistent")
+            #expect(try runner.space("get", "again", "k").output == "7\n")
+            #expect(try runner.start("space-dump", ["--check", "n"]).finish().ending == .exited(0))
+        }
+    }
+
+    @Test("A standby has each commit, wakes who waits for it, and is written by nothing else until it is promoted")
+    func standby() throws {
+        try withRoot { (runner) throws in
+            let other = try TemporaryRoot()
+            let (log, elsewhere) = ("\(other.path)/.log", ["--root", other.path])
+            try runner.space("write", "--persistent", "n", #"["job",1]"#, #"["job",2]"#)
+            let owner = ["SHARED_SPACE_OWNER": "\(getpid())"]
+            try runner.space("claim", "n", #"["job",1]"#, "--hold", environment: owner)
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            let follower = try runner.start("space", ["replay", "n", "--from", log, "--follow"] + elsewhere)
+            #expect(try follower.readLine()?.hasPrefix(#"{"entry":"#) == true)
+            let standby = try other.space.existingNamespace("n", owning: false)
+            let reader = try runner.start("space", ["read", "--wait", "60s", "n", #"["late"]"#] + elsewhere)
+            #expect(try eventually { try standby.status().waiters.contains { !$0.template.isEmpty } })
+            try runner.space("write", "n", #"["late"]"#)
+            #expect(try reader.finish().output == "[\"late\"]\n")
+            // The claim is its holder's, elsewhere.
+            #expect(try standby.status().claims.map(\.tuple) == [["job", 1]])
+            #expect(try standby.status().log?.isFollowed == true)
+            for words in [
+                ["write", "n", "[1]"], ["take", "n", #"["late"]"#], ["unset", "n", "k"], ["lock", "n", "a"],
+            ] {
+                let result = try runner.start("space", words + elsewhere).finish()
+                if words[0] == "unset" { continue }
+                #expect(result.ending != .exited(0), "\(words)")
+            }
+            try refuse(runner, "write", "n", "[1]", "--root", other.path, says: "is a standby", "--promote")
+
+            // A follower that is killed goes on where it was.
+            follower.signal(SIGKILL)
+            _ = try follower.finish()
+            try runner.space("set", "n", "k", "5")
+            let second = try runner.start("space", ["replay", "n", "--from", log, "--follow"] + elsewhere)
+            #expect(try second.readLine()?.hasPrefix(#"{"entry":"#) == true)
+            #expect(try standby.get("k") == Value.int(5))
+            second.signal(SIGTERM)
+            #expect(try second.finish().ending == .signalled(SIGTERM))
+
+            try runner.space("replay", "n", "--promote", "--root", other.path)
+            #expect(try standby.status().log == nil)
+            #expect(try standby.count(matching: ["job", 1]) == 1)
+            try standby.write("own")
+            #expect(try standby.verify() == [])
+            try refuse(runner, "replay", "n", "--promote", "--root", other.path, says: "it is no standby")
+            try refuse(runner, "replay", "n", "--from", log, "--follow", "--root", other.path, says: "it is no standby")
+            try standby.leave()
+        }
+    }
+
+    @Test("While the log can't be written, no change counts; --no-log ends it all the same")
+    func unreachable() throws {
+        try withRoot { (runner) throws in
+            let log = "\(runner.root)/.log"
+            try runner.space("write", "--persistent", "n", #"["a",1]"#)
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            #expect(rename(log, log + ".away") == 0)
+            try refuse(runner, "write", "n", "[1]", says: ".log", "no commit may be missing", "--no-log")
+            try write([1, 2, 3], to: log)
+            try refuse(runner, "write", "n", "[1]", says: ".log", status: 64)
+            #expect(unlink(log) == 0)
+            #expect(try runner.space("count", "n").output == "1\n")
+            #expect(rename(log + ".away", log) == 0)
+            try runner.space("write", "n", "[1]")
+            try runner.space("write", "n", "[2]")
+            try write(Array(try bytes(of: log).dropLast(9)), to: log)
+            try refuse(runner, "write", "n", "[3]", says: "is shorter than it was")
+            #expect(unlink(log) == 0)
+            try runner.space("backup", "n", "--no-log")
+            try runner.space("write", "n", "[3]")
+            #expect(try runner.space("count", "n").output == "4\n")
+            try refuse(runner, "backup", "n", "--no-log", says: "are not logged", status: 64)
+        }
+    }
+
+    @Test(
+        "On a full disk no change counts, and the log has what it had",
+        .enabled(if: SmallTmpfs.mayMount, "mounting a small file system is not permitted")
+    )
+    func fullDisk() throws {
+        let root = try TemporaryRoot()
+        let script = #"""
+            disk="$SHARED_SPACE_ROOT"; export SHARED_SPACE_ROOT=$(mktemp -d /dev/shm/log-test.XXXXXX)
+            trap "rm -r $SHARED_SPACE_ROOT" EXIT
+            space write --persistent n "[1]"; space backup n --to "$disk/log" --each-commit > /dev/null || exit 8
+            cat /dev/zero > "$disk/filler" 2> /dev/null
+            before=$(cksum < "$disk/log")
+            text=$(head -c 100000 /dev/zero | tr "\0" x)
+            space set --string n k "$text" 2> /dev/null; echo $?
+            test "$before" = "$(cksum < "$disk/log")" && echo same
+            space get n k; echo $?
+            rm "$disk/filler"
+            space set --string n k "$text" && space replay m --from "$disk/log" > /dev/null && space get -r m k | wc -c
+            """#
+        let result = try CommandRunner(root: root.path).shell(SmallTmpfs.script("4m", script))
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(lines == ["74", "same", "1", "100001"], "\(result.output)\(result.errors)")
+    }
+
+    @Test("What can't be together is refused")
+    func refusals() throws {
+        try withRoot { (runner) throws in
+            let log = "\(runner.root)/.log"
+            try runner.space("write", "--persistent", "n", #"["a",1]"#)
+            try runner.space("write", "--persistent", "m", #"["a",1]"#)
+            try refuse(runner, "backup", "n", says: "--to FILE", status: 64)
+            try refuse(runner, "backup", "n", "--no-log", "--to", log, says: "no other option", status: 64)
+            try refuse(runner, "replay", "n", says: "--from FILE", status: 64)
+            try refuse(runner, "replay", "n", "--promote", "--from", log, says: "no other option", status: 64)
+            try refuse(runner, "replay", "n", "--follow", "--from", log, "--to", "1", says: "takes no --to", status: 64)
+            try refuse(runner, "replay", "n", "--promote", says: "it is no standby")
+            try refuse(runner, "backup", "n", "--to", "\(runner.root)/n/b", says: "own folder", status: 64)
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            try refuse(runner, "backup", "n", "--to", log + "2", "--each-commit", says: "its log is", "--no-log")
+            try refuse(runner, "backup", "n", "--to", log, says: "is its log", status: 64)
+            try refuse(runner, "backup", "m", "--to", log, says: "is a backup of \"n\"")
+            // Another namespace's attempt is no hindrance.
+            try runner.space("write", "n", "[2]")
+        }
+    }
+
+    private func bytes(of path: String) throws -> [UInt8] { try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 20) }
+
+    private func write(_ bytes: [UInt8], to path: String) throws {
+        let file = try OwnedDescriptor.open(path, flags: O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+        try FileBytes.write(bytes, to: file.raw)
+    }
+}
