@@ -30,6 +30,10 @@ extension Space {
 
     /// Makes a space without looking at its folder, which need not exist.
     package convenience init(trusting root: String?, timeout: Duration) {
-        self.init(trusting: root, timeout: timeout, parts: [PlacesPart.self, ObservationHub.self, ResponderHub.self])
+        self.init(
+            trusting: root,
+            timeout: timeout,
+            parts: [PlacesPart.self, ObservationHub.self, ResponderHub.self, DeadlockWatch.self]
+        )
     }
 }

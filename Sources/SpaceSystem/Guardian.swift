@@ -8,6 +8,9 @@ package import SystemPackage
 /// passes on the signals that are sent to it. When the program has ended, the guardian asks what becomes of the
 /// program's remaining descendants. `space_guardian.h` tells what remains if the guardian or this process is killed.
 package enum Guardian {
+    /// The name of guardians in `/proc`, as `guardian.c` sets it.
+    static let commandName = "space-guardian"
+
     /// A running program.
     package struct Program: ~Copyable, Sendable {
         /// The guardian's PID.

@@ -18,6 +18,14 @@ extension Agent {
             return try hold(words) { timeout throws(SpaceError) in
                 try lock.acquire(words.contains("shared") ? .shared : .exclusive, timeout: timeout)
             }
+        case "lock-endless":
+            // `lock-endless <name>`: waits without a limit.
+            let name = try word(words, 0)
+            say("waiting")
+            let hold = try namespace().lock(name).acquireBlocking(.exclusive, timeout: nil, interruption: nil)
+            let fencing = hold.fencing
+            held[Name(name)] = Held(hold)
+            return "ok \(fencing)"
         case "semaphore":
             // `semaphore <name> <ms> <permits> <count>`.
             let semaphore = try namespace().semaphore(try word(words, 0), permits: try number(words, 2))

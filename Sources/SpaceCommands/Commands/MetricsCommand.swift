@@ -54,6 +54,7 @@ struct MetricsCommand: ParsableCommand {
         var report = MetricsReport()
         if let namespace {
             report.add(namespace, try NamespaceAccess(common, namespace).use { try $0.status() })
+            report.addDeadlocks(spansAll: false)
             return (report.text, nil)
         }
         let space = try common.space(mustExist: true)
@@ -67,6 +68,7 @@ struct MetricsCommand: ParsableCommand {
                 report.add(name, nil)
             }
         }
+        report.addDeadlocks(spansAll: true)
         return (report.text, failure)
     }
 }

@@ -16,6 +16,9 @@ struct MetricsReport {
         var samples: [String] = []
     }
 
+    /// The namespaces that were looked at.
+    private var statuses: [NamespaceStatus] = []
+
     private var families: [Family] = [
         Family(name: "up", kind: .gauge, help: "1 if the namespace could be looked at, 0 if not."),
         Family(name: "tuples", kind: .gauge, help: "Tuples that can be read and taken."),
@@ -39,6 +42,7 @@ struct MetricsReport {
         Family(name: "requests", kind: .gauge, help: "Requests that are not done."),
         Family(name: "queue_items", kind: .gauge, help: "Items of work queues, by queue and state."),
         Family(name: "deadlocks", kind: .gauge, help: "Circles of processes that wait for each other."),
+        Family(name: "spanning_deadlocks", kind: .gauge, help: "Such circles through several namespaces."),
     ]
 
     /// Adds a namespace; `nil` for one that could not be looked at.
@@ -78,7 +82,18 @@ struct MetricsReport {
                 sample("queue_items", [label, ("queue", object.name), ("state", state)], number)
             }
         }
-        sample("deadlocks", [label], StatusReport(status: status).graph.deadlocks.count)
+        statuses.append(status)
+    }
+
+    /// Adds the deadlocks, once all namespaces are added.
+    ///
+    /// - Parameter spansAll: Whether the namespaces are all of the space.
+    mutating func addDeadlocks(spansAll: Bool) {
+        let waits = SpaceWaits(statuses)
+        for status in statuses {
+            sample("deadlocks", [("namespace", status.name)], waits.deadlocks(in: status.name).count)
+        }
+        if spansAll { sample("spanning_deadlocks", [], waits.spanning.count) }
     }
 
     /// The text, which ends with a line of its own.
@@ -98,7 +113,8 @@ struct MetricsReport {
         guard let index = families.firstIndex(where: { $0.name == name }) else { return }
         let suffix = families[index].kind == .counter ? "_total" : ""
         let set = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
-        families[index].samples.append("shared_space_\(name)\(suffix){\(set)} \(value)")
+        let braces = labels.isEmpty ? "" : "{\(set)}"
+        families[index].samples.append("shared_space_\(name)\(suffix)\(braces) \(value)")
     }
 
     /// OpenMetrics: in a label's value, backslash, quotation mark and line feed are escaped.

@@ -13,7 +13,7 @@ extension StatusReport {
         object.add("pid", hold.pid)
         object.add("since", hold.since)
         object.add("details", json: hold.details.json)
-        object.add("waits_for", json: "[\(graph.blockers(of: hold).map(String.init).joined(separator: ","))]")
+        object.add("waits_for", json: "[\(blockers(of: hold).map(String.init).joined(separator: ","))]")
         return object
     }
 
@@ -22,7 +22,7 @@ extension StatusReport {
     /// A row for each holder and each waiter; a waiter's row names the holders.
     func holdRows(now: Int64) -> [[String]] {
         status.holds.map { hold in
-            let blockers = graph.blockers(of: hold)
+            let blockers = blockers(of: hold)
             let waitsFor = blockers.isEmpty ? "" : " for \(blockers.prefix(8).map(String.init).joined(separator: ", "))"
             let count = hold.weight == 1 ? "" : " \(hold.weight)"
             return [
@@ -30,6 +30,12 @@ extension StatusReport {
                 (hold.isHeld ? "holds\(count)" : "waits\(waitsFor)") + (hold.isShared ? ", shared" : ""),
             ]
         }
+    }
+
+    /// The processes for which the process of a place waits; empty if it waits for none, or holds.
+    private func blockers(of hold: NamespaceStatus.Hold) -> [Int32] {
+        guard !hold.isHeld, let pid = hold.pid else { return [] }
+        return graph.blockers(of: pid, for: .hold(kind: hold.kind, name: hold.named))
     }
 
     private static func pid(_ hold: NamespaceStatus.Hold) -> String { PeopleText.cell(hold.pid) }

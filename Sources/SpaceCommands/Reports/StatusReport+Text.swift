@@ -59,7 +59,8 @@ extension StatusReport {
                 ["created", PeopleText.relative(status.created, to: now)],
             ] + [log].compactMap(\.self)
         )
-        if !graph.deadlocks.isEmpty { lines += [""] + WaitReport.lines(graph.deadlocks) }
+        let circles = WaitReport.lines(graph.deadlocks + graph.doubtful, now: now)
+        if !circles.isEmpty { lines += [""] + circles }
         func section(_ title: String, _ titles: [String], _ rows: [[String]]) {
             guard !rows.isEmpty else { return }
             lines.append("")

@@ -9,7 +9,7 @@ struct StatusReport {
 
     init(status: NamespaceStatus) {
         self.status = status
-        graph = WaitGraph(status, runner: ProcessText.runner)
+        graph = WaitGraph(status.waits)
     }
 
     /// The processes that keep the namespace alive; a visitor does not.
@@ -43,6 +43,7 @@ struct StatusReport {
         object.add("disk", status.diskBytes)
         object.add("log", json: Self.json(status.log))
         object.add("deadlocks", json: "[\(graph.deadlocks.map(WaitReport.json).joined(separator: ","))]")
+        object.add("doubtful", json: "[\(graph.doubtful.map(WaitReport.doubtfulJSON).joined(separator: ","))]")
         return object
     }
 

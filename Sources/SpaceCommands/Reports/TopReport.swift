@@ -34,11 +34,15 @@ struct TopReport {
     /// The lines, the namespaces sorted.
     func lines(_ order: Order) -> [String] {
         let statuses = sights.compactMap(\.status)
+        let circles = SpaceWaits(statuses)
         var lines: [String] = []
         for status in statuses {
-            for line in WaitReport.lines(StatusReport(status: status).graph.deadlocks) {
+            for line in WaitReport.lines(circles.circles(in: status.name), now: now) {
                 lines.append(emphasized("\(PeopleText.escaped(status.name)): \(line)", "31;1"))
             }
+        }
+        for line in WaitReport.lines(circles.spanning + circles.doubtfulSpanning, naming: true, now: now) {
+            lines.append(emphasized(line, "31;1"))
         }
         lines += table([Self.titles] + sorted(order).map(row))
         let processes = processes(statuses).map(row)
@@ -54,20 +58,22 @@ struct TopReport {
     /// One object with everything, as `top --json` prints it.
     func object(_ order: Order) -> JSONObject {
         var object = JSONObject()
+        let statuses = sights.compactMap(\.status)
+        let circles = SpaceWaits(statuses)
         object.add("time", now)
-        object.add("namespaces", sorted(order).map(Self.object))
-        object.add("processes", processes(sights.compactMap(\.status)).map(Self.object))
+        object.add("namespaces", sorted(order).map { Self.object($0, circles) })
+        object.add("processes", processes(statuses).map(Self.object))
+        object.add("deadlocks", json: "[\(circles.spanning.map(WaitReport.json).joined(separator: ","))]")
         return object
     }
 
-    private static func object(_ sight: Sight) -> JSONObject {
+    private static func object(_ sight: Sight, _ circles: SpaceWaits) -> JSONObject {
         var object = JSONObject()
         object.add("name", sight.name)
         guard let status = sight.status else {
             object.add("failed", true)
             return object
         }
-        let graph = StatusReport(status: status).graph
         object.add("tuples", status.tuples)
         object.add("cells", status.cells)
         object.add("bytes", status.bytes)
@@ -80,8 +86,11 @@ struct TopReport {
         object.add("aside", aside(status))
         object.add("oldest", status.oldest)
         object.add("longest_wait", status.waiters.map(\.since).min())
-        object.add("waits", graph.waits.count)
-        object.add("deadlocks", json: "[\(graph.deadlocks.map(WaitReport.json).joined(separator: ","))]")
+        object.add("waits", circles.waits(in: status.name))
+        object.add(
+            "deadlocks",
+            json: "[\(circles.deadlocks(in: status.name).map(WaitReport.json).joined(separator: ","))]"
+        )
         object.add("life", "\(status.life)")
         return object
     }

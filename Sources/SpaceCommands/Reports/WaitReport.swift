@@ -21,37 +21,22 @@ struct WaitReport {
 
     // MARK: Words
 
-    /// What is waited for: `the lock "db"`.
-    static func phrase(_ subject: WaitGraph.Subject) -> String {
-        switch subject {
-        case .hold(let kind, let name): "the \(kind) \(name.text.quotedForPeople)"
-        case .answer(let name): "the answer to \(name.text.quotedForPeople)"
-        case .command: "the end of its command"
-        }
-    }
-
     /// What is waited for, on an arrow of a picture: `lock db`.
     static func label(_ subject: WaitGraph.Subject) -> String {
-        switch subject {
-        case .hold(let kind, let name): "\(kind) \(name.text)"
-        case .answer(let name): "request \(name.text)"
-        case .command: "runs"
-        }
+        subject.name.map { "\(subject.type) \($0.text)" } ?? "runs"
     }
 
-    /// A line for each deadlock.
-    static func lines(_ deadlocks: [Deadlock]) -> [String] {
-        deadlocks.map { deadlock in
-            let steps = deadlock.steps
-            let parts = steps.indices.map { index in
-                let blocker = steps[(index + 1) % steps.count].pid
-                return switch steps[index].subject {
-                case .hold: "\(steps[index].pid) waits for \(phrase(steps[index].subject)) of \(blocker)"
-                case .answer: "\(steps[index].pid) waits for \(phrase(steps[index].subject)) from \(blocker)"
-                case .command: "\(steps[index].pid) waits for its command \(blocker)"
-                }
+    /// A line for each circle, and how it ends.
+    static func lines(_ circles: [Deadlock], naming: Bool = false, now: Int64) -> [String] {
+        circles.map { circle in
+            let text = circle.text(naming: naming)
+            return switch circle.doubt {
+            case nil: "deadlock: \(text). End one of them, or let them wait with a time-out"
+            case .ends(let end)?: "a circle that ends by itself \(PeopleText.relative(end, to: now)): \(text)"
+            case .command(let pid)?:
+                "perhaps a deadlock: \(text). Not all of the command of \(pid) waits, so it may go on by itself"
+            case .other?: "perhaps a deadlock: \(text). It depends on a process that may go on by itself"
             }
-            return "deadlock: \(parts.joined(separator: "; ")). End one of them, or let them wait with a time-out"
         }
     }
 
@@ -63,28 +48,29 @@ struct WaitReport {
         let objects = steps.indices.map { index in
             var object = JSONObject()
             object.add("pid", steps[index].pid)
-            switch steps[index].subject {
-            case .hold(let kind, let name):
-                object.add("type", kind)
-                object.add("name", name.text)
-            case .answer(let name):
-                object.add("type", "request")
-                object.add("name", name.text)
-            case .command:
-                object.add("type", "command")
-                object.add("name", String?.none)
-            }
-            object.add("waits_for", steps[(index + 1) % steps.count].pid)
+            object.add("type", steps[index].subject.type)
+            object.add("name", steps[index].subject.name?.text)
+            if let namespace = steps[index].namespace { object.add("namespace", namespace.text) }
+            object.add("waits_for", deadlock.blocker(of: index))
             return object.line
         }
         return "[\(objects.joined(separator: ","))]"
+    }
+
+    /// A circle that may end by itself as JSON: its steps, and when it ends, if that is known.
+    static func doubtfulJSON(_ circle: Deadlock) -> String {
+        var object = JSONObject()
+        object.add("circle", json: json(circle))
+        let end: Int64? = if case .ends(let end)? = circle.doubt { end } else { nil }
+        object.add("ends", end)
+        return object.line
     }
 
     // MARK: The tree
 
     /// A tree: each process, and below it those that wait for it.
     func tree() -> [String] {
-        var lines = Self.lines(graph.deadlocks)
+        var lines = Self.lines(graph.deadlocks + graph.doubtful, now: now)
         guard !graph.waits.isEmpty else { return ["no process waits for another"] }
         if !lines.isEmpty { lines.append("") }
         var waitersOf: [Int32: [WaitGraph.Wait]] = [:]
@@ -104,7 +90,7 @@ struct WaitReport {
                 let since = wait.since.map { ", began \(PeopleText.relative($0, to: now))" } ?? ""
                 draw(
                     wait.pid,
-                    "  waits for \(Self.phrase(wait.subject))\(since)",
+                    "  waits for \(wait.subject.phrase)\(since)",
                     first: "\(rest)\(isLast ? "└─ " : "├─ ")",
                     rest: "\(rest)\(isLast ? "   " : "│  ")"
                 )

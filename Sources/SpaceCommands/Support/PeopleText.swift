@@ -1,3 +1,5 @@
+import Glibc
+
 /// Text for people.
 ///
 /// Names, commands and tuples come from other processes, and a terminal obeys the control characters in them: so they
@@ -73,6 +75,17 @@ enum PeopleText {
             unit += 1
         }
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
+    }
+
+    /// A time in milliseconds since 1970, to the second: `2026-11-24T04:05:06Z`.
+    static func moment(_ milliseconds: Int64) -> String {
+        var seconds = time_t(milliseconds / 1000)
+        var parts = tm()
+        // gmtime_r(3): null for a year that has no number.
+        guard gmtime_r(&seconds, &parts) != nil else { return "unknown" }
+        func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let date = "\(Int(parts.tm_year) + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
+        return "\(date)T\(padded(parts.tm_hour)):\(padded(parts.tm_min)):\(padded(parts.tm_sec))Z"
     }
 
     /// How far `moment` is from `now`, both in milliseconds: `just now`, `12s ago`, `in 3m`.

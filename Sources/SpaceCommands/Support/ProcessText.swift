@@ -1,13 +1,11 @@
+import SharedSpace
 import SpaceSystem
 
 /// Processes as people know them: what they run, and whether they run.
 enum ProcessText {
-    /// The program whose words after `--` are those of another.
-    static let runner = "space"
-
     /// What a process runs, at most `length` characters of it; `nil` if it can't be read.
     static func command(of pid: Int32, length: Int = 60) -> String? {
-        ProcessIdentity.commandLine(of: pid, showing: runner).map { shortened($0, to: length) }
+        ProcessIdentity.commandLine(of: pid, showing: WaitGraph.runner).map { shortened($0, to: length) }
     }
 
     /// Whether a living process runs, is stopped or is frozen.

@@ -24,6 +24,7 @@ enum ChangeReport {
         }
         if let id = change.id { object.add("id", id.rawValue) }
         if let tuple = change.tuple { object.add("tuple", json: tuple.json) }
+        if change.kind == .deadlock, let new = change.new { object.add("new", json: new.json) }
         if let key = change.key {
             let isPost = change.kind == .post
             let isNamed = isPost || change.kind == .respond || change.kind.isOfObject
@@ -35,6 +36,13 @@ enum ChangeReport {
             if let sender = change.senderID { object.add("sender", sender) }
         }
         return object
+    }
+
+    /// A deadlock, for people: when it was told, and the circle.
+    static func text(ofDeadlock change: Change) -> String {
+        let text: String =
+            if case .object(let told)? = change.new, case .string(let text)? = told["text"] { text } else { "" }
+        return PeopleText.escaped("\(PeopleText.moment(change.time))  deadlock: \(text)")
     }
 
     /// The first line: the number of the last change that is not told, and the life of the namespace that counts it.

@@ -50,6 +50,8 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case proclaim
     /// The number of a counter, or the counts that remain of a latch, changed.
     case count
+    /// Processes were found that wait for each other in a circle, so that none of them goes on by itself.
+    case deadlock
 
     /// The event's name, as the commands print it.
     public var description: String {
@@ -79,13 +81,14 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
         case .release: "release"
         case .proclaim: "proclaim"
         case .count: "count"
+        case .deadlock: "deadlock"
         }
     }
 
     /// Whether this kind of change happens to what is held or counted by name.
     package var isOfObject: Bool {
         switch self {
-        case .hold, .release, .proclaim, .count: true
+        case .hold, .release, .proclaim, .count, .deadlock: true
         default: false
         }
     }

@@ -70,6 +70,9 @@ extension NamespaceStatus {
         (claims, buried) = try Self.claims(snapshot, pids)
         (responders, requests) = try snapshot.responderStatus(pids)
         holds = try snapshot.holdStatus(pids)
+        waits = try snapshot.objectWaits { row in
+            if case .session(let number) = row.holder { pids[number] } else { nil }
+        }
         deliveryLimit = counters.deliveryLimit == 0 ? nil : Int(counters.deliveryLimit)
         objects = try snapshot.objectInfos()
         shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration).all.map { index in

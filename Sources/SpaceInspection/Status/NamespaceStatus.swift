@@ -164,6 +164,8 @@ public struct NamespaceStatus: Sendable {
     public let deliveryLimit: Int?
     /// The places in the queues of held names, ordered by name and then as in the queue.
     public let holds: [Hold]
+    /// The waits for objects.
+    package let waits: ObjectWaits
     /// The responders, ordered by name and then in the order in which they are asked.
     public let responders: [Responder]
     /// The requests that are not done, in the order in which they were made.

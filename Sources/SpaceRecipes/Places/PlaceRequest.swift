@@ -10,6 +10,8 @@ package struct PlaceRequest: Sendable {
     package let rules: any QueueRules
     package var isShared = false
     package var weight: UInt32 = 1
+    /// When the wait ends by itself, in milliseconds of the namespace's clock; 0 if it does not.
+    package var ends: Int64 = 0
     package var details = Value.null
     /// What the details count ("permits"), if all users of the name must give the same number.
     package var unit: String?

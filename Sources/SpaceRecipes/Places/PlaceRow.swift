@@ -9,14 +9,15 @@ import TupleCoding
 ///     0  kind (`SharedObjectKind`)
 ///     1  state: 0 waits, 1 holds
 ///     2  1: shared
-///     3  1: unseen
+///     3  bit 0: unseen; bit 1: told of in a deadlock
 ///     4  weight: how many permits
 ///     8  holder (`ClaimHolder`)
 ///     16 since, milliseconds since 1970
 ///     24 process
-///     28 details of the kind (the number of permits, a candidate's value), one encoded element
+///     28 when the wait ends by itself, on the namespace's clock; 0: it does not
+///     36 details of the kind (the number of permits, a candidate's value), one encoded element
 package struct PlaceRow: EncodedTableRow, Equatable {
-    private static let headerSize = 28
+    private static let headerSize = 36
 
     /// A number given out once; later ones are greater, so each holder's ticket is greater than those of all earlier
     /// holders.
@@ -27,11 +28,15 @@ package struct PlaceRow: EncodedTableRow, Equatable {
     /// Whether the process has not looked at its row since another process's transaction served it; a queue's item does
     /// not count as delivered yet.
     var isUnseen = false
+    /// Whether watchers were told of a deadlock that this wait is a part of.
+    package var isTold = false
     package let weight: UInt32
     package let holder: ClaimHolder
     package let since: Int64
     /// The process that made the row.
     package let pid: Int32
+    /// When the wait ends by itself, in milliseconds of the namespace's clock; 0 if it does not.
+    package let ends: Int64
     package var details: Value
 
     package init(
@@ -43,6 +48,7 @@ package struct PlaceRow: EncodedTableRow, Equatable {
         isHolding: Bool,
         isShared: Bool = false,
         weight: UInt32 = 1,
+        ends: Int64 = 0,
         details: Value = .null
     ) {
         self.ticket = ticket
@@ -53,6 +59,7 @@ package struct PlaceRow: EncodedTableRow, Equatable {
         self.holder = holder
         self.since = since
         self.pid = pid
+        self.ends = ends
         self.details = details
     }
 
@@ -60,29 +67,32 @@ package struct PlaceRow: EncodedTableRow, Equatable {
     package init?(key: UnsafeRawBufferPointer, value bytes: UnsafeRawBufferPointer) {
         guard key.count > 8, bytes.count > Self.headerSize, let kind = SharedObjectKind(rawValue: bytes[0]),
             bytes[1] < 2,
-            bytes[2] < 2, bytes[3] < 2,
+            bytes[2] < 2, bytes[3] < 4,
             let details = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...]))
         else { return nil }
         ticket = key.big(key.count - 8)
         self.kind = kind
         isHolding = bytes[1] == 1
         isShared = bytes[2] == 1
-        isUnseen = bytes[3] == 1
+        isUnseen = bytes[3] & 1 != 0
+        isTold = bytes[3] & 2 != 0
         weight = bytes.little(4)
         holder = ClaimHolder(raw: bytes.little(8))
         since = bytes.little(16)
         pid = bytes.little(24)
+        ends = bytes.little(28)
         self.details = details
     }
 
     package var encoded: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.headerSize + 16)
-        bytes += [kind.rawValue, isHolding ? 1 : 0, isShared ? 1 : 0, isUnseen ? 1 : 0]
+        bytes += [kind.rawValue, isHolding ? 1 : 0, isShared ? 1 : 0, (isUnseen ? 1 : 0) | (isTold ? 2 : 0)]
         withUnsafeBytes(of: weight.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: holder.raw.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: since.littleEndian) { bytes.append(contentsOf: $0) }
         withUnsafeBytes(of: pid.littleEndian) { bytes.append(contentsOf: $0) }
+        withUnsafeBytes(of: ends.littleEndian) { bytes.append(contentsOf: $0) }
         return bytes + details.knownElement
     }
 

@@ -17,8 +17,10 @@ struct PlaceWait: Steps {
     init(_ core: NamespaceCore, _ operation: String, _ request: PlaceRequest, timeout: Duration?) {
         self.core = core
         self.operation = operation
-        self.request = request
         deadline = MonotonicInstant.deadline(after: timeout)
+        var request = request
+        if let deadline { request.ends = core.clock.time(after: deadline.remaining) }
+        self.request = request
     }
 
     mutating func step() throws(SpaceError) -> Step<Place?> {

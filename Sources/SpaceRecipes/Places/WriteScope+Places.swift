@@ -50,6 +50,7 @@ extension WriteScope {
             isHolding: false,
             isShared: request.isShared,
             weight: request.weight,
+            ends: request.ends,
             details: request.details
         )
     }

@@ -34,6 +34,8 @@ package struct RequestRow {
     package let pid: Int32
     var answeredBy: Int32 = 0
     package var state = State.pending
+    /// Whether watchers were told of a deadlock that this request is a part of.
+    var isTold = false
     package let name: String
     /// Responders that inner requests, of a responder that has ended since, have reached; this request is put to none
     /// of them.
@@ -53,7 +55,7 @@ package struct RequestRow {
 
     /// The row in `holds`.
     var place: PlaceRow {
-        PlaceRow(
+        var place = PlaceRow(
             ticket: ticket,
             kind: .request,
             holder: .session(session),
@@ -62,6 +64,8 @@ package struct RequestRow {
             isHolding: true,
             details: details
         )
+        place.isTold = isTold
+        return place
     }
 
     /// The key of the argument or reply in `elements`.
@@ -98,5 +102,6 @@ extension RequestRow {
             name: name,
             reached: reached
         )
+        isTold = hold.isTold
     }
 }

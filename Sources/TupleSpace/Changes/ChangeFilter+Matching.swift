@@ -26,6 +26,7 @@ extension ChangeFilter {
                 return row.old.flatMap { try? Value(encodedElement: $0) } == .int(id)
             }
         case .respond: return responders.include(row.name)
+        case .deadlock: return objects.includes(deadlock: row, isNamed: kinds != nil)
         case let kind where kind.isOfObject: return objects.include(row.name)
         case let kind where kind.isOfCollection: return collections.include(row.name)
         default:
@@ -121,11 +122,36 @@ extension ChangeFilter.Cells {
 }
 
 extension ChangeFilter.Collections {
+    /// Whether a deadlock concerns what is chosen.
+    ///
+    /// The changes of one object are those of its holders, so its observers get a deadlock in whose circle it is only
+    /// if they ask for that kind of change.
+    fileprivate func includes(deadlock row: JournalRow, isNamed: Bool) -> Bool {
+        switch self {
+        case .none: return false
+        case .all: return true
+        case .named(let name):
+            guard isNamed, let told = row.new.flatMap({ try? Value(encodedElement: $0) }) else { return false }
+            return told.objectsOfDeadlock.contains { $0.isSame(as: name) }
+        }
+    }
+
     fileprivate func include(_ name: UnsafeRawBufferPointer) -> Bool {
         switch self {
         case .none: false
         case .all: true
         case .named(let own): name.elementsEqual(own.utf8)
+        }
+    }
+}
+
+extension Value {
+    /// The names of the objects in the circle of a deadlock, as its change tells them.
+    fileprivate var objectsOfDeadlock: [String] {
+        guard case .object(let told) = self, case .array(let circle)? = told["circle"] else { return [] }
+        return circle.compactMap { step in
+            guard case .object(let step) = step, case .string(let name)? = step["name"] else { return nil }
+            return name
         }
     }
 }

@@ -24,7 +24,7 @@ extension JournalRow {
                 ? try new.map { (bytes) throws(TupleCodingError) in
                     try Tuple(encoded: Array(bytes), isRecord: flags & 1 != 0)
                 } : nil,
-            key: isTuple ? nil : String(decoding: name, as: UTF8.self),
+            key: isTuple || kind == .deadlock ? nil : String(decoding: name, as: UTF8.self),
             old: kind == .post ? nil : old,
             new: isTuple ? nil : try new.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) },
             lastSequence: sequence,

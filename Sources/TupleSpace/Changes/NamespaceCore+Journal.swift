@@ -9,7 +9,7 @@ extension NamespaceCore {
     private static let journalBatchBytes = 1 << 20
 
     /// Reads a batch of the changes after a position that `isWanted` accepts, and a gap for each hole.
-    func readJournal(
+    package func readJournal(
         after position: UInt64,
         where isWanted: (JournalRow) -> Bool
     ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {

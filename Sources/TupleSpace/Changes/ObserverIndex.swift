@@ -80,6 +80,7 @@ struct ObserverIndex: Sendable {
             everyPost.forEach(body)
             if !posts.isEmpty { posts[Name(utf8: row.name)]?.forEach(body) }
         case .respond: responders.forEach(row.name, body)
+        case .deadlock: objects.forEachOfAll(body)
         case let kind where kind.isOfObject: objects.forEach(row.name, body)
         case let kind where kind.isOfCollection: collections.forEach(row.name, body)
         default:
@@ -129,6 +130,12 @@ private struct NamedLists {
     }
 
     func named(_ name: some Collection<UInt8>) -> [Observer] { lists[Name(utf8: name)] ?? [] }
+
+    /// Calls `body` for each observer, whatever it is of.
+    func forEachOfAll(_ body: (Observer) -> Void) {
+        every.forEach(body)
+        for list in lists.values { list.forEach(body) }
+    }
 
     func forEach(_ name: UnsafeRawBufferPointer, _ body: (Observer) -> Void) {
         every.forEach(body)

@@ -18,6 +18,10 @@ package protocol NamespacePart: AnyObject, Sendable {
     /// Looks for news whose signal was lost: once a second, and once per tick as long as it needs ticks.
     func tick(_ core: NamespaceCore)
 
+    /// Does the feature's part of what one process does for all: called at each tick of the process that ticks for the
+    /// namespace.
+    func tickForAll(_ core: NamespaceCore)
+
     /// Whether something failed that the next tick tries again.
     var needsTicks: Bool { get }
 
@@ -45,6 +49,7 @@ extension NamespacePart {
     package func endAll(of core: NamespaceCore) {}
     package func hear(_ core: NamespaceCore) {}
     package func tick(_ core: NamespaceCore) {}
+    package func tickForAll(_ core: NamespaceCore) {}
     package var needsTicks: Bool { false }
 
     package func addHolders(

@@ -243,6 +243,7 @@ extension NamespaceCore {
         // once.
         if returnClaimsOfTheDead(timeout: Self.upkeepPatience) { lateFinds.add(1, ordering: .relaxed) }
         removeWhatExpired()
+        for part in parts.all { part.tickForAll(self) }
     }
 
     private func removeWhatExpired() {

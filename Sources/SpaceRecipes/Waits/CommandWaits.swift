@@ -1,0 +1,61 @@
+/// The waits of processes for the end of the commands that they run, where a process of the command waits itself.
+///
+/// A command is a tree of processes: a shell, say, and what it has started. It is known to be held up only if each
+/// process of the tree waits: for an object, or for the end of a child that does. If another process of the tree runs,
+/// sleeps or reads, it may be the one that the command waits for: `sh -c 'space lock jobs b -- true & sleep 8'` ends
+/// after eight seconds whatever becomes of the lock. Such a wait is one of which `mayGoOn` is true.
+struct CommandWaits {
+    private let processes: ProcessView
+    private let waiting: Set<Int32>
+    private let busy: Set<Int32>
+
+    /// A chain of parents that changes while it is read could go round.
+    private static let mostGenerations = 256
+
+    init(_ processes: ProcessView, waiting: Set<Int32>, busy: Set<Int32>) {
+        self.processes = processes
+        self.waiting = waiting
+        self.busy = busy
+    }
+
+    /// The waits, in the order of the PIDs.
+    var all: [WaitGraph.Wait] {
+        var commands: [Int32: [Int32]] = [:]
+        var runs: [Int32: Bool] = [:]
+        for pid in waiting.sorted() {
+            var ancestor = processes.parent(pid)
+            for _ in 0..<Self.mostGenerations {
+                guard let process = ancestor, process > 1 else { break }
+                if busy.contains(process) {
+                    let runsCommand = runs[process] ?? processes.runsCommand(process)
+                    runs[process] = runsCommand
+                    if runsCommand { commands[process, default: []].append(pid) }
+                }
+                ancestor = processes.parent(process)
+            }
+        }
+        return commands.sorted { $0.key < $1.key }.map { (process, children) in
+            var wait = WaitGraph.Wait(pid: process, subject: .command, blockers: children, needsAll: false, since: nil)
+            wait.mayGoOn = !isHeldUp(process)
+            return wait
+        }
+    }
+
+    /// Whether a process that runs a command does nothing but wait, as does each process of the command.
+    private func isHeldUp(_ runner: Int32) -> Bool {
+        var front = processes.children(runner)
+        for _ in 0..<Self.mostGenerations {
+            var next: [Int32] = []
+            for process in front where !waiting.contains(process) {
+                let children = processes.children(process)
+                guard !children.isEmpty, processes.waitsForChild(process) || processes.runsCommand(process) else {
+                    return false
+                }
+                next += children
+            }
+            if next.isEmpty { return true }
+            front = next
+        }
+        return false
+    }
+}

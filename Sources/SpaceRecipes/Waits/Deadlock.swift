@@ -1,0 +1,93 @@
+/// Processes each of which waits for the next, and the last for the first.
+package struct Deadlock: Hashable, Sendable {
+    /// A process and what it waits for; the next step's process can end the wait.
+    package typealias Step = WaitGraph.Wait
+
+    /// Why a circle may end by itself.
+    package enum Doubt: Hashable, Sendable {
+        /// A wait of the circle has a time-out, which passes at this time, in milliseconds since 1970.
+        case ends(Int64)
+        /// A process waits for a command of which a part does something else than to wait.
+        case command(Int32)
+        /// Another process, on which the circle depends, may go on.
+        case other
+    }
+
+    /// At least two steps; the first is that of the process with the smallest PID.
+    package let steps: [Step]
+    /// Why the circle may end by itself; `nil`: it does not.
+    package let doubt: Doubt?
+
+    /// The circles among processes that wait: those that don't end by themselves, and those that may.
+    ///
+    /// The latter are those that would be deadlocks if no wait had a time-out and each command waited as a whole; those
+    /// that share a process with a deadlock are left out.
+    static func all(in waits: [WaitGraph.Wait]) -> (deadlocks: [Deadlock], doubtful: [Deadlock]) {
+        let sure = circles(in: waits) { $0.ends == nil && !$0.mayGoOn }.map { Deadlock($0, doubt: nil) }
+        let named = Set(sure.flatMap { $0.steps.map(\.pid) })
+        let doubtful = circles(in: waits) { _ in true }.filter { !$0.contains { named.contains($0.pid) } }
+        return (sure, doubtful.map { Deadlock($0, doubt: doubt(of: $0)) })
+    }
+
+    private static func doubt(of circle: [Step]) -> Doubt {
+        if let end = circle.compactMap(\.ends).min() { return .ends(end) }
+        return circle.first(where: \.mayGoOn).map { .command($0.pid) } ?? .other
+    }
+
+    /// The circles among processes that wait; `lasts` tells of a wait whether only its blockers can end it.
+    ///
+    /// First those processes are left out, again and again, one of whose waits can end: enough of the processes that it
+    /// needs go on. The others are stuck. From each of them the way to a stuck process that it waits for ends in a
+    /// circle. Complexity: O(n²) for n waits, in the worst case.
+    private static func circles(in waits: [Step], lasts: (Step) -> Bool) -> [[Step]] {
+        let waitsOf = Dictionary(grouping: waits, by: \.pid)
+        var stuck = Set(waitsOf.keys)
+        func goesOn(_ blocker: Int32, for pid: Int32) -> Bool { blocker == pid || !stuck.contains(blocker) }
+        func canEnd(_ wait: Step) -> Bool {
+            if !lasts(wait) { return true }
+            return wait.needsAll
+                ? wait.blockers.allSatisfy { goesOn($0, for: wait.pid) }
+                : wait.blockers.contains { goesOn($0, for: wait.pid) }
+        }
+        while true {
+            let free = stuck.filter { waitsOf[$0]?.contains(where: canEnd) ?? true }
+            if free.isEmpty { break }
+            stuck.subtract(free)
+        }
+
+        /// A wait of a stuck process, and the stuck process that it waits for.
+        func next(after pid: Int32) -> (step: Step, blocker: Int32)? {
+            for wait in waitsOf[pid] ?? [] {
+                if let blocker = wait.blockers.first(where: { $0 != pid && stuck.contains($0) }) {
+                    return (wait, blocker)
+                }
+            }
+            return nil
+        }
+
+        var circles: [[Step]] = []
+        var seen: Set<Int32> = []
+        for start in stuck.sorted() where !seen.contains(start) {
+            var way: [Step] = []
+            var place: [Int32: Int] = [:]
+            var pid = start
+            while seen.insert(pid).inserted, let (step, blocker) = next(after: pid) {
+                place[pid] = way.count
+                way.append(step)
+                pid = blocker
+            }
+            if let entrance = place[pid] { circles.append(Array(way[entrance...])) }
+        }
+        return circles
+    }
+
+    /// Makes a deadlock of steps that form a circle, from any of them on.
+    private init(_ circle: [Step], doubt: Doubt?) {
+        let first = circle.indices.min { circle[$0].pid < circle[$1].pid } ?? 0
+        steps = Array(circle[first...] + circle[..<first])
+        self.doubt = doubt
+    }
+
+    /// The process that a step's process waits for.
+    package func blocker(of index: Int) -> Int32 { steps[(index + 1) % steps.count].pid }
+}

@@ -1,0 +1,98 @@
+package import SpaceEngine
+package import TupleCoding
+
+/// The place of a wait in `holds`.
+package struct WaitPlace: Hashable, Sendable {
+    let name: Name
+    let ticket: UInt64
+    /// Whether watchers were told of a deadlock that the wait is a part of.
+    let isTold: Bool
+
+    package init(name: Name, ticket: UInt64, isTold: Bool) {
+        self.name = name
+        self.ticket = ticket
+        self.isTold = isTold
+    }
+}
+
+/// The waits for a namespace's objects, and the processes that can be waited for.
+package struct ObjectWaits: Sendable {
+    /// The waits, each once, in the order of the rows.
+    package private(set) var waits: [WaitGraph.Wait] = []
+    /// The processes that hold a name or answer requests.
+    package private(set) var busy: Set<Int32> = []
+
+    package init() {}
+
+    /// Adds the waits of a namespace.
+    package mutating func add(_ other: ObjectWaits, of namespace: Name) {
+        busy.formUnion(other.busy)
+        waits += other.waits.map { wait in
+            var wait = wait
+            wait.namespace = namespace
+            return wait
+        }
+    }
+
+    fileprivate mutating func addBusy(_ pid: Int32) { busy.insert(pid) }
+
+    /// Adds the wait of a process that has entered a queue, or has asked.
+    fileprivate mutating func add(
+        _ row: PlaceRow,
+        _ pid: Int32,
+        for subject: WaitGraph.Subject,
+        of blockers: [Int32],
+        ends: Int64?
+    ) {
+        guard !blockers.isEmpty else { return }
+        var wait = WaitGraph.Wait(
+            pid: pid,
+            subject: subject,
+            blockers: blockers,
+            needsAll: row.kind == .lock || row.kind == .request,
+            since: row.since
+        )
+        wait.ends = ends
+        let name = row.kind == .request ? Name(RequestRow.queueName) : subject.name
+        wait.place = name.map { WaitPlace(name: $0, ticket: row.ticket, isTold: row.isTold) }
+        waits.append(wait)
+    }
+}
+
+extension Snapshot {
+    /// The waits for objects: for locks, permits, leadership and the answers to requests.
+    ///
+    /// A taker of a queue and a process at a barrier don't wait for holders, so they are not among them.
+    ///
+    /// - Parameter pid: The living process of a row; `nil` if its session has ended.
+    /// - Returns: The waits; rows that do not decode are left out.
+    /// - Throws: What reading throws.
+    package func objectWaits(pid: (PlaceRow) -> Int32?) throws(SpaceError) -> ObjectWaits {
+        guard try counters().holds > 0 else { return ObjectWaits() }
+        var waits = ObjectWaits()
+        var holders: [Name: [Int32]] = [:]
+        var responders: [Name: [ResponderRow]] = [:]
+        let places = try allPlaces()
+        for (name, row) in places where row.isHolding {
+            guard row.kind != .request, let pid = pid(row) else { continue }
+            waits.addBusy(pid)
+            holders[Name(name), default: []].append(pid)
+            if let responder = ResponderRow(row) { responders[Name(name), default: []].append(responder) }
+        }
+        let stacks = responders.mapValues { ResponderStack($0) }
+        for (name, row) in places {
+            guard let pid = pid(row) else { continue }
+            if let request = RequestRow(row) {
+                let name = Name(request.name)
+                guard request.isPending, let responder = stacks[name]?.addressee(of: request)?.pid else { continue }
+                let end = request.deadline == 0 ? nil : clock.realtime(request.deadline)
+                waits.add(row, pid, for: .answer(name: name), of: [responder], ends: end)
+            } else if !row.isHolding, row.kind != .queue, row.kind != .barrier {
+                let end = row.ends == 0 ? nil : clock.realtime(row.ends)
+                let subject = WaitGraph.Subject.hold(kind: row.kind.word, name: Name(name))
+                waits.add(row, pid, for: subject, of: holders[Name(name)] ?? [], ends: end)
+            }
+        }
+        return waits
+    }
+}

@@ -1,0 +1,26 @@
+/// What the search for deadlocks has to know of processes.
+package struct ProcessView {
+    let parent: (Int32) -> Int32?
+    let children: (Int32) -> [Int32]
+    let runsCommand: (Int32) -> Bool
+    let waitsForChild: (Int32) -> Bool
+
+    /// Makes a view.
+    ///
+    /// - Parameters:
+    ///   - parent: The parent of a process.
+    ///   - children: The children of a process.
+    ///   - runsCommand: Whether a process only waits for the end of a command that it runs.
+    ///   - waitsForChild: Whether all that a process does now is to wait for the end of a child.
+    package init(
+        parent: @escaping (Int32) -> Int32?,
+        children: @escaping (Int32) -> [Int32],
+        runsCommand: @escaping (Int32) -> Bool,
+        waitsForChild: @escaping (Int32) -> Bool
+    ) {
+        self.parent = parent
+        self.children = children
+        self.runsCommand = runsCommand
+        self.waitsForChild = waitsForChild
+    }
+}
