@@ -1,0 +1,182 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// Circles of commands: which of them are deadlocks, and which may end by themselves.
+@Suite("Circles of commands", .blocking, .timeLimit(.minutes(5)))
+struct CircleTests {
+    private func show(_ runner: CommandRunner, _ namespace: String = "n", _ options: String...) throws -> String {
+        let result = try runner.start("space", ["show", namespace] + options).finish()
+        #expect(result.ending == .exited(0), "\(result.errors)")
+        return result.output
+    }
+
+    /// Runs a lock's holder in each namespace of a list, which then runs a script; returns once all hold theirs.
+    private func holders(
+        _ runner: CommandRunner,
+        _ scripts: [(namespace: String, lock: String, script: String)],
+        program: String = "space",
+        padding: String = ""
+    ) throws -> [RunningCommand] {
+        try scripts.map { namespace, lock, script in
+            let words = ["lock", namespace, lock, "--", "sh", "-c", "echo held; read go; \(script)", "sh", padding]
+            let command = try runner.start(program, words)
+            #expect(try command.readLine() == "held")
+            return command
+        }
+    }
+
+    private func end(_ commands: [RunningCommand]) throws {
+        for command in commands { command.signal(SIGTERM) }
+        for command in commands { _ = try command.finish() }
+    }
+
+    /// The number of places in queues that wait.
+    private func waiting(_ runner: CommandRunner, _ namespaces: String...) throws -> Int {
+        try namespaces.reduce(0) { sum, namespace in
+            let holds = try Value(json: show(runner, namespace, "--json"))["holds"]?.array ?? []
+            return sum + holds.count { $0["held"] == .bool(false) }
+        }
+    }
+
+    @Test("A deadlock is in the history, as text and as JSON, and a watcher is told")
+    func history() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            #expect(try runner.space("history", "n", "--deadlocks").output == "")
+            let watch = try runner.start("space", ["watch", "n", "--events", "deadlock", "--max", "1"])
+            #expect(try watch.readLine()?.contains("ready") == true)
+            let commands = try holders(
+                runner,
+                [("a", "b"), ("b", "c"), ("c", "a")].map { ("n", $0, "exec space lock n \($1) -- true") }
+            )
+            for command in commands { try command.send("go\n") }
+            let line = try #require(try watch.readLine())
+            let change = try Value(json: line)
+            #expect(change["event"] == "deadlock" && change["key"] == nil && change["name"] == nil)
+            #expect(change["new"]?["circle"]?.array?.count == 6)
+            let text = try #require(change["new"]?["text"]?.string)
+            for (name, command) in zip(["a", "b", "c"], commands) {
+                #expect(text.contains("waits for the lock \"\(name)\" of \(command.pid)"), "\(text)")
+            }
+            try end(commands)
+            // After the fact.
+            let told = try runner.space("history", "n", "--deadlocks")
+            #expect(told.lines.count == 1 && told.output.hasSuffix("Z  deadlock: \(text)\n"), "\(told.output)")
+            #expect(try runner.space("history", "n", "--deadlocks", "--json").lines == [line])
+            #expect(try runner.space("history", "n", "--deadlocks", "5").status == 64)
+            #expect(try runner.space("history", "n", "--json").status == 64)
+            _ = try watch.finish()
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test("A command that waits in the background makes a circle that may end by itself")
+    func background() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            let commands = try holders(
+                runner,
+                [("a", "b"), ("b", "a")].map {
+                    ("n", $0, "space lock n \($1) -- true & read end; space lock n \($1) -- true")
+                }
+            )
+            for command in commands { try command.send("go\n") }
+            #expect(try eventually { try waiting(runner, "n") == 2 })
+            let shown = try show(runner)
+            #expect(shown.contains("perhaps a deadlock: ") && shown.contains("may go on by itself"), "\(shown)")
+            let status = try Value(json: show(runner, "n", "--json"))
+            #expect(status["deadlocks"]?.array == [])
+            #expect(status["doubtful"]?.array?.first?["circle"]?.array?.count == 4)
+            #expect(status["doubtful"]?.array?.first?["ends"] == .null)
+            #expect(try runner.space("metrics", "n").output.contains(#"shared_space_deadlocks{namespace="n"} 0"#))
+            // Once the shells only wait for their children, it is one.
+            for command in commands { try command.send("end\n") }
+            #expect(try eventually { try show(runner).contains("\ndeadlock: ") })
+            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            try end(commands)
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test("A circle with a time-out is shown with its end, and is no deadlock")
+    func timeOut() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            let commands = try holders(
+                runner,
+                [("a", "b --wait 10m"), ("b", "a")].map { ("n", $0, "exec space lock n \($1) -- true") }
+            )
+            for command in commands { try command.send("go\n") }
+            #expect(try eventually { try waiting(runner, "n") == 2 })
+            let shown = try show(runner)
+            #expect(shown.contains("a circle that ends by itself in ") && !shown.contains("deadlock"), "\(shown)")
+            let status = try Value(json: show(runner, "n", "--json"))
+            #expect(status["deadlocks"]?.array == [])
+            guard case .int(let end)? = status["doubtful"]?.array?.first?["ends"],
+                case .int(let since)? = status["waiters"]?.array?.first?["since"]
+            else { throw TestFailure(shown) }
+            #expect((500_000...700_000).contains(end - since))
+            #expect(try runner.space("top", "--max", "1").output.contains("n: a circle that ends by itself in "))
+            try self.end(commands)
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test("A circle through two namespaces is named by top and metrics, with the namespaces")
+    func spanning() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n1", "[1]")
+            try runner.space("write", "--persistent", "n2", "[1]")
+            let commands = try holders(
+                runner,
+                [
+                    ("n1", "a", "exec space lock n2 b -- true"), ("n2", "b", "exec space lock n1 a -- true"),
+                ]
+            )
+            for command in commands { try command.send("go\n") }
+            #expect(try eventually { try waiting(runner, "n1", "n2") == 2 })
+            #expect(try !show(runner, "n1").contains("deadlock"))
+            let top = try runner.space("top", "--max", "1").output
+            #expect(top.hasPrefix("deadlock: "), "\(top)")
+            #expect(top.contains("waits for the lock \"b\" in \"n2\" of \(commands[1].pid)"), "\(top)")
+            #expect(top.contains("waits for the lock \"a\" in \"n1\" of \(commands[0].pid)"), "\(top)")
+            let object = try Value(json: runner.space("top", "--max", "1", "--json").output)
+            #expect(object["deadlocks"]?.array?.count == 1)
+            #expect(object["namespaces"]?.array?.allSatisfy { $0["deadlocks"]?.array == [] } == true)
+            let metrics = try runner.space("metrics").output
+            #expect(metrics.contains("\nshared_space_spanning_deadlocks 1\n"), "\(metrics)")
+            #expect(metrics.contains(#"shared_space_deadlocks{namespace="n1"} 0"#))
+            try end(commands)
+            #expect(try runner.space("metrics").output.contains("\nshared_space_spanning_deadlocks 0\n"))
+            for name in ["n1", "n2"] { try runner.space("delete", name) }
+        }
+    }
+
+    @Test("A long command line, and a link of another name, hide no deadlock", arguments: [false, true])
+    func names(_ isLinked: Bool) throws {
+        try withRoot { (runner) throws in
+            let link = "\(runner.root)-locker"
+            symlink(CommandRunner.path("space"), link)
+            defer { unlink(link) }
+            try runner.space("write", "--persistent", "n", "[1]")
+            let commands = try holders(
+                runner,
+                [("a", "b"), ("b", "a")].map { ("n", $0, "exec space lock n \($1) -- true") },
+                program: isLinked ? link : "space",
+                padding: isLinked ? "" : String(repeating: "x", count: 50_000)
+            )
+            for command in commands { try command.send("go\n") }
+            #expect(try eventually { try waiting(runner, "n") == 2 })
+            let shown = try show(runner)
+            #expect(shown.contains("\ndeadlock: "), "\(shown)")
+            #expect(shown.contains("sh -c echo held; read go"), "\(shown)")
+            try end(commands)
+            try runner.space("delete", "n")
+        }
+    }
+}
