@@ -49,6 +49,27 @@ struct FullDiskCommandTests {
         #expect(result.ending == .exited(0))
     }
 
+    @Test("A deadlock is told")
+    func deadlock() throws {
+        let result = try run(
+            #"""
+            space history jobs 1000
+            space lock jobs a -- space lock jobs a -- true &
+            holder=$!
+            tries=0
+            until space history jobs --deadlocks | grep "waits for the lock .a. of $holder" > /dev/null; do
+                tries=$((tries + 1)); test $tries -lt 600 || exit 6
+                sleep 0.1
+            done
+            kill $holder
+            wait $holder
+            space history jobs --deadlocks | wc -l
+            space-dump --check jobs
+            """#
+        )
+        #expect(result.lines == ["1"] && result.ending == .exited(0), "\(result.errors)")
+    }
+
     @Test("Waiters and owners are shown by their processes")
     func sessions() throws {
         let result = try run(

@@ -11,7 +11,9 @@ struct ShowCommand: ParsableCommand {
 
             --graph, --dot and --svg show who waits for whom: for a lock, a permit, an election or the answer to a request, \
             and for the command that a process runs. Processes that wait for each other in a circle are named as a \
-            deadlock. Processes count, not threads: one that waits in one thread and works in another may be named too.
+            deadlock, unless one of the waits has a time-out, or a command among them does something else than to wait: such circles \
+            are told apart. Processes count, not threads: one that waits in one thread and works in another may be named too. \
+            Circles through several namespaces are named by 'space top'.
 
             EXAMPLES:
               space show jobs

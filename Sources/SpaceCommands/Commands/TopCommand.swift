@@ -9,7 +9,7 @@ struct TopCommand: ParsableCommand {
         abstract: "Watch the namespaces and their processes.",
         discussion: """
             Shows the namespaces with what is in them, the changes a second, and how many wait; below them the processes with \
-            what they run, hold and wait for, and whether they are stopped. Deadlocks are named at the top. It looks once in \
+            what they run, hold and wait for, and whether they are stopped. Deadlocks are named at the top, also those through several namespaces. It looks once in \
             an interval, and owns nothing; processes that are not looked at pay nothing.
 
             On a terminal it fills the screen; keys: q ends, n t b c w sort by name, tuples, bytes on disk, changes and \

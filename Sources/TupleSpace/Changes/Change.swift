@@ -22,7 +22,8 @@ public struct Change: Sendable {
     public let id: TupleID?
     /// The tuple, if the change is about one.
     public let tuple: Tuple?
-    /// The key of the cell, or the name of the notification, the collection, the responders, or what is held or counted.
+    /// The key of the cell, or the name of the notification, the collection, the responders, or what is held or counted;
+    /// `nil` for a deadlock.
     public let key: String?
     /// The cell's value before the change, `nil` if it was not set; or the key of the responder that has gone or was
     /// replaced.

@@ -71,6 +71,10 @@ extension ChangeSelection where Self == ChangeFilter {
     /// `shared`, `permits` or the candidate's `value` (unless it is nested as deep as values may be); ``ChangeKind/release`` has it in
     /// ``Change/old``, also when the holder's process has ended. ``ChangeKind/proclaim`` has both. ``ChangeKind/count``
     /// has the number before and after, or `nil` where there was or is none.
+    ///
+    /// A ``ChangeKind/deadlock`` has no key, and in ``Change/new`` an object with the `text` and the `circle`, a list of
+    /// objects with the `pid`, the `type` and `name` of what it waits for, and the process that it `waits_for`. With a
+    /// name, it is delivered only if ``ChangeFilter/kinds`` names it and the object is in the circle.
     public static func object(_ name: String? = nil) -> ChangeFilter {
         ChangeFilter(objects: name.map { .named($0) } ?? .all)
     }
