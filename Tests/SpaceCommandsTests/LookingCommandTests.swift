@@ -98,7 +98,7 @@ struct LookingCommandTests {
                 assert name == last, line
                 if word == "UNIT": assert name.endswith("_" + rest), line
                 continue
-            found = re.fullmatch(r'([a-z_]+)\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)*)\} ([0-9.]+)', line)
+            found = re.fullmatch(r'([a-z_]+)(?:\{((?:[a-z]+="(?:[^"\\\n]|\\[\\"n])*",?)*)\})? ([0-9.]+)', line)
             assert found, line
             name = found[1]
             if known[last] == "counter":
