@@ -67,7 +67,7 @@ struct TopCommand: ParsableCommand {
                 try Output.print(line: report.object(order).line)
             } else if let terminal {
                 report.isColoured = true
-                terminal.draw([header(report, space, order)] + report.lines(order))
+                try terminal.draw([header(report, space, order)] + report.lines(order))
             } else {
                 try Output.print(lines: (count > 1 ? [""] : []) + report.lines(order))
             }
@@ -76,18 +76,20 @@ struct TopCommand: ParsableCommand {
                 try Self.rest(until: due)
                 continue
             }
-            while !due.hasPassed {
+            // A key is looked for after each look, also if the looks take longer than the interval.
+            repeat {
                 try Signals.check()
-                guard let key = terminal.key(within: Int(due.remaining / .milliseconds(1)).advanced(by: 1)) else {
-                    // The size of the screen may have changed.
-                    terminal.draw([header(report, space, order)] + report.lines(order))
+                let patience = due.hasPassed ? 0 : Int(due.remaining / .milliseconds(1)) + 1
+                guard let key = try terminal.key(within: patience) else {
+                    // The size of the screen may have changed, or the command was stopped and goes on.
+                    try terminal.draw([header(report, space, order)] + report.lines(order))
                     continue
                 }
                 if key == "q" { return }
                 if key == " " { break }
                 if let chosen = TopReport.Order.allCases.first(where: { $0.key == key }) { order = chosen }
-                terminal.draw([header(report, space, order)] + report.lines(order))
-            }
+                try terminal.draw([header(report, space, order)] + report.lines(order))
+            } while !due.hasPassed
         }
     }
 

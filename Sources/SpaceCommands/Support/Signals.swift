@@ -80,6 +80,11 @@ enum Signals {
         unblock(ending + [SIGALRM])
     }
 
+    /// From now on SIGQUIT asks the command to end too, unless the caller has ignored it.
+    static func endOnQuit() {
+        if !isIgnored(SIGQUIT) { handle(SIGQUIT, receive) }
+    }
+
     private static func unblock(_ numbers: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)
@@ -127,7 +132,7 @@ enum Signals {
     /// Read before `install` ignores all of `errors`.
     static let errorsToReset = errors.filter { !isIgnored($0) }
 
-    private static func isIgnored(_ number: Int32) -> Bool {
+    static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
         // Only as bits can a handler's address be compared with the constants.
@@ -135,7 +140,8 @@ enum Signals {
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
-    private static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+    /// Installs a handler; it interrupts blocked system calls.
+    static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
         var action = sigaction()
         action.__sigaction_handler = .init(sa_handler: handler)
         sigaction(number, &action, nil)
