@@ -12,7 +12,8 @@ struct MetricsCommand: ParsableCommand {
             sample up 0, is named on standard error, and the status is 74.
 
             For Prometheus: write the file of node_exporter's textfile collector from a timer, or answer over HTTP with the \
-            socket unit in tools/systemd, which runs the command with --http for each request (GET /metrics).
+            socket unit in tools/systemd, which runs the command with --http for each request (GET /metrics). If the state can't \
+            be looked at, the answer is 503 with the reason. A client has 5 seconds to send its request, and 10 to read the answer.
 
             EXAMPLES:
               space metrics
@@ -29,24 +30,39 @@ struct MetricsCommand: ParsableCommand {
     var namespace: String?
 
     func run() throws {
-        guard http else {
-            let (text, failure) = try metrics()
-            try Output.print(text: text)
-            if let failure { throw CommandFailure(ExitStatus(failure.code), nil) }
-            return
+        if http { return try answer() }
+        let (text, failure) = try metrics()
+        try Output.print(text: text)
+        if let failure { throw CommandFailure(ExitStatus(failure.code), nil) }
+    }
+
+    /// Reads one request, and answers it: with the metrics, or with a line that says why there are none.
+    private func answer() throws {
+        let request: HTTPRequest
+        do {
+            request = try HTTPRequest.read()
+        } catch HTTPRequest.Refusal.late {
+            return try HTTPAnswer.refusal("408 Request Timeout", "no request came").send(to: nil)
+        } catch HTTPRequest.Refusal.malformed {
+            return try HTTPAnswer.refusal("400 Bad Request", "this is no request of HTTP/1").send(to: nil)
         }
-        guard let (method, path) = try HTTPRequest.read() else {
-            return try Output.print(text: HTTPRequest.answer("400 Bad Request", body: "this is no request of HTTP/1\n"))
+        try answer(to: request).send(to: request.method)
+    }
+
+    private func answer(to request: HTTPRequest) throws -> HTTPAnswer {
+        guard request.path == "/metrics" || request.path == "/" else {
+            return .refusal("404 Not Found", "the metrics are at /metrics")
         }
-        guard path == "/metrics" || path == "/" else {
-            return try Output.print(text: HTTPRequest.answer("404 Not Found", body: "the metrics are at /metrics\n"))
+        guard request.method == "GET" || request.method == "HEAD" else {
+            return .refusal("405 Method Not Allowed", "use GET", fields: ["Allow: GET, HEAD"])
         }
-        guard method == "GET" else {
-            return try Output.print(text: HTTPRequest.answer("405 Method Not Allowed", body: "use GET\n"))
+        do {
+            return HTTPAnswer(status: "200 OK", type: MetricsReport.mediaType, body: try metrics().text)
+        } catch let error as SpaceError {
+            // The journal of the service tells it too.
+            Messages.print("space: \(error)")
+            return .refusal("503 Service Unavailable", "\(error)")
         }
-        try Output.print(
-            text: HTTPRequest.answer("200 OK", type: MetricsReport.mediaType, body: try metrics().text)
-        )
     }
 
     /// The text, and the first failure of a look, which standard error tells.
