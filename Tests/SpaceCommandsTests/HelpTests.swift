@@ -29,6 +29,7 @@ struct HelpTests {
         #expect(result.output.contains("EXAMPLE"))
         #expect(result.output.contains("--root"))
         #expect(result.output.contains("USAGE: space \(command) "))
+        #expect(result.output.hasSuffix("\n\n\(ExitStatus.hint)\n"))
     }
 
     @Test("The topics are shown, and no command of that name", arguments: HelpTopic.allCases)
@@ -59,6 +60,24 @@ struct HelpTests {
         let result = try runner.dump("--help")
         #expect(result.ending == .exited(0))
         #expect(result.output.contains("EXAMPLE"))
+        #expect(Self.words(result.output).contains(Self.words("EXIT STATUS: \(ExitStatus.dumpHelp)")))
+        #expect(!result.output.contains(ExitStatus.hint))
+    }
+
+    /// A text without its line breaks, which the help has where the screen ends.
+    private static func words(_ text: String) -> String {
+        text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    }
+
+    @Test("The exit statuses are listed, in one place")
+    func statuses() throws {
+        let help = try runner.space("--help").output
+        #expect(Self.words(help).contains(Self.words("EXIT STATUS: \(ExitStatus.help)")))
+        #expect(!help.contains(ExitStatus.hint))
+        let listed = ExitStatus.help.split(separator: "\n").filter { $0.hasPrefix("  ") }.compactMap { line in
+            line.split(separator: " ").first.flatMap { Int32($0) }
+        }
+        #expect(listed == [0, 1, 64, 65, 69, 70, 74, 75, 76, 77])
     }
 
     @Test("Usage errors are 64 and name the mistake, on standard error only")

@@ -21,6 +21,9 @@ struct DumpCommand: ParsableCommand {
               space-dump --check --all
               space-dump --salvage jobs | space load jobs-saved
               space-dump /dev/shm/shared-space-1000/jobs
+
+            EXIT STATUS:
+            \(ExitStatus.dumpHelp)
             """,
         version: Version.text("space-dump")
     )

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// What `space help templates`, `help durations` and `help environment` print; the command itself is hidden.
+/// What `space help templates`, `help durations`, `help environment` and `help status` print; the command itself is hidden.
 struct HelpTopicCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "help-topic",
@@ -16,7 +16,7 @@ struct HelpTopicCommand: ParsableCommand {
 
 /// A part of the help that belongs to many commands.
 enum HelpTopic: String, ExpressibleByArgument, CaseIterable {
-    case templates, durations, environment
+    case templates, durations, environment, status
 
     var text: String {
         switch self {
@@ -42,6 +42,8 @@ enum HelpTopic: String, ExpressibleByArgument, CaseIterable {
               space take jobs '{"kind": "resize", "id": "?1...100"}'
               space take jobs --arg file "$f" '["resize", "?", $file]'
             """
+        case .status:
+            ExitStatus.help
         case .durations:
             """
             A duration is a number with a unit: 250ms, 5s, 2m, 1h, 1d; several in a row, the larger first: 1h30m. A fraction may be

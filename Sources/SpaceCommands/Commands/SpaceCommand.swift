@@ -12,21 +12,10 @@ struct SpaceCommand: ParsableCommand {
 
             A script begins with: export SHARED_SPACE_OWNER=$$
 
-            More help: space help templates, space help durations, space help environment.
+            More help: space help templates, space help durations, space help environment, space help status.
 
             EXIT STATUS:
-              0   done
-              1   nothing matched, not obtained, the compare failed, or time passed
-              64  wrong usage
-              65  bad data: JSON, template or name
-              69  no such namespace, or not usable: version, mode, PID namespace
-              70  an internal error
-              74  storage: full, or an input or output error
-              75  try again: another process, which is named, holds the lock for writing, or a claim was lost
-              76  a responder failed
-              77  no permission
-
-            Commands that run another command pass on its status, 128 + n for signal n.
+            \(ExitStatus.help)
             """,
         version: Version.text("space"),
         subcommands: [HelpTopicCommand.self],

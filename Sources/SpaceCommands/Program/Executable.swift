@@ -120,6 +120,10 @@ package enum Executable {
         }
         do {
             if !text.isEmpty { try Output.print(line: text) }
+            // The list itself is in the help of the two programs.
+            if text.hasPrefix("OVERVIEW: "), !text.contains("EXIT STATUS:") {
+                try Output.print(lines: (text.hasSuffix("\n") ? [] : [""]) + [ExitStatus.hint])
+            }
             return .done
         } catch {
             return report(error, root, name: name)
