@@ -6,7 +6,8 @@ DocC has resolved every link when it writes its archive, and keeps each page as 
     index.html            the module's page: its article, and the topics
     <Article>.html        each article
     symbols/<Type>.html   each type of the module, with all of its members
-    symbols/functions.html, symbols/Swift.html   functions of no type; extensions of the standard library
+    symbols/functions.html   functions of no type
+    symbols/Swift.html, …    extensions of types of other modules
     images/               the images of the articles
 
 A kind of block or of inline content that this script doesn't know is an error, so that no text gets lost.
