@@ -55,6 +55,8 @@ struct CrashPointTests {
             try dieStoring(point)
         case .slotFilling, .slotCounted, .slotPublished, .rearmed:
             try dieWaiting(point)
+        case .latencyDrafted, .latencyMade, .latencyEnded:
+            try dieSwitching(point)
         case .snapshotTaken:
             try dieReading(point)
         case .nothingReady:
@@ -109,6 +111,27 @@ struct CrashPointTests {
         try die(victim, at: point, doing: "open \(root.path) n")
         try goOn(namespace)
         #expect(try namespace.takeIfExists("kept", any(Int.self))?.1 == 1)
+    }
+
+    /// Dies while it begins or ends to measure latencies: nothing is measured then, and the next switch works.
+    private func dieSwitching(_ point: CrashPoint) throws {
+        let namespace = try root.space.namespace("n")
+        let isEnding = point == .latencyEnded
+        if isEnding { try namespace.setMeasuringLatency(true) }
+        let victim = try Agent(root, "n")
+        try die(victim, at: point, doing: isEnding ? "measure off" : "measure on")
+        #expect(try !namespace.isMeasuringLatency && namespace.status().latency == nil)
+        try goOn(namespace)
+        let other = try Agent(root, "n")
+        for isOn in [true, false, true] {
+            try other.run("measure \(isOn ? "on" : "off")")
+            #expect(
+                try namespace.isMeasuringLatency == isOn
+                    && namespace.status().latency?.waiting.count == (isOn ? 0 : nil)
+            )
+        }
+        try other.exit()
+        try goOn(namespace)
     }
 
     private func dieWatching(_ point: CrashPoint) throws {

@@ -65,6 +65,24 @@ struct FullDiskTests {
         try agent.exit()
     }
 
+    /// The file in which latencies are counted is refused at the switch, and waits go on without it.
+    @Test func latenciesAreNotMeasuredOnAFullDisk() throws {
+        let agent = try agent(onMebibytes: 9)
+        try agent.open(root, "n")
+        try agent.run("write [\"job\", 1]")
+        try agent.run("fill-file \(root.path)/rest")
+        #expect(try agent.ask("measure on").hasPrefix("error storageFull"))
+        #expect(
+            try agent.run("list-folder \(root.path)/n").split(separator: " ").filter { $0.contains("latency") } == []
+        )
+        #expect(try agent.run("take [\"job\", \"?int\"]") == #"["job",1]"#)
+        try agent.run("remove-file \(root.path)/rest")
+        try agent.run("measure on")
+        #expect(try agent.run("verify") == "")
+        try agent.run("leave")
+        try agent.exit()
+    }
+
     /// Transactions, an ordered set or a work queue fill the disk: a step that is refused changes nothing, and all of
     /// it can be taken out while nothing is free.
     @Test(arguments: StorageMode.allCases, ["transactions", "set", "queue"])

@@ -44,7 +44,7 @@ struct ForeignFolderTests {
 
     @Test(
         "A namespace's folder with a foreign file in it is not deleted, and the file is named",
-        arguments: ["notes", "sub/notes", "sessions/notes", "notes\u{FFFD}"],
+        arguments: ["notes", "sub/notes", "sessions/notes", "notes\u{FFFD}", "latency"],
         [false, true]
     )
     func foreignFiles(_ file: String, _ isDamaged: Bool) throws {

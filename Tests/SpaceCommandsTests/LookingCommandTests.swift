@@ -103,6 +103,8 @@ struct LookingCommandTests {
             name = found[1]
             if known[last] == "counter":
                 assert name == last + "_total", line
+            elif known[last] == "histogram":
+                assert name in [last + end for end in ("_bucket", "_sum", "_count")], line
             else:
                 assert name == last, line
             print(line)
@@ -239,6 +241,7 @@ struct LookingCommandTests {
             #expect(try holder.readLine() == "held")
             let waiter = try runner.start("space", ["lock", "n", "l", "--", "true"])
             #expect(try eventually { try runner.space("show", "n").output.contains("1 waiter") })
+            try runner.space("metrics", "n", "--latency", "on")
             let metrics = try runner.space("metrics").output
             for name in names { #expect(metrics.contains("\n\(name){"), "\(name)") }
             try holder.send("go\n")

@@ -71,6 +71,7 @@ final class Agent {
         case "enrol": try namespace().enrol(pid: try number(words, 0))
         case "persist": try namespace().setPersistent(true)
         case "unpersist": try namespace().setPersistent(false)
+        case "measure": try namespace().setMeasuringLatency(try word(words, 0) == "on")
         case "ledger": ledger = try LedgerFile(try word(words, 0))
         default:
             return try performOnTuples(command, words) ?? performOnClaims(command, words)

@@ -15,9 +15,13 @@ struct MetricsCommand: ParsableCommand {
             socket unit in tools/systemd, which runs the command with --http for each request (GET /metrics). If the state can't \
             be looked at, the answer is 503 with the reason. A client has 5 seconds to send its request, and 10 to read the answer.
 
+            With --latency on, the processes of a namespace measure from then on how long each wait for a tuple lasts, and how \
+            long a tuple takes to its taker: two histograms. --latency off ends that, and forgets them.
+
             EXAMPLES:
               space metrics
               space metrics jobs | grep waiters
+              space metrics jobs --latency on
             """
     )
 
@@ -26,10 +30,27 @@ struct MetricsCommand: ParsableCommand {
     @Flag(help: "Read a request of HTTP from standard input, and answer it.")
     var http = false
 
+    /// The two positions of the switch.
+    enum Switch: String, ExpressibleByArgument, CaseIterable {
+        case on, off
+    }
+
+    @Option(help: ArgumentHelp("Begin or end to measure latencies, and print nothing: on or off.", valueName: "switch"))
+    var latency: Switch?
+
     @Argument(help: ArgumentHelp("The namespace; without it all.", valueName: "ns"), completion: .namespaces)
     var namespace: String?
 
+    func validate() throws {
+        guard latency != nil else { return }
+        if namespace == nil { throw ValidationError("--latency is for one namespace: name it") }
+        if http { throw ValidationError("--latency answers no request: leave out --http") }
+    }
+
     func run() throws {
+        if let latency, let namespace {
+            return try NamespaceAccess(common, namespace).use { try $0.setMeasuringLatency(latency == .on) }
+        }
         if http { return try answer() }
         let (text, failure) = try metrics()
         try Output.print(text: text)

@@ -40,7 +40,7 @@ enum Words {
             "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",
             "--unique", "--bound", "--ttr", "--state", "--retry-delay", "--as", "--limit", "--per", "--grace",
             "--type", "--interval", "--sort", "--address", "--port", "--socket", "--clients",
-            "--to", commandWords, "-E",
+            "--to", "--latency", commandWords, "-E",
             "--generate-completion-script":
             .value
         case "--arg", "--argjson": .pair

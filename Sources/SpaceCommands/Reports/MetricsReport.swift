@@ -6,7 +6,7 @@ struct MetricsReport {
     /// The media type of the text.
     static let mediaType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-    private enum Kind: String { case gauge, counter }
+    private enum Kind: String { case gauge, counter, histogram }
 
     /// One metric with its samples, in the order in which they were added.
     private struct Family {
@@ -41,6 +41,12 @@ struct MetricsReport {
         Family(name: "responders", kind: .gauge, help: "Responders that answer requests."),
         Family(name: "requests", kind: .gauge, help: "Requests that are not done."),
         Family(name: "queue_items", kind: .gauge, help: "Items of work queues, by queue and state."),
+        Family(name: "wait_seconds", kind: .histogram, help: "How long waits for tuples lasted, if it is measured."),
+        Family(
+            name: "hand_off_seconds",
+            kind: .histogram,
+            help: "From the grant of a tuple to a waiting taker to the taker's return, if it is measured."
+        ),
         Family(name: "deadlocks", kind: .gauge, help: "Circles of processes that wait for each other."),
         Family(name: "spanning_deadlocks", kind: .gauge, help: "Such circles through several namespaces."),
     ]
@@ -82,6 +88,10 @@ struct MetricsReport {
                 sample("queue_items", [label, ("queue", object.name), ("state", state)], number)
             }
         }
+        if let latency = status.latency {
+            histogram("wait_seconds", [label], latency.waiting)
+            histogram("hand_off_seconds", [label], latency.handOff)
+        }
         statuses.append(status)
     }
 
@@ -109,9 +119,35 @@ struct MetricsReport {
         return text + "# EOF\n"
     }
 
-    private mutating func sample(_ name: String, _ labels: [(String, String)], _ value: some CustomStringConvertible) {
+    /// OpenMetrics: each bucket counts all durations up to its bound.
+    private mutating func histogram(_ name: String, _ labels: [(String, String)], _ histogram: LatencyHistogram) {
+        var sum = 0
+        for (index, count) in histogram.counts.enumerated() {
+            sum = Int(clamping: UInt(sum) + UInt(count))
+            let bound = index < LatencyHistogram.bounds.count ? Self.seconds(LatencyHistogram.bounds[index]) : "+Inf"
+            sample(name, labels + [("le", bound)], sum, suffix: "_bucket")
+        }
+        sample(name, labels, Self.seconds(histogram.total), suffix: "_sum")
+        sample(name, labels, sum, suffix: "_count")
+    }
+
+    /// A duration in seconds, with at least one decimal and no needless ones.
+    private static func seconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = duration.components
+        var decimals = "\(attoseconds / 1_000_000_000)"
+        decimals = String(repeating: "0", count: max(0, 9 - decimals.count)) + decimals
+        while decimals.count > 1, decimals.hasSuffix("0") { decimals.removeLast() }
+        return "\(seconds).\(decimals)"
+    }
+
+    private mutating func sample(
+        _ name: String,
+        _ labels: [(String, String)],
+        _ value: some CustomStringConvertible,
+        suffix: String? = nil
+    ) {
         guard let index = families.firstIndex(where: { $0.name == name }) else { return }
-        let suffix = families[index].kind == .counter ? "_total" : ""
+        let suffix = suffix ?? (families[index].kind == .counter ? "_total" : "")
         let set = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
         let braces = labels.isEmpty ? "" : "{\(set)}"
         families[index].samples.append("shared_space_\(name)\(suffix)\(braces) \(value)")

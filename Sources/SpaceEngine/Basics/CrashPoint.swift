@@ -22,6 +22,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case nearFilled, nearWritten, nearTaking, nearTaken, nearClaiming, nearClaimed, nearStored
     // Waiting.
     case slotFilling, slotCounted, slotPublished, rearmed, granting
+    // Switching the measuring of latencies.
+    case latencyDrafted, latencyMade, latencyEnded
     // Reading.
     case snapshotTaken
     // Watching: an iterator has found nothing ready, and has not yet read further.

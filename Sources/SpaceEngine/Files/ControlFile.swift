@@ -23,6 +23,7 @@ package final class ControlFile: Sendable {
     private static let gateOffset = 448
     private static let flagsOffset = 576
     private static let persistentOffset = 632
+    private static let latencyOffset = 636
     private static let sequenceOffset = 640
     private static let deputyOffset = 656
     private static let waitingOffset = 704
@@ -72,6 +73,10 @@ package final class ControlFile: Sendable {
     ///
     /// It is changed under the door.
     package let persistent: SharedWord32
+    /// The switch of the measuring of latencies: odd while they are measured, and raised at each switch (`LatencyFile`).
+    ///
+    /// It is changed under the door.
+    package let latency: SharedWord32
     /// Set when the namespace was adopted, and cleared when its claims have returned.
     ///
     /// It is `adoptedHere` if the PIDs from before the adoption still mean the same processes, else `adoptedElsewhere`.
@@ -131,6 +136,7 @@ package final class ControlFile: Sendable {
         gate = try ProcessLock(.gate, at: base + Self.gateOffset)
         dead = SharedWord32(at: base + Self.flagsOffset)
         persistent = SharedWord32(at: base + Self.persistentOffset)
+        latency = SharedWord32(at: base + Self.latencyOffset)
         gateNeedsRecovery = SharedWord32(at: base + Self.flagsOffset + 8)
         isAdopted = SharedWord32(at: base + Self.flagsOffset + 4)
         isSignalAwaited = SharedWord32(at: base + Self.flagsOffset + 12)
@@ -185,13 +191,14 @@ package final class ControlFile: Sendable {
     /// The caller must know that no other process can use the file. The newest tuples stay, and the first holder of the
     /// gate compares them with the database.
     ///
-    /// Whether the namespace is persistent is never changed meanwhile, so that a kill can't lose it.
+    /// Whether the namespace is persistent, and whether latencies are measured, is never changed meanwhile, so that a
+    /// kill can't lose it.
     package func initialiseVolatilePart() throws(Errno) {
         func clear(_ range: Range<Int>) {
             (map.base + range.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: range.count)
         }
         clear(Self.reinitialiserOffset + 4..<Self.persistentOffset)
-        clear(Self.persistentOffset + 4..<Self.nearOffset)
+        clear(Self.latencyOffset + 4..<Self.nearOffset)
         clear(Self.slotsOffset..<Self.reservedSize(segments: slots.segments))
         try door.initialise()
         try gate.initialise()

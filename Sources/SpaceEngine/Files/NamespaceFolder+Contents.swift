@@ -11,6 +11,8 @@ package import SystemPackage
 extension NamespaceFolder {
     private static let names: Set<String> = [control, bell, data, lock, SessionFolder.name]
     private static let fewestNames = 3
+    /// Further files that a namespace may have; they show nothing about the folder.
+    private static let furtherNames: Set<String> = [LatencyFile.name, LatencyFile.draft]
 
     /// Whether a folder of the root is a namespace's; one that can't be read counts as one.
     ///
@@ -41,9 +43,13 @@ extension NamespaceFolder {
     /// The path within the folder of an entry that no namespace has, or `nil` if all entries belong to a namespace.
     package func foreignEntry() throws(Errno) -> String? {
         for name in try Directory.allNames(descriptor.raw) {
+            if name == LatencyFile.name, !LatencyFile.isOwn(in: self) { return name }
             let isSessions = name == SessionFolder.name
             // A killed process can leave a folder `sessions` under a draft's name.
-            guard Self.names.contains(name) || name.hasPrefix(".\(SessionFolder.name).") else { return name }
+            guard
+                Self.names.contains(name) || Self.furtherNames.contains(name)
+                    || name.hasPrefix(".\(SessionFolder.name).")
+            else { return name }
             let entries: [String]
             do throws(Errno) {
                 let inner = try OwnedDescriptor.directory(at: descriptor.raw, name)

@@ -68,6 +68,13 @@ package struct Interest: Equatable, Sendable {
     package var kind: UInt64 { selector & ~Self.taking }
     package var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
     package var isTaking: Bool { selector & Self.taking != 0 }
+    /// Whether the waiter waits for a tuple.
+    package var isOfTuple: Bool {
+        switch form {
+        case .anything, .fields, .record: true
+        case .none, .cell, .hold: false
+        }
+    }
     package var isHashed: Bool { selector & Self.hashed != 0 }
     package var arity: Int { Int(selector >> Self.maskBits & UInt64(Self.largestArity)) }
     package var mask: UInt64 { selector & (1 << Self.maskBits - 1) }

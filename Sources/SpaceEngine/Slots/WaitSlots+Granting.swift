@@ -46,6 +46,9 @@ extension WaitSlots {
             guard let oldest else { break }
             CrashPoint.reach(.granting)
             let granted = oldest.word.next(.granted, payload: id)
+            if oldest.slot.grantedAt.loadRelaxed() != 0 {
+                oldest.slot.grantedAt.store(UInt64(bitPattern: MonotonicInstant.now.nanoseconds))
+            }
             oldest.slot.lastGrant.store(id)
             if oldest.slot.change(from: oldest.word, to: granted) {
                 if oldest.slot.ticket.load() == oldest.ticket {

@@ -39,7 +39,7 @@ package struct WaitSlots: @unchecked Sendable {
     static let mostSlots = segmentCapacity * mostSegments
     private static let keySize = 24
     private static let blockSize = 128
-    private static let textCapacity = 72
+    private static let textCapacity = 68
     static let segmentByteCount = segmentCapacity * (keySize + blockSize)
 
     /// How many slots are not free.
@@ -132,8 +132,11 @@ package struct WaitSlots: @unchecked Sendable {
         /// The place at which the waiter is counted (`WaitCounts`).
         fileprivate var countedAt: SharedWord32 { SharedWord32(at: block + 28) }
         package var sinceMilliseconds: SharedWord64 { SharedWord64(at: block + 32) }
+        /// When a tuple was last granted to the waiter, in monotonic ns; 1 if none was, 0 if the waiter does not measure
+        /// it.
+        package var grantedAt: SharedWord64 { SharedWord64(at: block + 40) }
         /// The tuple that was last granted to the slot, or is about to be, for `hasGranted`.
-        var lastGrant: SharedWord64 { SharedWord64(at: block + 120) }
+        package var lastGrant: SharedWord64 { SharedWord64(at: block + 120) }
         package var ticket: SharedWord64 { SharedWord64(at: key + 16) }
 
         package var interest: Interest {
@@ -143,16 +146,16 @@ package struct WaitSlots: @unchecked Sendable {
         /// The template as text, cut to the space there is, for commands that show the waiters.
         package var text: String {
             get {
-                let count = min(Int(SharedWord32(at: block + 40).load()), textCapacity)
-                return String(decoding: UnsafeRawBufferPointer(start: block + 48, count: count), as: UTF8.self)
+                let count = min(Int(SharedWord32(at: block + 48).load()), textCapacity)
+                return String(decoding: UnsafeRawBufferPointer(start: block + 52, count: count), as: UTF8.self)
             }
             nonmutating set {
                 var bytes = Array(newValue.utf8)
                 if bytes.count > textCapacity { bytes = Array(bytes.prefix(textCapacity - 3)) + Array("…".utf8) }
                 bytes.withUnsafeBytes {
-                    (block + 48).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(block), byteCount: $0.count)
+                    (block + 52).copyMemory(from: $0.baseAddress ?? UnsafeRawPointer(block), byteCount: $0.count)
                 }
-                SharedWord32(at: block + 40).store(UInt32(bytes.count))
+                SharedWord32(at: block + 48).store(UInt32(bytes.count))
             }
         }
 
@@ -189,8 +192,15 @@ package struct WaitSlots: @unchecked Sendable {
     }
 
     /// Publishes that `session` waits for `interest`; returns `nil` if the table is full.
-    package func publish(_ interest: Interest, session: UInt64, doorbell: UInt32, sinceMilliseconds: UInt64) -> Tenancy?
-    {
+    ///
+    /// `isMeasured`: whether the waiter wants to know when it is granted a tuple.
+    package func publish(
+        _ interest: Interest,
+        session: UInt64,
+        doorbell: UInt32,
+        sinceMilliseconds: UInt64,
+        isMeasured: Bool = false
+    ) -> Tenancy? {
         // The count rises before a slot is taken, and falls after the slot is given back. So a kill between the two
         // leaves it too high, which costs writers a scan. If it were too low, they would skip a waiter.
         inUse.add(1)
@@ -206,6 +216,7 @@ package struct WaitSlots: @unchecked Sendable {
             slot.doorbell.store(doorbell)
             slot.isSleeping.store(0)
             slot.sinceMilliseconds.store(sinceMilliseconds)
+            slot.grantedAt.store(isMeasured ? 1 : 0)
             slot.text = ""
             SharedWord64(at: slot.key + 8).store(interest.hash)
             // Tickets start at 1, so "younger than 0" means every ticket.

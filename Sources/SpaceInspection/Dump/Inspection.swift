@@ -150,13 +150,20 @@ package struct Inspection: Sendable {
                 damage.append("the session file \(sighting.name.quotedForPeople) does not decode")
             }
         }
+        var latency: NamespaceStatus.Latency?
+        do throws(SpaceError) {
+            latency = try NamespaceStatus.Latency(in: folder, control)
+        } catch {
+            damage.append(error.reason)
+        }
         status = try NamespaceStatus(
             name: name,
             control: control,
             sightings: sightings,
             snapshot: snapshot,
             bytes: bytes,
-            diskBytes: folder.diskBytes
+            diskBytes: folder.diskBytes,
+            latency: latency
         )
         // A damaged namespace is reported and not dumped: rows that don't decode would end the dump halfway.
         tuples = checking ? [] : try Self.tuples(snapshot)

@@ -9,7 +9,8 @@ extension NamespaceStatus {
         sightings: [SessionFolder.Sighting],
         snapshot: Snapshot,
         bytes: Int,
-        diskBytes: Int
+        diskBytes: Int,
+        latency: Latency?
     ) throws(SpaceError) {
         let counters = try snapshot.counters()
         var pids: [UInt64: Int32] = [:]
@@ -52,6 +53,7 @@ extension NamespaceStatus {
         }
         self.bytes = bytes
         self.diskBytes = diskBytes
+        self.latency = latency
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
         (tuples, cells) = (try snapshot.tupleCount, try snapshot.cells.count)
         // A damaged row is reported by the check, and ends no look.

@@ -150,6 +150,9 @@ public struct NamespaceStatus: Sendable {
     public let history: History?
     /// The log of the namespace's commits; `nil` if they are not logged.
     public let log: Log?
+    /// How long waits for tuples have lasted; `nil` if it is not measured (``Namespace/setMeasuringLatency(_:)``), or if
+    /// what was measured can't be read.
+    public let latency: Latency?
     /// The processes that use the namespace or keep it alive.
     public let owners: [Owner]
     /// The waiters.
@@ -187,6 +190,8 @@ extension Namespace {
             guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
             let sightings = try folder.sightings()
             let diskBytes = folder.diskBytes
+            // Damage there is reported by the check, and ends no look.
+            let latency = (try? NamespaceStatus.Latency(in: folder, core.control)) ?? nil
             return try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
                 try NamespaceStatus(
                     name: core.name.text,
@@ -194,7 +199,8 @@ extension Namespace {
                     sightings: sightings,
                     snapshot: snapshot,
                     bytes: core.engine.bytesInUse,
-                    diskBytes: diskBytes
+                    diskBytes: diskBytes,
+                    latency: latency
                 )
             }
         }

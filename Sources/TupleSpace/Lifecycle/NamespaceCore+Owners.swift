@@ -11,7 +11,7 @@ extension NamespaceCore {
     ///
     /// `body` returns whether the namespace may have lost its last owner; if so, the owners are checked, and the
     /// namespace is reaped if there are none.
-    private func underDoor(
+    func underDoor(
         timeout: Duration,
         _ body: (borrowing SessionFolder, UInt32) throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Void? {

@@ -25,6 +25,8 @@ package final class NamespaceCore: ListeningNamespace {
     /// A wake-up is lost only if a process is killed.
     let lateFinds = Atomic<Int>(0)
     let spinPolicy = SpinPolicy()
+    /// What this process counts in, if latencies are measured.
+    let latencyMeter = LatencyMeter()
     /// The time, in monotonic nanoseconds, after which a look that finds nothing checks again whether holders of
     /// claims live.
     let nextAskForTheDead = Atomic<Int64>(0)

@@ -19,11 +19,15 @@ extension NamespaceCore {
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
         let doorbell = TaskWakeups.of(root).doorbell
-        var wait = Wait(self, interest, doorbell: doorbell)
+        let measure = WaitMeasure(self, interest)
+        var wait = Wait(self, interest, doorbell: doorbell, isMeasured: measure != nil)
         wait.slot?.text = text()
         defer { wait.end() }
         while true {
-            if let found = try wait.turn(look) { return found.result }
+            if let found = try wait.turn(look) {
+                measure?.end(self, grantedAt: wait.grantedAt)
+                return found.result
+            }
             if deadline?.hasPassed ?? false { return try nothing(wait.hindrance) }
             wait.attendClaimants()
             let isAttended = EventLoop.attend(self)

@@ -28,14 +28,18 @@ extension NamespaceCore {
         if let found = try lookIfPossible(&hindrance, look) { return found.result }
         if deadline?.hasPassed ?? false { return try nothing(hindrance) }
         try checkMayWait()
+        let measure = WaitMeasure(self, interest())
         // If other waiters have slots, this one takes its turn behind them.
         var hasSpun = Spin.isWorthwhile && !slots.isAnybodyWaiting && spinPolicy.isDue()
         if hasSpun {
             let found = try spin(until: deadline, &hindrance, look)
             spinPolicy.note(isAnswered: found != nil)
-            if let found { return found.result }
+            if let found {
+                measure?.end(self, grantedAt: nil)
+                return found.result
+            }
         }
-        var wait = Wait(self, interest(), doorbell: nil)
+        var wait = Wait(self, interest(), doorbell: nil, isMeasured: measure != nil)
         defer { wait.end() }
         var isDescribed = false
         // The event loop looks after a wait that lasts longer than a tick; until then, and if it can't, the thread does.
@@ -44,7 +48,10 @@ extension NamespaceCore {
         var nextTick: MonotonicInstant?
         var hasLasted = false
         while true {
-            if let found = try wait.turn(look) { return found.result }
+            if let found = try wait.turn(look) {
+                measure?.end(self, grantedAt: wait.grantedAt)
+                return found.result
+            }
             while !wait.isRaised {
                 if interruption?.isTriggered ?? false { throw .cancelled }
                 if deadline?.hasPassed ?? false { return try nothing(wait.hindrance) }

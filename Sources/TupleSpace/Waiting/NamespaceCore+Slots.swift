@@ -6,13 +6,14 @@ import SystemPackage
 
 extension NamespaceCore {
     /// Publishes a slot for a wait; `nil` if the table is full and can't grow.
-    func publishWait(_ interest: Interest, doorbell: UInt32?) -> WaitSlots.Tenancy? {
+    func publishWait(_ interest: Interest, doorbell: UInt32?, isMeasured: Bool = false) -> WaitSlots.Tenancy? {
         func publish() -> WaitSlots.Tenancy? {
             slots.publish(
                 interest,
                 session: session.number,
                 doorbell: doorbell.map { $0 + 1 } ?? 0,
-                sinceMilliseconds: UInt64(Clock.realtimeMilliseconds())
+                sinceMilliseconds: UInt64(Clock.realtimeMilliseconds()),
+                isMeasured: isMeasured
             )
         }
         var known = slots.segments

@@ -26,16 +26,24 @@ struct Wait {
     private(set) var hindrance: SpaceError?
     private var took: UInt64?
 
-    init(_ core: NamespaceCore, _ interest: Interest, doorbell: UInt32?) {
+    init(_ core: NamespaceCore, _ interest: Interest, doorbell: UInt32?, isMeasured: Bool) {
         self.core = core
         core.attendance.begin()
-        tenancy = core.publishWait(interest, doorbell: doorbell)
+        tenancy = core.publishWait(interest, doorbell: doorbell, isMeasured: isMeasured)
         isForTuple = interest.form != .cell
         renew()
     }
 
     var slot: WaitSlots.Slot? { tenancy?.slot }
     private var ticket: UInt64 { tenancy?.ticket ?? .max }
+
+    /// When the tuple that the wait took was granted to it, in monotonic nanoseconds; `nil` if it was not, or if the wait
+    /// is not measured.
+    var grantedAt: UInt64? {
+        guard let slot, let took, slot.lastGrant.load() == took else { return nil }
+        let moment = slot.grantedAt.load()
+        return moment > 1 ? moment : nil
+    }
 
     /// Whether the waiter has a slot; one without looks at every tick.
     var hasSlot: Bool { tenancy != nil }
