@@ -65,14 +65,16 @@ private func mend(_ bytes: inout [UInt8]) {
     }
     let controlEnd = 16 + ControlHeader.size
     store(hash64(Array(bytes[16..<controlEnd - 8])), at: controlEnd - 8)
-    store(hash64(Array(bytes[..<(BackupFile.headerSize - 8)])), at: BackupFile.headerSize - 8)
-    var position = BackupFile.headerSize
+    store(hash64(Array(bytes[..<(LogFile.headerSize - 8)])), at: LogFile.headerSize - 8)
+    var position = LogFile.headerSize
     var link = position - 8
-    while position + BackupChunk.headerSize <= bytes.count {
+    let start = LogPosition(entry: 0, end: 0, link: 0)
+    let chunkHeader = LogChunk(behind: start, LogMoment(sequence: 0, time: 0, isPersistent: false)).encoded.count
+    while position + chunkHeader <= bytes.count {
         let count = bytes[(position + 32)..<(position + 40)].withUnsafeBytes {
             Int(clamping: UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)))
         }
-        let start = position + BackupChunk.headerSize
+        let start = position + chunkHeader
         guard count <= bytes.count - start else { return }
         store(hash64(Array(bytes[start..<start + count])), at: position + 40)
         bytes.replaceSubrange(position + 48..<position + 56, with: Array(bytes[link..<link + 8]))
