@@ -41,12 +41,6 @@ extension Engine {
         }
     }
 
-    private func finishAndStore(_ transaction: consuming WriteTransaction) throws(SpaceError) {
-        if scope.counters.keepsNearEndOff { near?.turnOff() }
-        try scope.finish()
-        try storeFinished(transaction)
-    }
-
     private func storeFinished(_ transaction: consuming WriteTransaction) throws(SpaceError) {
         let due = near == nil ? 0 : try scope.earliestDue()
         near?.noteDue(before: due)
@@ -67,47 +61,23 @@ extension Engine {
     /// Ends the log; it need not be there any more.
     package func endLog() throws(SpaceError) {
         try checkUsable()
-        try underGate { () throws(SpaceError) in
-            try commitAlone { () throws(SpaceError) in
-                guard scope.counters.logEntry != 0 else { return }
-                if !scope.counters.followsLog, let row = try scope.mainLog.getValid(.log) {
-                    let log = openLog(row)
-                    if (try? log.acquire()) != nil {
-                        defer { log.release() }
-                        var position = row.position(entry: scope.counters.logEntry)
-                        try scope.catchUp(with: log, from: &position)
-                    }
+        try commitUnlogged { () throws(SpaceError) in
+            guard scope.counters.logEntry != 0 else { return }
+            if !scope.counters.followsLog, let row = try scope.mainLog.getValid(.log) {
+                let log = openLog(row)
+                if (try? log.acquire()) != nil {
+                    defer { log.release() }
+                    var position = row.position(entry: scope.counters.logEntry)
+                    try scope.catchUp(with: log, from: &position)
                 }
-                try scope.endLog()
             }
+            try scope.endLog()
             log = nil
         }
     }
 
-    /// Runs a transaction that is not logged; called under the gate.
-    private func commitAlone(_ body: () throws(SpaceError) -> Void) throws(SpaceError) {
-        let transaction = try beginWrite()
-        try scope.begin(
-            transaction.access,
-            .removing,
-            isAwaited: slots.isAnybodyWaiting,
-            shapeCache,
-            near,
-            keepsNear: false
-        )
-        try body()
-        guard scope.hasChanges else { return }
-        try finishAndStore(transaction)
-        announce()
-    }
-
-    // MARK: A standby
-
-    /// Applies an entry to a standby, as one transaction.
-    ///
-    /// - Throws: `incompatible` if the namespace is no standby, or the entry is not its next one.
-    package func follow(_ entry: LogFile.Entry, of file: borrowing LogFile) throws(SpaceError) {
-        try checkUsable()
+    /// Runs a transaction that is not logged.
+    private func commitUnlogged(_ body: () throws(SpaceError) -> Void) throws(SpaceError) {
         try underGate { () throws(SpaceError) in
             let transaction = try beginWrite()
             try scope.begin(
@@ -118,6 +88,23 @@ extension Engine {
                 near,
                 keepsNear: false
             )
+            try body()
+            guard scope.hasChanges else { return }
+            if scope.counters.keepsNearEndOff { near?.turnOff() }
+            try scope.finish()
+            try storeFinished(transaction)
+            announce()
+        }
+    }
+
+    // MARK: A standby
+
+    /// Applies an entry to a standby, as one transaction.
+    ///
+    /// - Throws: `incompatible` if the namespace is no standby, or the entry is not its next one.
+    package func follow(_ entry: LogFile.Entry, of file: borrowing LogFile) throws(SpaceError) {
+        try checkUsable()
+        try commitUnlogged { () throws(SpaceError) in
             guard scope.counters.followsLog, scope.counters.logEntry + 1 == entry.number,
                 let row = try scope.mainLog.get(.log), row.link == entry.linkBefore
             else { throw Self.isNoStandby }
@@ -128,8 +115,6 @@ extension Engine {
             if let counters { try scope.goOn(with: counters, asNewLife: false) }
             scope.counters.logEntry = entry.number
             try scope.mainLog.put(.log, LogRow(entry.position, path: row.path))
-            try finishAndStore(transaction)
-            announce()
         }
     }
 

@@ -99,6 +99,33 @@ struct LoggedCommitTests {
         try copy.leave()
     }
 
+    /// A claim that is overdue in a standby returns when the log says so; a look there neither returns it nor fails.
+    @Test func anOverdueClaimIsTheLogs() throws {
+        let maker = try Agent(root, "n", "persistent=1")
+        let namespace = try root.space.namespace("n", owning: false)
+        _ = try namespace.beginLog(to: log)
+        try namespace.write("job", 1)
+        _ = try namespace.claimIfExists(matching: ["job", 1], deadline: .milliseconds(50))?.detach()
+        let copy = try standby()
+        let claim = try #require(try copy.status().claims.first)
+        let deadline = try #require(claim.deadline)
+        #expect(try eventually { Clock.realtimeMilliseconds() > deadline + 1 })
+        #expect(try copy.readIfExists("job", 1) == nil)
+        #expect(try copy.count(matching: ["job", 1]) == 0)
+        #expect(try copy.read("job", 1, timeout: .milliseconds(300)) == nil)
+        // The namespace itself has returned it, and says so in its log.
+        #expect(try eventually { try namespace.count(matching: ["job", 1]) == 1 })
+        try catchUp(copy)
+        #expect(try copy.count(matching: ["job", 1]) == 1)
+        try namespace.endLog()
+        try namespace.setPersistent(false)
+        try maker.exit()
+        try namespace.leave()
+        try Standby.promote(copy)
+        try copy.setPersistent(false)
+        try copy.leave()
+    }
+
     /// An entry whose writer was killed while it wrote is none, however long it is.
     @Test func aPartOfAnEntryIsRemoved() throws {
         let namespace = try SpaceTest.namespace("n")

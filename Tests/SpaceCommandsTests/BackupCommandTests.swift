@@ -117,15 +117,15 @@ struct BackupCommandTests {
             let file = "\(runner.root)/.torn"
             let copy = file + ".cut"
             try runner.space("backup", "n", "--to", file)
-            let first = try bytes(of: file)
+            let first = try bytes(ofFile: file)
             try runner.space("write", "n", #"["b",2]"#)
             try runner.space("backup", "n", "--to", file)
-            let whole = try bytes(of: file)
+            let whole = try bytes(ofFile: file)
             let space = try Space(root: runner.root)
             let namespace = try space.existingNamespace("n", owning: false)
             // The file's first words tell that it is a backup; with fewer it could be any file.
             for size in [0] + Array(stride(from: 12, to: whole.count, by: 7)) {
-                try write(Array(whole[..<size]), to: copy)
+                try write(Array(whole[..<size]), toFile: copy)
                 let result = try namespace.backUp(to: copy)
                 #expect(result.entries == (size < first.count ? 1 : 2), "cut at \(size)")
                 #expect(try Space.moments(ofBackup: copy).moments.last?.sequence == 2)
@@ -139,12 +139,12 @@ struct BackupCommandTests {
             try runner.space("write", "--persistent", "n", #"["a",1]"#)
             let file = "\(runner.root)/.flipped"
             try runner.space("backup", "n", "--to", file)
-            let whole = try bytes(of: file)
+            let whole = try bytes(ofFile: file)
             let space = try Space(root: runner.root)
             for place in whole.indices {
                 var changed = whole
                 changed[place] ^= 0x40
-                try write(changed, to: file)
+                try write(changed, toFile: file)
                 #expect(throws: SpaceError.self, "byte \(place)") {
                     let (made, _) = try space.replay(file, as: "m", owner: .session)
                     try made.leave()
@@ -171,22 +171,22 @@ struct BackupCommandTests {
             try refusal("replay", "m", "--from", "/proc/self/status", says: "is no backup", status: 64)
             try refusal("replay", "m", "--from", file, "--to", "0", says: "begins at change 1", status: 64)
             try refusal("replay", "m", "--list", "--from", file, says: "--list makes no namespace", status: 64)
-            let before = try bytes(of: file)
+            let before = try bytes(ofFile: file)
             try runner.space("delete", "n")
             try runner.space("write", "--persistent", "n", #"["a",1]"#)
             try refusal("backup", "n", "--to", file, says: "an earlier life", status: 69)
-            #expect(try bytes(of: file) == before)
+            #expect(try bytes(ofFile: file) == before)
 
             // A part of another namespace's backup, in the place of a part of this one.
             try runner.space("backup", "other", "--to", file + "2")
-            let other = try bytes(of: file + "2")
-            try write(before[..<536] + other[536...], to: file)
+            let other = try bytes(ofFile: file + "2")
+            try write(before[..<536] + other[536...], toFile: file)
             try refusal("replay", "m", "--from", file, says: "don't decode", status: 74)
-            try write(Array("Space".utf8), to: file)
+            try write(Array("Space".utf8), toFile: file)
             try refusal("backup", "n", "--to", file, says: "is no backup", status: 64)
 
             // What follows the last whole moment may be anything, as after a loss of power.
-            try write(before + [UInt8](repeating: 0, count: 100), to: file)
+            try write(before + [UInt8](repeating: 0, count: 100), toFile: file)
             try refusal("replay", "m", "--from", file, says: "replay that with --to 1", status: 74)
             #expect(try runner.space("replay", "m", "--from", file, "--to", "1").ending == .exited(0))
         }
@@ -236,14 +236,5 @@ struct BackupCommandTests {
         let result = try CommandRunner(root: root.path).shell(SmallTmpfs.script("16m", script))
         let lines = result.output.split(separator: "\n").map(String.init).dropFirst()
         #expect(Array(lines) == ["74", "same", "1"], "\(result.output)\(result.errors)")
-    }
-
-    // MARK: Files
-
-    private func bytes(of path: String) throws -> [UInt8] { try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 20) }
-
-    private func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
-        let file = try OwnedDescriptor.open(path, flags: O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-        try FileBytes.write(Array(bytes), to: file.raw)
     }
 }

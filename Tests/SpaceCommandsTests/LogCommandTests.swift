@@ -104,14 +104,14 @@ struct LogCommandTests {
             try runner.space("backup", "n", "--to", log, "--each-commit")
             #expect(rename(log, log + ".away") == 0)
             try refuse(runner, "write", "n", "[1]", says: ".log", "no commit may be missing", "--no-log")
-            try write([1, 2, 3], to: log)
+            try write([1, 2, 3], toFile: log)
             try refuse(runner, "write", "n", "[1]", says: ".log", status: 64)
             #expect(unlink(log) == 0)
             #expect(try runner.space("count", "n").output == "1\n")
             #expect(rename(log + ".away", log) == 0)
             try runner.space("write", "n", "[1]")
             try runner.space("write", "n", "[2]")
-            try write(Array(try bytes(of: log).dropLast(9)), to: log)
+            try write(Array(try bytes(ofFile: log).dropLast(9)), toFile: log)
             try refuse(runner, "write", "n", "[3]", says: "is shorter than it was")
             #expect(unlink(log) == 0)
             try runner.space("backup", "n", "--no-log")
@@ -165,12 +165,5 @@ struct LogCommandTests {
             // Another namespace's attempt is no hindrance.
             try runner.space("write", "n", "[2]")
         }
-    }
-
-    private func bytes(of path: String) throws -> [UInt8] { try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 20) }
-
-    private func write(_ bytes: [UInt8], to path: String) throws {
-        let file = try OwnedDescriptor.open(path, flags: O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
-        try FileBytes.write(bytes, to: file.raw)
     }
 }

@@ -26,11 +26,16 @@ struct TopTerminalTests {
 
         """#
 
-    private func python(_ runner: CommandRunner, _ script: String) throws -> String {
-        let words = ["python3", "-c", Self.common + script, "space", "top", "--interval", "1h"]
-        let result = try runner.start("/usr/bin/env", words).finish()
-        #expect(result.ending == .exited(0), "\(result.errors)")
-        return result.output
+    /// Runs a script that starts `space top` on a terminal, in a root with a namespace, and looks at what it prints.
+    private func expect(_ output: String, of script: String) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            let words = ["python3", "-c", Self.common + script, "space", "top", "--interval", "1h"]
+            let result = try runner.start("/usr/bin/env", words).finish()
+            #expect(result.ending == .exited(0), "\(result.errors)")
+            #expect(result.output == output)
+            try runner.space("delete", "n")
+        }
     }
 
     /// A shell with job control, which tells at each stop and at the end how it got the terminal back.
@@ -63,58 +68,46 @@ struct TopTerminalTests {
 
     @Test("A stop gives the screen back, and after it keys and screen are the command's again")
     func stop() throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            let output = try python(
-                runner,
-                Self.shell + #"""
-                    until(b"q ends")
-                    before = len(data)
-                    os.write(terminal, b"\x1a")
-                    until(b"STOPPED")
-                    stop = data.index(b"STOPPED")
-                    print("left", b"\x1b[?25h\x1b[?1049l" in data[before:stop])
-                    if data.find(b"q ends", stop) < 0: until(b"q ends")
-                    print("entered", b"\x1b[?1049h\x1b[?25l" in data[stop:])
-                    os.write(terminal, b"q")
-                    rest()
-                    print(data[stop:].decode().split()[:2], data.decode().split()[-2:])
-                    """#
-            )
-            #expect(output == "left True\nentered True\n['STOPPED', 'whole'] ['ENDED', 'whole']\n")
-            try runner.space("delete", "n")
-        }
+        try expect(
+            "left True\nentered True\n['STOPPED', 'whole'] ['ENDED', 'whole']\n",
+            of: Self.shell + #"""
+                until(b"q ends")
+                before = len(data)
+                os.write(terminal, b"\x1a")
+                until(b"STOPPED")
+                stop = data.index(b"STOPPED")
+                print("left", b"\x1b[?25h\x1b[?1049l" in data[before:stop])
+                if data.find(b"q ends", stop) < 0: until(b"q ends")
+                print("entered", b"\x1b[?1049h\x1b[?25l" in data[stop:])
+                os.write(terminal, b"q")
+                rest()
+                print(data[stop:].decode().split()[:2], data.decode().split()[-2:])
+                """#
+        )
     }
 
     @Test("After a stop by another process, keys need no Enter")
     func stopFromOutside() throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            let output = try python(
-                runner,
-                Self.shell + #"""
-                    until(b"q ends")
-                    before = len(data)
-                    os.killpg(os.tcgetpgrp(terminal), signal.SIGSTOP)
-                    until(b"STOPPED")
-                    if data.find(b"q ends", before) < 0: until(b"q ends")
-                    os.write(terminal, b"q")
-                    rest()
-                    print(data.decode().split()[-2:])
-                    """#
-            )
-            #expect(output == "['ENDED', 'whole']\n")
-            try runner.space("delete", "n")
-        }
+        try expect(
+            "['ENDED', 'whole']\n",
+            of: Self.shell + #"""
+                until(b"q ends")
+                before = len(data)
+                os.killpg(os.tcgetpgrp(terminal), signal.SIGSTOP)
+                until(b"STOPPED")
+                if data.find(b"q ends", before) < 0: until(b"q ends")
+                os.write(terminal, b"q")
+                rest()
+                print(data.decode().split()[-2:])
+                """#
+        )
     }
 
     @Test("SIGQUIT ends the command, after the screen was given back")
     func quit() throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            let output = try python(
-                runner,
-                #"""
+        try expect(
+            "-3 True\n",
+            of: #"""
                 import resource
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
                 pid, terminal = pty.fork()
@@ -127,10 +120,7 @@ struct TopTerminalTests {
                 status = os.waitpid(pid, 0)[1]
                 print(os.waitstatus_to_exitcode(status), termios.tcgetattr(terminal)[3] == before)
                 """#
-            )
-            #expect(output == "-3 True\n")
-            try runner.space("delete", "n")
-        }
+        )
     }
 
     @Test(
@@ -138,11 +128,9 @@ struct TopTerminalTests {
         arguments: ["0", "os.open('/dev/null', os.O_RDONLY)"]
     )
     func hangup(_ input: String) throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            let output = try python(
-                runner,
-                #"""
+        try expect(
+            "74\n",
+            of: #"""
                 pid, terminal = pty.fork()
                 if pid == 0:
                     signal.signal(signal.SIGHUP, signal.SIG_IGN)
@@ -153,9 +141,6 @@ struct TopTerminalTests {
                 os.close(terminal)
                 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
                 """#
-            )
-            #expect(output == "74\n")
-            try runner.space("delete", "n")
-        }
+        )
     }
 }

@@ -38,6 +38,17 @@ package struct Ledger: Sendable {
     }
 }
 
+/// The bytes of any file.
+package func bytes(ofFile path: String) throws -> [UInt8] {
+    try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 26)
+}
+
+/// Replaces the bytes of any file, which keeps its inode, or makes it.
+package func write(_ bytes: some Sequence<UInt8>, toFile path: String) throws {
+    let file = try OwnedDescriptor.open(path, flags: O_RDWR | O_CREAT | O_TRUNC, mode: 0o600)
+    try FileBytes.write(Array(bytes), to: file.raw)
+}
+
 extension TemporaryRoot {
     /// Removes a folder of the root, as a program does that knows nothing of spaces.
     package func removeTree(_ folder: String) throws {

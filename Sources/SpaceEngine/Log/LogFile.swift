@@ -9,8 +9,8 @@ import TupleCoding
 /// It is a backup, to which `space backup` adds an entry when it is called, or a log, to which each commit adds one.
 ///
 /// Guarantees: an entry counts once its last chunk is in the file, so a process that is killed leaves the file as it was
-/// before, apart from bytes behind its end, which the next one removes. Every byte is under a checksum. Whoever adds an
-/// entry holds the kernel's lock on the file's first byte, so two don't mix.
+/// before, apart from bytes behind its end, which the next one removes. Every byte is under a checksum. A process
+/// that adds an entry holds the kernel's lock on the file's first byte, so two don't mix.
 ///
 ///     file   0    "SpaceBackup", a zero, the format's version (4 bytes)
 ///            16   the header of the namespace's control file, as of the first entry (256 bytes)
@@ -113,7 +113,9 @@ package struct LogFile: ~Copyable {
         try system(path.quotedForPeople) { () throws(Errno) in
             guard let whole = realpath(path, nil) else { throw Errno(rawValue: errno) }
             defer { free(whole) }
-            return String(cString: whole)
+            // A path is kept as text, and must lead to the file again.
+            guard let text = String(validatingCString: whole) else { throw .illegalByteSequence }
+            return text
         }
     }
 
@@ -220,7 +222,7 @@ package struct LogFile: ~Copyable {
     }
 
     package func damage(_ what: String, advice: String = "use a copy of the file, or another backup") -> SpaceError {
-        SpaceError(.damaged, reason: "the backup \(path.quotedForPeople): \(what)", advice: advice)
+        SpaceError(.damaged, reason: "the file \(path.quotedForPeople): \(what)", advice: advice)
     }
 
     // MARK: Entries

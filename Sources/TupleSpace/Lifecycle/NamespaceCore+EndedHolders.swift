@@ -121,7 +121,7 @@ extension NamespaceCore {
     func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
         try read(showsNear: true) { (snapshot) throws(SpaceError) in
             var holders: Set<ClaimHolder> = []
-            // Whoever holds something in a standby holds it elsewhere.
+            // The holders in a standby are processes of the namespace that it follows.
             let counters = try snapshot.counters()
             guard !counters.followsLog else { return holders }
             for part in parts.all { try part.addHolders(at: name, in: snapshot, to: &holders) }
