@@ -23,7 +23,7 @@ extension WriteScope {
         }
         counters.nextTuple = id + 1
         try note(.write, id: id, isRecord: tuple.isRecord, new: tuple.bytes)
-        try store(id, tuple, origin ?? .now(process), end: end, deliveries: deliveries, with: &cursors)
+        try store(id, tuple, origin ?? ownOrigin, end: end, deliveries: deliveries, with: &cursors)
         appeared.add(id, tuple, expiry: end.expiry)
         return id
     }

@@ -41,6 +41,7 @@ package final class WriteScope: TransactionTables {
     /// This process's PID, for the journal.
     package let process: Int32 = getpid()
     private var journalTime: Int64 = 0
+    @exclusivity(unchecked) private var knownOrigin = Origin.unknown
     private var sequenceAtBegin: UInt64 = 0
     /// The earliest time at which something expires, if it is known; only the near end asks for it.
     private var knownDue: Int64?
@@ -80,6 +81,7 @@ package final class WriteScope: TransactionTables {
         hasRemovedDue = false
         appeared.begin(isAwaited: isAwaited)
         journalTime = 0
+        knownOrigin = .unknown
         net = nil
         transaction = access.id
         let isKnown = committed == transaction - 1
@@ -114,6 +116,12 @@ package final class WriteScope: TransactionTables {
     package var time: Int64 {
         if journalTime == 0 { journalTime = Clock.realtimeMilliseconds() }
         return journalTime
+    }
+
+    /// The origin of the tuples that the transaction adds.
+    var ownOrigin: Origin {
+        if knownOrigin == .unknown { knownOrigin = .now(process) }
+        return knownOrigin
     }
 
     /// Notes a change, which raises the sequence.
