@@ -15,7 +15,7 @@ extension Engine {
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         guard var row = try scope.mainLog.get(.log) else { throw .damaged("the row with the log is missing") }
-        if scope.counters.followsLog { throw Self.standby(row) }
+        if scope.counters.followsLog { throw .standby(of: String(decoding: row.path, as: UTF8.self)) }
         let log = openLog(row)
         try log.acquire()
         defer { log.release() }
@@ -58,18 +58,25 @@ extension Engine {
 
     // MARK: Beginning and ending
 
-    /// Ends the log; it need not be there any more.
+    /// Ends the log; it need not be there any more, nor be whole.
     package func endLog() throws(SpaceError) {
         try checkUsable()
+        do throws(SpaceError) {
+            try endLog(catchingUp: true)
+        } catch {
+            try endLog(catchingUp: false)
+        }
+    }
+
+    private func endLog(catchingUp: Bool) throws(SpaceError) {
         try commitUnlogged { () throws(SpaceError) in
             guard scope.counters.logEntry != 0 else { return }
-            if !scope.counters.followsLog, let row = try scope.mainLog.getValid(.log) {
+            if catchingUp, !scope.counters.followsLog, let row = try scope.mainLog.getValid(.log) {
                 let log = openLog(row)
-                if (try? log.acquire()) != nil {
-                    defer { log.release() }
-                    var position = row.position(entry: scope.counters.logEntry)
-                    try scope.catchUp(with: log, from: &position)
-                }
+                try log.acquire()
+                defer { log.release() }
+                var position = row.position(entry: scope.counters.logEntry)
+                try scope.catchUp(with: log, from: &position)
             }
             try scope.endLog()
             log = nil
@@ -101,13 +108,21 @@ extension Engine {
 
     /// Applies an entry to a standby, as one transaction.
     ///
-    /// - Throws: `incompatible` if the namespace is no standby, or the entry is not its next one.
-    package func follow(_ entry: LogFile.Entry, of file: borrowing LogFile) throws(SpaceError) {
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - file: The log.
+    /// - Returns: `false` if another process has applied the entry meanwhile.
+    /// - Throws: `incompatible` if the namespace is no standby of this log.
+    package func follow(_ entry: LogFile.Entry, of file: borrowing LogFile) throws(SpaceError) -> Bool {
         try checkUsable()
+        var isNext = true
         try commitUnlogged { () throws(SpaceError) in
-            guard scope.counters.followsLog, scope.counters.logEntry + 1 == entry.number,
-                let row = try scope.mainLog.get(.log), row.link == entry.linkBefore
-            else { throw Self.isNoStandby }
+            guard scope.counters.followsLog, let row = try scope.mainLog.get(.log) else { throw Self.isNoStandby }
+            isNext = scope.counters.logEntry < entry.number
+            guard isNext else { return }
+            guard scope.counters.logEntry + 1 == entry.number, row.link == entry.linkBefore else {
+                throw Self.isNoStandby
+            }
             var counters: Counters?
             try file.forEachChunk(of: entry) { (bytes) throws(SpaceError) in
                 counters = try scope.applyPart(bytes) ?? counters
@@ -116,6 +131,7 @@ extension Engine {
             scope.counters.logEntry = entry.number
             try scope.mainLog.put(.log, LogRow(entry.position, path: row.path))
         }
+        return isNext
     }
 
     private static var isNoStandby: SpaceError {
@@ -123,13 +139,6 @@ extension Engine {
     }
 
     // MARK: Errors
-
-    private static func standby(_ row: LogRow) -> SpaceError {
-        .incompatible(
-            "it is a standby, in which only the log \(String(decoding: row.path, as: UTF8.self).quotedForPeople) writes",
-            advice: "write to the namespace whose log that is, or make this one independent: space replay NS --promote"
-        )
-    }
 
     /// The error for a commit that is in the log, and so counts, and is not in the namespace yet.
     private static func isLoggedOnly(_ error: SpaceError, _ log: FileLog) -> SpaceError {
@@ -139,6 +148,16 @@ extension Engine {
                 "the change is in the log \(log.title), and counts; it shows here after the next write, because now "
                 + "\(error.reason)",
             advice: error.advice
+        )
+    }
+}
+
+extension SpaceError {
+    /// The error for a change of a standby that does not come from its log.
+    package static func standby(of log: String) -> SpaceError {
+        .incompatible(
+            "it is a standby, in which only the log \(log.quotedForPeople) writes",
+            advice: "write to the namespace whose log that is, or make this one independent: space replay NS --promote"
         )
     }
 }

@@ -26,6 +26,7 @@ extension Namespace {
     package func beginLog(to path: String) throws(SpaceError) -> LogBeginning {
         try attempt("log the commits") { (core) throws(SpaceError) in
             if let known = try core.logPath() {
+                if try core.isStandby { throw .standby(of: known) }
                 throw .incompatible(
                     "its log is \(known.quotedForPeople) already",
                     advice: "end that first, with --no-log"
@@ -56,12 +57,13 @@ extension Namespace {
 
     /// Ends the log of the commits; its file stays.
     ///
-    /// - Throws: `misuse` if commits are not logged.
+    /// - Throws: `misuse` if commits are not logged; `incompatible` if the namespace is a standby.
     package func endLog() throws(SpaceError) {
         try attempt("end the log") { (core) throws(SpaceError) in
-            guard try core.logPath() != nil else {
+            guard let known = try core.logPath() else {
                 throw .misuse("its commits are not logged", advice: "begin with --each-commit")
             }
+            if try core.isStandby { throw .standby(of: known) }
             try core.engine.endLog()
         }
     }

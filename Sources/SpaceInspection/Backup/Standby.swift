@@ -61,12 +61,15 @@ package struct Standby {
         var hasCaughtUp = false
         var damagedSince: MonotonicInstant?
         while !isOver() {
+            var isAhead = false
             let walk = try SpaceError.attempt("follow a log", on: core.name.text) { () throws(SpaceError) in
                 try file.file.walk(behind: try position()) { (entry) throws(SpaceError) in
-                    try core.engine.follow(entry, of: file.file)
-                    return !isOver()
+                    // Another process may follow the log, too.
+                    isAhead = try !core.engine.follow(entry, of: file.file)
+                    return !isAhead && !isOver()
                 }
             }
+            if isAhead { continue }
             if let damage = walk.damage {
                 // An entry whose writer was killed is replaced by another while this process reads it.
                 let since = damagedSince ?? .now
