@@ -8,6 +8,12 @@ public import SharedSpace
 /// each with the dimension `namespace`; and for each work queue `shared_space_queue_items` with the dimensions
 /// `namespace`, `queue` and `state` (`ready`, `delayed`, `taken`, `blocked`, `dead`). A look at the status is one snapshot,
 /// which holds up no other process. A namespace that is deleted ends the service.
+///
+/// Where latencies are measured (``Namespace/setMeasuringLatency(_:)``), there are also the histograms
+/// `shared_space_wait_seconds` and `shared_space_hand_off_seconds`, which count the waits of all processes. Each is recorded
+/// in the form that Prometheus knows, as gauges: `_bucket` with the dimension `le`, a bucket's upper bound in seconds, whose
+/// value is the number of durations up to that bound; `_sum`, in seconds; and `_count`. `histogram_quantile` and `rate`
+/// read them as they read the series of `space metrics`.
 public struct NamespaceMetrics: Service {
     private let namespace: Namespace
     private let interval: Duration
@@ -65,14 +71,32 @@ public struct NamespaceMetrics: Service {
             ]
             for (state, count) in counts { record(count, "queue_items", ("queue", object.name), ("state", state)) }
         }
+        if let latency = status.latency {
+            record(latency.waiting, "wait_seconds")
+            record(latency.handOff, "hand_off_seconds")
+        }
+    }
+
+    private func record(_ histogram: LatencyHistogram, _ name: String) {
+        var sum = 0
+        for (index, count) in histogram.counts.enumerated() {
+            sum += count
+            let bounds = LatencyHistogram.bounds
+            record(sum, "\(name)_bucket", ("le", index < bounds.count ? "\(bounds[index] / .seconds(1))" : "+Inf"))
+        }
+        gauge("\(name)_sum").record(histogram.total / .seconds(1))
+        record(sum, "\(name)_count")
     }
 
     private func record(_ number: Int, _ name: String, _ dimensions: (String, String)...) {
+        gauge(name, dimensions).record(number)
+    }
+
+    private func gauge(_ name: String, _ dimensions: [(String, String)] = []) -> Gauge {
         Gauge(
             label: "shared_space_\(name)",
             dimensions: [("namespace", namespace.name)] + dimensions,
             factory: factory
         )
-        .record(number)
     }
 }

@@ -152,6 +152,39 @@ struct ServiceTests {
         }
     }
 
+    @Test func latenciesAreRecordedWhereTheyAreMeasured() async throws {
+        let metrics = TestMetrics()
+        let recorder = NamespaceMetrics(of: namespace, factory: metrics)
+        func last(_ name: String, _ more: (String, String)...) throws -> Double? {
+            try metrics.expectGauge("shared_space_\(name)", [("namespace", "service")] + more).lastValue
+        }
+        try recorder.record()
+        #expect(throws: (any Error).self) { try last("wait_seconds_count") }
+
+        try namespace.setMeasuringLatency(true)
+        let namespace = namespace
+        async let taken = namespace.take("late", any(Int.self))
+        #expect(try await eventually { try namespace.status().waiters.contains { !$0.template.isEmpty } })
+        try namespace.write("late", 1)
+        _ = try await taken
+        // The taker counts when it returns.
+        #expect(try await eventually { try namespace.status().latency?.waiting.count == 1 })
+        try recorder.record()
+        #expect(try last("wait_seconds_count") == 1)
+        #expect(try last("wait_seconds_bucket", ("le", "+Inf")) == 1)
+        let latency = try #require(try namespace.status().latency)
+        #expect(try last("wait_seconds_sum") == latency.waiting.total / .seconds(1))
+        #expect(try last("hand_off_seconds_count") == Double(latency.handOff.count))
+        // Each bucket counts those before it too, and is named by its bound.
+        var sum = 0
+        for (bound, count) in zip(LatencyHistogram.bounds, latency.waiting.counts) {
+            sum += count
+            #expect(try last("wait_seconds_bucket", ("le", "\(bound / .seconds(1))")) == Double(sum))
+        }
+        #expect(try last("wait_seconds_bucket", ("le", "1e-06")) == 0)
+        #expect(try last("wait_seconds_bucket", ("le", "0.25")) != nil)
+    }
+
     @Test func anErrorIsLocalized() throws {
         let thrown = #expect(throws: SpaceError.self) { try root.space.existingNamespace("none") }
         let error = try #require(thrown)

@@ -74,6 +74,63 @@ struct CircleTests {
         }
     }
 
+    @Test(
+        "Circles of semaphores, of elections, and of requests with locks are told",
+        arguments: [
+            ("semaphore n x --permits 1", "semaphore n y --permits 1", "semaphore"),
+            ("elect n x", "elect n y", "election"),
+            ("lock n x", "semaphore n y --permits 1", "lock"),
+            ("elect n x", "lock n y", "election"),
+        ]
+    )
+    func kinds(_ first: String, _ second: String, _ kind: String) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            let commands = try [(first, second), (second, first)].map { (held, asked) throws in
+                let script = "echo held; read go; exec space \(asked) -- true"
+                let words = held.split(separator: " ").map(String.init) + ["--", "sh", "-c", script]
+                let command = try runner.start("space", words)
+                #expect(try command.readLine() == "held")
+                return command
+            }
+            for command in commands { try command.send("go\n") }
+            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            let told = try runner.space("history", "n", "--deadlocks").output
+            #expect(told.contains("waits for the \(kind) \"x\" of \(commands[0].pid)"), "\(told)")
+            for command in commands { #expect(told.contains("\(command.pid) waits for its command"), "\(told)") }
+            try end(commands)
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test("A circle through an answer is told, unless the request has a time-out")
+    func requests() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            // The responder's command needs the lock of the process that asks.
+            let command = ["--", "sh", "-c", "exec space lock n a -- true"]
+            let responder = try runner.start("space", ["respond", "n", "r"] + command)
+            #expect(try eventually { try show(runner).contains("1 responder") })
+            let brief = try holders(runner, [("n", "a", "exec space request n r --wait 10m")])
+            try brief[0].send("go\n")
+            #expect(try eventually { try show(runner).contains("a circle that ends by itself in ") })
+            try end(brief)
+            #expect(try eventually { try waiting(runner, "n") == 0 })
+            #expect(try runner.space("history", "n", "--deadlocks").output == "")
+
+            let asker = try holders(runner, [("n", "a", "exec space request n r --wait")])
+            try asker[0].send("go\n")
+            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            let told = try runner.space("history", "n", "--deadlocks").output
+            #expect(told.contains("waits for the answer to \"r\" from \(responder.pid)"), "\(told)")
+            #expect(told.contains("waits for the lock \"a\" of \(asker[0].pid)"), "\(told)")
+            try end(asker + [responder])
+            try runner.space("delete", "n")
+        }
+    }
+
     @Test("A command that waits in the background makes a circle that may end by itself")
     func background() throws {
         try withRoot { (runner) throws in

@@ -16,6 +16,24 @@ struct PeopleTextTests {
         #expect(PeopleText.table([]) == [])
     }
 
+    @Test("Characters that are two columns wide count as two")
+    func widths() {
+        #expect(PeopleText.columns(of: "abc") == 3)
+        #expect(PeopleText.columns(of: "日本é👍e\u{301}") == 8)
+        #expect(PeopleText.table([["日本", "x"], ["abcdef", "y"]]) == ["日本    x", "abcdef  y"])
+        #expect(PeopleText.shortened("日本語", to: 6) == "日本語")
+        #expect(PeopleText.shortened("日本語", to: 5) == "日本…")
+        #expect(PeopleText.shortened("abc", to: 0) == "…")
+    }
+
+    @Test("Long lines are broken at spaces, and words without one where the line ends")
+    func wrapping() {
+        #expect(PeopleText.wrapped("one two three", to: 9) == ["one two", "  three"])
+        #expect(PeopleText.wrapped("abcdefgh", to: 4) == ["abcd", "  ef", "  gh"])
+        #expect(PeopleText.wrapped("日本語", to: 1) == ["日", "  本", "  語"])
+        #expect(PeopleText.wrapped("", to: 4) == [])
+    }
+
     @Test(
         "Sizes have units",
         arguments: [(0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (4_404_224, "4.2 MiB"), (64 << 30, "64.0 GiB")]

@@ -143,4 +143,41 @@ struct TopTerminalTests {
                 """#
         )
     }
+
+    @Test("On a small screen both lists have room, the rest is counted, and a long name does not hide the columns")
+    func small() throws {
+        try withRoot { (runner) throws in
+            let long = String(repeating: "L", count: 200)
+            let names = [long] + (10..<22).map { "n\($0)" }
+            for name in names { try runner.space("write", "--persistent", name, "[1]") }
+            let holder = try runner.start("space", ["lock", "n15", "the-lock", "--", "sh", "-c", "echo held; read go"])
+            #expect(try holder.readLine() == "held")
+            let script =
+                Self.common + #"""
+                    pid, terminal = pty.fork()
+                    if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+                    size()
+                    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 14, 100, 0, 0))
+                    # The first screen may be of another size; a key brings the next one.
+                    until(b"q ends")
+                    os.write(terminal, b"n")
+                    until(b"q ends")
+                    before = len(data)
+                    os.write(terminal, b"q")
+                    rest()
+                    screen = data[data.rindex(b"\x1b[H", 0, data.rindex(b"q ends")):].split(b"\x1b[J")[0]
+                    print(screen.decode())
+                    """#
+            let words = ["python3", "-c", script, "space", "top", "--interval", "1h"]
+            let result = try runner.start("/usr/bin/env", words).finish()
+            #expect(result.ending == .exited(0), "\(result.errors)")
+            let shown = result.output
+            #expect(shown.contains(String(repeating: "L", count: 39) + "…  1 "), "\(shown)")
+            #expect(shown.contains("namespaces more") && shown.contains("lock the-lock"), "\(shown)")
+            #expect(shown.split(separator: "\r\n").count <= 14, "\(shown)")
+            try holder.send("go\n")
+            _ = try holder.finish()
+            for name in names { try runner.space("delete", name) }
+        }
+    }
 }

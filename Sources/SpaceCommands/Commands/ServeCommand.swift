@@ -41,15 +41,14 @@ struct ServeCommand: ParsableCommand {
     var clients: Int?
 
     /// The program that this command becomes.
-    private static let program = "space-serve"
+    private static let program = SisterProgram(name: "space-serve", build: "tools/build --serve")
 
     func run() throws {
-        let own = Self.ownPath
-        var words = [Self.program]
+        var words = [Self.program.name]
         func add(_ option: String, _ value: String?) {
             if let value { words.append("\(option)=\(value)") }
         }
-        add("--space", own)
+        add("--space", SisterProgram.ownPath)
         add("--root", common.root)
         add("--timeout", (common.timeout?.duration).map { "\(Int($0 / .milliseconds(1)))ms" })
         add("--address", address)
@@ -59,24 +58,12 @@ struct ServeCommand: ParsableCommand {
         try Signals.check()
         Signals.restoreForExec()
         var cause = Errno.noSuchFileOrDirectory
-        if let folder = own?.split(separator: "/").dropLast().map({ "/\($0)" }).joined() {
-            cause = Self.become("\(folder)/\(Self.program)", words)
-        }
-        if cause == .noSuchFileOrDirectory { cause = Self.become(Self.program, words) }
+        for place in Self.program.places where cause == .noSuchFileOrDirectory { cause = Self.become(place, words) }
         throw CommandFailure(
             .unavailable,
             cause == .noSuchFileOrDirectory
-                ? "there is no \(Self.program) beside this program or in PATH; build it with: tools/build --serve"
-                : "cannot run \(Self.program): \(cause)"
+                ? Self.program.missing : "cannot run \(Self.program.name): \(cause)"
         )
-    }
-
-    /// The path of this program; `nil` if /proc is not there.
-    private static var ownPath: String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        // readlink(2) ends the path with no null byte: the array has one more.
-        guard readlink("/proc/self/exe", &buffer, buffer.count - 1) > 0 else { return nil }
-        return buffer.withUnsafeBufferPointer { String(validatingCString: $0.baseAddress!) }
     }
 
     /// Becomes a program; returns only if that fails.

@@ -67,7 +67,7 @@ struct TopCommand: ParsableCommand {
                 try Output.print(line: report.object(order).line)
             } else if let terminal {
                 report.isColoured = true
-                try terminal.draw([header(report, space, order)] + report.lines(order))
+                try draw(report, space, order, on: terminal)
             } else {
                 try Output.print(lines: (count > 1 ? [""] : []) + report.lines(order))
             }
@@ -82,15 +82,22 @@ struct TopCommand: ParsableCommand {
                 let patience = due.hasPassed ? 0 : Int(due.remaining / .milliseconds(1)) + 1
                 guard let key = try terminal.key(within: patience) else {
                     // The size of the screen may have changed, or the command was stopped and goes on.
-                    try terminal.draw([header(report, space, order)] + report.lines(order))
+                    try draw(report, space, order, on: terminal)
                     continue
                 }
                 if key == "q" { return }
                 if key == " " { break }
                 if let chosen = TopReport.Order.allCases.first(where: { $0.key == key }) { order = chosen }
-                try terminal.draw([header(report, space, order)] + report.lines(order))
+                try draw(report, space, order, on: terminal)
             } while !due.hasPassed
         }
+    }
+
+    private func draw(_ report: TopReport, _ space: Space, _ order: TopReport.Order, on terminal: Terminal) throws {
+        // The last row stays empty, and the first is the header's.
+        let (columns, rows) = terminal.size
+        let lines = report.lines(order, room: (columns, rows - 2))
+        try terminal.draw([header(report, space, order)] + lines)
     }
 
     private func header(_ report: TopReport, _ space: Space, _ order: TopReport.Order) -> String {

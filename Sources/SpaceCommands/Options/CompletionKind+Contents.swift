@@ -6,7 +6,7 @@ import SharedSpace
 extension CompletionKind {
     /// The names of the namespaces.
     static var namespaces: CompletionKind {
-        .custom { (words, _, _) in (try? CompletedLine(words).space.survey().names) ?? [] }
+        .custom { (words, _, _) in offered((try? CompletedLine(words).space.survey().names) ?? []) }
     }
 
     /// The keys of the cells of the namespace on the line.
@@ -39,8 +39,26 @@ extension CompletionKind {
             guard let name = line.namespace, let namespace = try? line.space.existingNamespace(name, owning: false)
             else { return [] }
             defer { try? namespace.leave() }
-            let found = ((try? find(namespace, prefix)) ?? []).filter { $0.hasPrefix(prefix) && !$0.contains("\n") }
-            return Array(Set(found).sorted().prefix(most))
+            let found = ((try? find(namespace, prefix)) ?? []).filter { $0.hasPrefix(prefix) }
+            return offered(Set(found).sorted())
+        }
+    }
+
+    /// Words in the form that the shell's completion script takes.
+    ///
+    /// Other processes choose keys and names, so a word must reach the command line as it is, and the shell must not
+    /// evaluate any part of it. A word with control characters is left out, because the shell prints the words that it
+    /// offers; so is one that bash or fish would put on the line without quoting it.
+    private static func offered(_ words: [String]) -> [String] {
+        let shell = CompletionShell.requesting
+        let words = words.filter { !PeopleText.hasControls($0) && !($0.hasPrefix("~") && shell != .zsh) }.prefix(most)
+        return switch shell {
+        // bash(1), compgen -W: each word is expanded, command substitutions too; within single quotes nothing is.
+        case .bash?:
+            words.filter { !$0.contains("$") && !$0.contains("`") }.map { "'\($0.replacing("'", with: #"'\''"#))'" }
+        // zshcompsys(1), _describe: what follows a colon is a description.
+        case .zsh?: words.map { $0.replacing(#"\"#, with: #"\\"#).replacing(":", with: #"\:"#) }
+        default: Array(words)
         }
     }
 

@@ -12,6 +12,9 @@ struct CreationOptions: ParsableArguments {
     @Flag(help: "If it is created: keep it when its last owner has exited. One that exists must be so.")
     var persistent = false
 
+    @Flag(help: "If it is created: share it with all machines that have joined. One that exists must be so.")
+    var replicated = false
+
     @Option(
         help: ArgumentHelp(
             "If it is created: keep so many changes, and bytes of them, also without a watcher. One that exists must be so.",
@@ -38,7 +41,8 @@ struct CreationOptions: ParsableArguments {
             isPersistent: persistent,
             byteLimit: bounds?.limit?.bytes,
             group: bounds?.group?.id,
-            history: history?.history
+            history: history?.history,
+            isReplicated: replicated
         )
     }
 }

@@ -6,6 +6,7 @@ extension StatusReport {
         object.add("name", responder.name)
         object.add("key", responder.key)
         object.add("pid", responder.pid)
+        if let elsewhere = responder.elsewhere { object.add("elsewhere", elsewhere) }
         object.add("order", responder.order)
         object.add("base", responder.isBase)
         object.add("leaving", responder.isLeaving)
@@ -18,6 +19,7 @@ extension StatusReport {
         var object = line
         object.add("name", request.name)
         object.add("pid", request.pid)
+        if let elsewhere = request.elsewhere { object.add("elsewhere", elsewhere) }
         object.add("responder", request.responder)
         object.add("since", request.since)
         return object
@@ -29,7 +31,8 @@ extension StatusReport {
     func responderRows(now: Int64) -> [[String]] {
         status.responders.map { responder in
             [
-                responder.name, "\(responder.order)", responder.key, PeopleText.cell(responder.pid),
+                responder.name, "\(responder.order)", responder.key,
+                responder.elsewhere ?? PeopleText.cell(responder.pid),
                 PeopleText.relative(responder.since, to: now), "\(responder.requests)",
                 responder.isLeaving ? "leaving" : responder.isBase ? "base" : "responds",
             ]
@@ -42,7 +45,8 @@ extension StatusReport {
     func requestRows(now: Int64) -> [[String]] {
         status.requests.map { request in
             [
-                request.name, PeopleText.cell(request.pid), PeopleText.relative(request.since, to: now),
+                request.name, request.elsewhere ?? PeopleText.cell(request.pid),
+                PeopleText.relative(request.since, to: now),
                 PeopleText.cell(request.responder),
             ]
         }

@@ -32,26 +32,64 @@ struct TopReport {
     ]
 
     /// The lines, the namespaces sorted.
-    func lines(_ order: Order) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - order: By what the namespaces are sorted.
+    ///   - room: The size of the screen below the header, if the lines are for one: deadlocks are wrapped then, and
+    ///     namespaces or processes that have no room are counted. Each of the two lists gets half of the screen if it
+    ///     needs that.
+    /// - Returns: The lines; without `room` nothing is left out.
+    func lines(_ order: Order, room: (columns: Int, rows: Int)? = nil) -> [String] {
         let statuses = sights.compactMap(\.status)
         let circles = SpaceWaits(statuses)
-        var lines: [String] = []
+        var named: [String] = []
         for status in statuses {
             for line in WaitReport.lines(circles.circles(in: status.name), now: now) {
-                lines.append(emphasized("\(PeopleText.escaped(status.name)): \(line)", "31;1"))
+                named.append("\(Self.short(status.name)): \(line)")
             }
         }
-        for line in WaitReport.lines(circles.spanning + circles.doubtfulSpanning, naming: true, now: now) {
-            lines.append(emphasized(line, "31;1"))
+        named += WaitReport.lines(circles.spanning + circles.doubtfulSpanning, naming: true, now: now)
+        if let room { named = named.flatMap { PeopleText.wrapped($0, to: room.columns) } }
+        var lines = named.map { emphasized($0, "31;1") }
+
+        var namespaces = sorted(order).map(row)
+        var seen = processes(statuses)
+        if room != nil {
+            // Those that hold something or wait come first, so that these have room.
+            let isBusy = { (process: ProcessSight) in !process.holds.isEmpty || !process.waits.isEmpty }
+            seen = seen.filter(isBusy) + seen.filter { !isBusy($0) }
         }
-        lines += table([Self.titles] + sorted(order).map(row))
-        let processes = processes(statuses).map(row)
+        var processes = seen.map(row)
+        var more: (namespaces: String?, processes: String?) = (nil, nil)
+        if let room {
+            // The titles, and the empty line before those of the processes, are no rows of a list.
+            let rows = max(2, room.rows - lines.count - 1 - (processes.isEmpty ? 0 : 2))
+            let share = max(rows / 2, rows - processes.count)
+            more.namespaces = Self.cut(&namespaces, to: share, "namespace")
+            let used = namespaces.count + (more.namespaces == nil ? 0 : 1)
+            more.processes = Self.cut(&processes, to: rows - used, "process", plural: "processes")
+        }
+        lines += table([Self.titles] + namespaces) + (more.namespaces.map { [$0] } ?? [])
         if !processes.isEmpty {
             lines.append("")
             lines += table([["PID", "STATE", "NAMESPACE", "HOLDS", "WAITS FOR", "COMMAND"]] + processes)
+            lines += more.processes.map { [$0] } ?? []
         }
         return lines
     }
+
+    /// Cuts a list to so many rows.
+    ///
+    /// - Returns: The last row then, which counts the others; `nil` if all have room.
+    private static func cut(_ list: inout [[String]], to rows: Int, _ noun: String, plural: String? = nil) -> String? {
+        guard list.count > rows else { return nil }
+        let left = list.count - max(0, rows - 1)
+        list.removeLast(left)
+        return "… \(PeopleText.count(left, noun, plural: plural)) more"
+    }
+
+    /// A namespace's name, which may have 200 bytes: as much of it as leaves room for the other columns.
+    private static func short(_ name: String) -> String { PeopleText.shortened(PeopleText.escaped(name), to: 40) }
 
     // MARK: JSON
 
@@ -129,10 +167,12 @@ struct TopReport {
 
     private func row(_ sight: Sight) -> [String] {
         guard let status = sight.status else {
-            return [sight.name] + Array(repeating: "-", count: Self.titles.count - 2) + ["can't be looked at"]
+            return [Self.short(sight.name)] + Array(repeating: "-", count: Self.titles.count - 2) + [
+                "can't be looked at"
+            ]
         }
         return [
-            status.name, "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
+            Self.short(status.name), "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
             PeopleText.bytes(status.diskBytes), PeopleText.cell(sight.rate), "\(status.waiters.count)",
             "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)",
             "\((status.claims + status.buried).reduce(0) { $0 + $1.deliveries })", "\(Self.aside(status))",
@@ -179,7 +219,7 @@ struct TopReport {
 
     private func row(_ process: ProcessSight) -> [String] {
         [
-            "\(process.owner.pid)", process.state, process.namespace, Self.list(process.holds),
+            "\(process.owner.pid)", process.state, Self.short(process.namespace), Self.list(process.holds),
             Self.list(process.waits), process.command ?? "-",
         ]
     }
@@ -197,7 +237,7 @@ struct TopReport {
 
     private static func list(_ parts: [String]) -> String {
         guard let first = parts.first else { return "-" }
-        return ProcessText.shortened(first, to: 40) + (parts.count > 1 ? " +\(parts.count - 1)" : "")
+        return PeopleText.shortened(first, to: 40) + (parts.count > 1 ? " +\(parts.count - 1)" : "")
     }
 
     private func table(_ rows: [[String]]) -> [String] {

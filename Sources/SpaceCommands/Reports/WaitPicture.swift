@@ -134,7 +134,7 @@ struct WaitPicture {
                     + #"fill="whitesmoke" stroke="\#(color)"/>"#
             )
             lines.append(#"<text x="\#(x + 12)" y="\#(y + 20)" font-weight="bold">\#(pid)</text>"#)
-            let command = Self.text(ProcessText.shortened(report.command(pid), to: 27))
+            let command = Self.text(PeopleText.shortened(report.command(pid), to: 27))
             lines.append(#"<text x="\#(x + 12)" y="\#(y + 38)" fill="dimgray">\#(command)</text>"#)
         }
         return lines + ["</svg>"]
@@ -180,7 +180,7 @@ struct WaitPicture {
             path = "M\(start.x),\(start.y) C\(start.x),\(over) \(end.x),\(over) \(end.x),\(end.y)"
             middle = ((start.x + end.x) / 2, over + 6)
         }
-        let label = text(ProcessText.shortened(arrow.label, to: 24))
+        let label = text(PeopleText.shortened(arrow.label, to: 24))
         return [
             #"<path d="\#(path)" fill="none" stroke="\#(color)" stroke-width="1.5" marker-end="url(#\#(marker))"/>"#,
             #"<text x="\#(middle.x)" y="\#(middle.y)" text-anchor="middle" font-size="11" fill="\#(color)" "#

@@ -10,7 +10,7 @@ enum PeopleText {
     ///
     /// The escapes are JSON's, so that a tuple's JSON form stays JSON.
     static func escaped(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        guard hasControls(text) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -26,11 +26,66 @@ enum PeopleText {
         return result
     }
 
+    /// Whether the text has a character that `escaped` replaces.
+    static func hasControls(_ text: String) -> Bool { text.unicodeScalars.contains(where: isControl) }
+
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
         }
+    }
+
+    /// How many columns of a terminal a text takes: two for a character of East Asian scripts and for an emoji.
+    static func columns(of text: String) -> Int {
+        let count = text.utf8.count
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return count }
+        return text.reduce(0) { $0 + columns(of: $1) }
+    }
+
+    static func columns(of character: Character) -> Int {
+        switch character.unicodeScalars.first?.value ?? 0 {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1F9FF,
+            0x20000...0x3FFFD:
+            2
+        default: 1
+        }
+    }
+
+    /// The beginning of a text that takes at most so many columns.
+    static func prefix(of text: String, columns most: Int) -> Substring {
+        var used = 0
+        let end = text.firstIndex { character in
+            used += columns(of: character)
+            return used > most
+        }
+        return text[..<(end ?? text.endIndex)]
+    }
+
+    /// A text of at most so many columns; a longer one ends with an ellipsis.
+    static func shortened(_ text: String, to most: Int) -> String {
+        columns(of: text) > most ? "\(prefix(of: text, columns: max(0, most - 1)))…" : text
+    }
+
+    /// A text on lines of at most so many columns, broken at spaces where there are some; all but the first are indented.
+    static func wrapped(_ text: String, to most: Int) -> [String] {
+        var lines: [String] = []
+        var rest = text[...]
+        let indent = "  "
+        while !rest.isEmpty {
+            let room = max(1, lines.isEmpty ? most : most - indent.count)
+            var line = prefix(of: String(rest), columns: room)
+            if line.count < rest.count, let space = line.lastIndex(of: " "), space > line.startIndex {
+                line = line[..<space]
+            }
+            // A character that is wider than the line takes one all the same.
+            let count = max(1, line.count)
+            lines.append((lines.isEmpty ? "" : indent) + rest.prefix(count))
+            rest = rest.dropFirst(count)
+            while rest.first == " " { rest.removeFirst() }
+        }
+        return lines
     }
 
     /// Rows with their columns aligned.
@@ -40,14 +95,14 @@ enum PeopleText {
         let cells = rows.map { $0.map(escaped) }
         let columns = cells.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
-            cells.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+            cells.map { column < $0.count ? self.columns(of: $0[column]) : 0 }.max() ?? 0
         }
         return cells.map { row in
             var line = indent
             for (column, cell) in row.enumerated() {
                 line += cell
                 if column + 1 < row.count {
-                    line += String(repeating: " ", count: widths[column] - cell.count + 2)
+                    line += String(repeating: " ", count: widths[column] - self.columns(of: cell) + 2)
                 }
             }
             return line

@@ -131,9 +131,8 @@ final class Terminal {
                 if character == "m" { isSequence = false }
                 continue
             }
-            guard used < columns else { continue }
-            result.append(character)
-            used += 1
+            used += PeopleText.columns(of: character)
+            if used <= columns { result.append(character) }
         }
         return result
     }

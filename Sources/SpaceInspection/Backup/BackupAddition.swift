@@ -67,7 +67,7 @@ struct BackupAddition: ~Copyable {
         let group = core.control.header.group
         guard group != .max else { return }
         let raw = file.descriptor.raw
-        try system(file.path.quotedForPeople) { () throws(Errno) in
+        try LogFile.onFile(file.path) { () throws(Errno) in
             try Directory.setGroup(raw, group)
             try Directory.setMode(raw, 0o660)
         }
@@ -99,7 +99,7 @@ struct BackupAddition: ~Copyable {
         let moment = LogMoment(
             sequence: counters.sequence,
             time: Clock.realtimeMilliseconds(),
-            isPersistent: core.control.persistent.load() != 0
+            isPersistent: core.control.staying.isPersistent
         )
         // That the namespace stays is no row; a moment that differs in nothing else gets the counters again.
         let isOther = walk.last.map { $0.moment.isPersistent != moment.isPersistent } ?? false
@@ -124,24 +124,6 @@ struct BackupAddition: ~Copyable {
         } catch {
             writer.cancel()
             throw error
-        }
-    }
-}
-
-extension Snapshot {
-    /// Calls `visit` for each row of the namespace but the one with its life, which a copy doesn't share.
-    fileprivate func forEachRow(_ visit: (RowChange) throws(SpaceError) -> Void) throws(SpaceError) {
-        for table in 1..<tables.numbered.count {
-            var rows = try self.table(numbered: table).scan()
-            while let (key, value) = try rows.nextBytes() {
-                try visit(RowChange(table: table, key: key, value: value))
-            }
-        }
-        guard let counters = try main.get(Array("counters".utf8)) else {
-            throw .damaged("the row of counters is missing")
-        }
-        try Array("counters".utf8).withBytes { (key) throws(SpaceError) in
-            try visit(RowChange(table: 0, key: key, value: counters))
         }
     }
 }

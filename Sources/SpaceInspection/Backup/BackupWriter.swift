@@ -86,6 +86,6 @@ struct BackupWriter {
     private func sync() throws(SpaceError) { try attempt { () throws(Errno) in try Directory.sync(descriptor) } }
 
     private func attempt(_ body: () throws(Errno) -> Void) throws(SpaceError) {
-        try system(path.quotedForPeople, body)
+        try LogFile.onFile(path, body)
     }
 }

@@ -15,6 +15,8 @@ import browser
 from serving import SERVE, SPACE, Events, Root, Server, eventually
 
 SCREENSHOTS = os.environ["SCREENSHOTS"]
+# What tools/serve/test --quick leaves out.
+unhurried = unittest.skipIf(os.environ.get("QUICK"), "left out by --quick")
 
 
 class Case(unittest.TestCase):
@@ -155,6 +157,19 @@ class Starting(Case):
                 for _ in stream:
                     pass
 
+    def test_busy(self):
+        """A signal ends a server all of whose threads read requests that are very long."""
+        server = self.serve()
+        for _ in range(2 * (os.cpu_count() or 1)):
+            connection = server.connect()
+            self.addCleanup(connection.close)
+            connection.settimeout(0.2)
+            try:
+                connection.sendall(b"GET / HTTP/1.1\r\nX: " + b"y" * 3_000_000)
+            except TimeoutError:
+                pass
+        self.assertIn(server.stop()[0], (0, 128 + signal.SIGTERM))
+
     def test_kill(self):
         self.root.space("write", "--persistent", "jobs", "[1]")
         server = self.serve()
@@ -223,6 +238,7 @@ class Live(Case):
             events.until(lambda name, data: name == "tuples" and data["isGone"])
             self.assertEqual(self.root.space("list"), "")
 
+    @unhurried
     def test_slow_page(self):
         """A page that reads nothing costs a bounded amount of memory, and no other page and no writer waits for it."""
         self.root.space("write", "--persistent", "jobs", "[0]")
@@ -257,6 +273,7 @@ class Live(Case):
                     break
         self.assertGreater(dropped, 10_000)
 
+    @unhurried
     def test_stalled_page(self):
         """A page that reads nothing for half a minute loses its place."""
         self.root.space("write", "--persistent", "jobs", "[0]")
@@ -298,6 +315,7 @@ class Live(Case):
         eventually(lambda: not server.children())
 
 
+@unhurried
 @unittest.skipUnless(browser.program(), "there is no Chromium: apt-get install chromium")
 class Page(Case):
     """The page in a browser; the screenshots are for a person to look at."""
@@ -362,6 +380,19 @@ class Page(Case):
             self.shoot(f"namespace-{suffix}")
             self.assertEqual(page.evaluate("document.querySelectorAll('main img, main b').length"), 1)
             self.assertNotEqual(page.evaluate("document.title"), "caught")
+
+    def test_spanning_deadlock(self):
+        self.root.spanning_deadlock()
+        server = self.serve()
+        page = self.browser
+        page.open(server.address)
+        page.wait_for("document.querySelector('#deadlocks').innerText.includes('Deadlock through several namespaces')")
+        text = page.evaluate("document.querySelector('#deadlocks').innerText")
+        for name in ("left", "right"):
+            self.assertIn(f" in {name}", text)
+        self.assertEqual(page.evaluate("document.querySelectorAll('#deadlocks a').length"), 2)
+        page.wait_for("document.querySelectorAll('#processes .bad').length >= 2")
+        self.shoot("spanning")
 
     def test_filter(self):
         server = self.prepare()

@@ -63,6 +63,15 @@ class Root:
         open(f"{self.folder}/go", "w").close()
         eventually(lambda: "deadlock" in self.space("show", "locks", "--graph"))
 
+    def spanning_deadlock(self):
+        """Two processes that each hold a lock in one namespace and wait for the other's, in the other namespace."""
+        for first, second in (("left", "right"), ("right", "left")):
+            script = f"touch {self.folder}/{first}; while [ ! -e {self.folder}/cross ]; do sleep 0.05; done; exec space lock {second} key -- true"
+            self.start("space", "lock", first, "key", "--persistent", "--", "sh", "-c", script)
+        eventually(lambda: all(os.path.exists(f"{self.folder}/{name}") for name in ("left", "right")))
+        open(f"{self.folder}/cross", "w").close()
+        eventually(lambda: "deadlock" in self.space("top", "--max", "1"))
+
     def close(self):
         for process in self.processes:
             try:
