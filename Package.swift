@@ -90,6 +90,21 @@ let package = Package(
             dependencies: ["SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem", system],
             swiftSettings: settings
         ),
+        // Several machines: the store that they share, and the daemon of a root.
+        .target(name: "ClusterStore", swiftSettings: settings),
+        .target(
+            name: "ClusterStoreRemote",
+            dependencies: ["ClusterStore", "SpaceSystem", system],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SpaceCluster",
+            dependencies: [
+                "ClusterStore", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding",
+                "SpaceSystem", system,
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "SharedSpace",
             dependencies: ["SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding"],
@@ -107,7 +122,9 @@ let package = Package(
         .target(
             name: "SpaceCommands",
             dependencies: [
-                "SharedSpace", "TupleCoding", "SpaceSystem", system, argumentParser, lifecycle, signals, logging,
+                "SharedSpace", "SpaceCluster", "ClusterStoreRemote", "ClusterStore", "TupleCoding", "SpaceSystem",
+                system,
+                argumentParser, lifecycle, signals, logging,
             ],
             swiftSettings: settings
         ),
@@ -119,6 +136,25 @@ let package = Package(
         ),
 
         // Tests.
+        .target(
+            name: "ClusterStoreTesting",
+            dependencies: ["ClusterStore"],
+            path: "Tests/ClusterStoreTesting",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "space-test-store",
+            dependencies: ["ClusterStoreTesting", "ClusterStoreRemote", "ClusterStore", "SpaceSystem", system],
+            path: "Tests/space-test-store",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ClusterStoreTests",
+            dependencies: [
+                "ClusterStore", "ClusterStoreRemote", "ClusterStoreTesting", "SeededRandom", "SpaceSystem", system,
+            ],
+            swiftSettings: settings
+        ),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
         .target(
             name: "SpaceTestSupport",
@@ -129,7 +165,9 @@ let package = Package(
         // Apart from what the torture uses too, which links no test library.
         .target(
             name: "SpaceTesting",
-            dependencies: ["SharedSpace", "SpaceSystem", "SpaceTestSupport", system],
+            dependencies: [
+                "SharedSpace", "TupleSpace", "SpaceEngine", "SpaceSystem", "SeededRandom", "SpaceTestSupport", system,
+            ],
             path: "Tests/SpaceTesting",
             swiftSettings: settings
         ),
@@ -215,6 +253,14 @@ let package = Package(
                 "SharedSpace", "SpaceCommands", "SpaceSystem", "SpaceTestSupport", "SpaceTesting", "TupleCoding",
                 "space",
                 "space-dump", "space-test-agent", "space-without-calls", system, subprocess, argumentParser,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SpaceClusterTests",
+            dependencies: [
+                "SharedSpace", "SpaceSystem", "SpaceTestSupport", "SpaceTesting", "TupleCoding", "space", "space-dump",
+                "space-test-agent", "space-test-store", system,
             ],
             swiftSettings: settings
         ),

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/vfs.h>
@@ -151,4 +152,12 @@ int space_map(int descriptor, uint64_t length, bool copies, void **address) {
     if (mapped == MAP_FAILED) return -errno;
     *address = mapped;
     return 0;
+}
+
+int space_peer_user(int socket, uint32_t *user) {
+    struct ucred credentials;
+    socklen_t size = sizeof credentials;
+    int result = space_result(getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size));
+    if (result == 0) *user = credentials.uid;
+    return result;
 }

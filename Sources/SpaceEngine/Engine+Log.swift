@@ -14,30 +14,70 @@ extension Engine {
         removesDue: Bool,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        guard var row = try scope.mainLog.get(.log) else { throw .damaged("the row with the log is missing") }
+        guard let row = try scope.mainLog.get(.log) else { throw .damaged("the row with the log is missing") }
         if scope.counters.followsLog { throw .standby(of: String(decoding: row.path, as: UTF8.self)) }
         let log = openLog(row)
-        try log.acquire()
+        let start = row.position(entry: scope.counters.logEntry)
+        try log.acquire(behind: start)
         defer { log.release() }
-        var position = row.position(entry: scope.counters.logEntry)
-        try scope.catchUp(with: log, from: &position)
+        var position = start
+        if let moment = try scope.catchUp(with: log, from: &position) { take(over: moment, of: log) }
+        if log.isClusters { try checkMember() }
+        scope.beginLogged(by: log.isClusters ? sessionMember ?? 0 : 0)
         try change(removesDue: removesDue, body)
-        guard scope.hasChanges else { return }
+        let isOwn = scope.hasOwnChanges(isPersistent: control.staying.isPersistent)
+        guard isOwn || position != start else { return }
         near?.turnOff()
-        scope.counters.logEntry = position.entry + 1
-        try scope.finish()
-        let changes = try scope.meter.changed.changes(tables, scope.access)
-        let entry = log.entry(changes, scope.moment(control), behind: position)
-        row = LogRow(entry.position, path: row.path)
-        // The room for this row is ensured with that of the counters, beside which it lies.
-        try scope.mainLog.put(.log, row)
-        CrashPoint.reach(.beforeLogging)
-        try log.append(entry, behind: position, isDurable: mode == .durable)
-        CrashPoint.reach(.logged)
+        if isOwn {
+            position = try append(to: log, behind: position, path: row.path)
+        } else {
+            scope.counters.logEntry = position.entry
+            try scope.mainLog.put(.log, LogRow(position, path: row.path))
+            try scope.finish()
+        }
         do throws(SpaceError) {
             try storeFinished(transaction)
         } catch {
-            throw Self.isLoggedOnly(error, log)
+            throw isOwn ? Self.isLoggedOnly(error, log) : error
+        }
+        if let isPersistent = scope.persistence { control.staying.set(isPersistent: isPersistent) }
+    }
+
+    /// Appends the transaction's changes as one entry, and returns the position behind it.
+    private func append(
+        to log: any CommitLog,
+        behind position: LogPosition,
+        path: [UInt8]
+    ) throws(SpaceError) -> LogPosition {
+        scope.counters.logEntry = position.entry + 1
+        try scope.finish()
+        let changes = try scope.meter.changed.changes(tables, scope.access)
+        if log.isClusters, changes.count > Self.mostEntryBytes { throw .tooLargeForMachines(changes.count) }
+        let entry = LogEntry(changes, scope.moment(control, clock), behind: position)
+        // The room for this row is ensured with that of the counters, beside which it lies.
+        try scope.mainLog.put(.log, LogRow(entry.position, path: path))
+        CrashPoint.reach(.beforeLogging)
+        let terms = AppendTerms(isDurable: mode == .durable, absentMember: scope.absentMember)
+        guard try log.append(entry, behind: position, terms) else { throw .outrun }
+        CrashPoint.reach(.logged)
+        return entry.position
+    }
+
+    /// The most bytes of changes in an entry of several machines: etcd refuses a request above 1.5 MiB for ever.
+    private static let mostEntryBytes = 1 << 20
+
+    /// Takes over what entries of other machines say beside their rows.
+    private func take(over moment: LogMoment, of log: any CommitLog) {
+        guard log.isClusters else { return }
+        clock.setForward(to: moment.clock)
+        control.staying.set(isPersistent: moment.isPersistent)
+    }
+
+    /// Refuses a transaction of a session whose member has ended: its claims have returned, or are about to.
+    private func checkMember() throws(SpaceError) {
+        guard let member = sessionMember else { return }
+        guard try scope.snapshot.hasMember(member) else {
+            throw .memberEnded("this machine takes part no more, or not yet: its daemon has lost touch with the others")
         }
     }
 
@@ -48,11 +88,15 @@ extension Engine {
         noteStored(due: due, keepsNear: false)
     }
 
-    private func openLog(_ row: LogRow) -> FileLog {
+    private func openLog(_ row: LogRow) -> any CommitLog {
         let path = String(decoding: row.path, as: UTF8.self)
-        if let log, log.path == path { return log }
-        let log = FileLog(path: path, life: control.header.life, isDurable: mode == .durable)
-        self.log = log
+        if let opened, opened.path == path { return opened.log }
+        let life = control.header.life
+        let log: any CommitLog =
+            row.isOfDaemon
+            ? DaemonLog(root: root, name: name.text, life: life)
+            : FileLog(path: path, life: life, isDurable: mode == .durable)
+        opened = (path, log)
         return log
     }
 
@@ -73,18 +117,18 @@ extension Engine {
             guard scope.counters.logEntry != 0 else { return }
             if catchingUp, !scope.counters.followsLog, let row = try scope.mainLog.getValid(.log) {
                 let log = openLog(row)
-                try log.acquire()
-                defer { log.release() }
                 var position = row.position(entry: scope.counters.logEntry)
-                try scope.catchUp(with: log, from: &position)
+                try log.acquire(behind: position)
+                defer { log.release() }
+                _ = try scope.catchUp(with: log, from: &position)
             }
             try scope.endLog()
-            log = nil
+            opened = nil
         }
     }
 
     /// Runs a transaction that is not logged.
-    private func commitUnlogged(_ body: () throws(SpaceError) -> Void) throws(SpaceError) {
+    package func commitUnlogged(_ body: () throws(SpaceError) -> Void) throws(SpaceError) {
         try underGate { () throws(SpaceError) in
             let transaction = try beginWrite()
             try scope.begin(
@@ -138,10 +182,45 @@ extension Engine {
         .incompatible("it does not follow this log any more", advice: "look at it with space show, and begin anew")
     }
 
+    // MARK: A replica
+
+    /// Applies an entry of the machines' log to a replica, as one transaction.
+    ///
+    /// - Parameter entry: The entry.
+    /// - Returns: `false` if the replica has the entry already.
+    /// - Throws: `damaged` if the entry is not the next one; `incompatible` if the namespace is no replica.
+    package func apply(_ entry: EntryBytes) throws(SpaceError) -> Bool {
+        try checkUsable()
+        var isNext = true
+        try commitUnlogged { () throws(SpaceError) in
+            guard let row = try scope.mainLog.get(.log), row.isOfDaemon else { throw Self.isNoReplica }
+            isNext = scope.counters.logEntry < entry.number
+            guard isNext else { return }
+            guard scope.counters.logEntry + 1 == entry.number, row.link == entry.linkBefore else {
+                throw .damaged(
+                    "entry \(entry.number) of the machines' log does not follow entry \(scope.counters.logEntry) here"
+                )
+            }
+            var counters: Counters?
+            try entry.forEachPart { (bytes) throws(SpaceError) in counters = try scope.applyPart(bytes) ?? counters }
+            if let counters { try scope.goOn(with: counters, asNewLife: false) }
+            scope.counters.logEntry = entry.number
+            let position = LogPosition(entry: entry.number, end: 0, link: entry.link)
+            try scope.mainLog.put(.log, LogRow(position, path: row.path))
+            clock.setForward(to: entry.moment.clock)
+            control.staying.set(isPersistent: entry.moment.isPersistent)
+        }
+        return isNext
+    }
+
+    private static var isNoReplica: SpaceError {
+        .incompatible("it is no replica any more", advice: "look at it with space show")
+    }
+
     // MARK: Errors
 
     /// The error for a commit that is in the log, and so counts, and is not in the namespace yet.
-    private static func isLoggedOnly(_ error: SpaceError, _ log: FileLog) -> SpaceError {
+    private static func isLoggedOnly(_ error: SpaceError, _ log: any CommitLog) -> SpaceError {
         SpaceError(
             error.code,
             reason:
@@ -153,6 +232,16 @@ extension Engine {
 }
 
 extension SpaceError {
+    /// The error for a transaction whose entry no log of several machines takes.
+    fileprivate static func tooLargeForMachines(_ bytes: Int) -> SpaceError {
+        SpaceError(
+            .transactionTooLarge,
+            reason:
+                "its changes have \(bytes) bytes, and one transaction of a namespace of several machines may have a MiB",
+            advice: "write in smaller batches, or keep large values in files"
+        )
+    }
+
     /// The error for a change of a standby that does not come from its log.
     package static func standby(of log: String) -> SpaceError {
         .incompatible(

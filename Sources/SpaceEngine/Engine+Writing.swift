@@ -45,8 +45,22 @@ extension Engine {
             try commitOnce(purpose, keepsNear: keepsNear, body)
         } catch  where scope.hasRemovedDue && (error.code == .limitReached || error.code == .storageFull) {
             try commitOnce(purpose, removesDue: false, body)
+        } catch  where error.code == .outrun {
+            // On the new state; that it happens again and again is no usual race.
+            for _ in 0..<Self.mostReruns {
+                do throws(SpaceError) {
+                    return try commitOnce(purpose, body)
+                } catch  where error.code == .outrun {
+                    continue
+                } catch {
+                    throw error
+                }
+            }
+            throw error
         }
     }
+
+    private static let mostReruns = 4
 
     /// Runs one transaction whose body may run only once; called under the gate.
     @inline(__always)
@@ -148,6 +162,7 @@ extension Engine {
             grantAppeared()
             if scope.appeared.hasInterests {
                 for interest in scope.appeared.interests { slots.announce(cell: interest, into: wakes) }
+                if scope.appeared.hasAllHolds { slots.announceHolds(into: wakes) }
             }
         }
         CrashPoint.reach(.granted)

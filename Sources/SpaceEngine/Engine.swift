@@ -48,7 +48,10 @@ package final class Engine: @unchecked Sendable {
     package let changeSignal = ChangeSignal()
     let combiner = WriteCombiner()
     /// The log of the commits, for the holder of the gate, once a commit has needed it.
-    var log: FileLog?
+    var opened: (path: String, log: any CommitLog)?
+    /// The member of this process's session, one more, in a namespace of several machines; 0: the process writes for its
+    /// daemon, which takes members in and out.
+    private let writer = Atomic<UInt64>(1)
     /// Whether a commit has passed a multiple of 4,096 changes since the last call of `takePassedMark()`.
     private let hasPassedMark = Atomic<Bool>(false)
 
@@ -72,7 +75,7 @@ package final class Engine: @unchecked Sendable {
         environment = use.environment
         self.tables = tables
         self.timeout = timeout
-        clock = NamespaceClock(control.header)
+        clock = NamespaceClock(control)
         near = control.header.mode == .fast ? control.near : nil
         diskReserve = DiskReserve(environment: use.environment, control: control)
         scope = WriteScope(
@@ -209,6 +212,17 @@ package final class Engine: @unchecked Sendable {
     package func openControl() -> OwnedDescriptor? {
         guard let folder = try? openFolder() else { return nil }
         return try? folder.openControl()
+    }
+
+    // MARK: Several machines
+
+    /// The member whose part this process's writes are; `nil` for the daemon's.
+    package var sessionMember: UInt32? {
+        get {
+            let word = writer.load(ordering: .relaxed)
+            return word == 0 ? nil : UInt32(truncatingIfNeeded: word - 1)
+        }
+        set { writer.store(newValue.map { UInt64($0) + 1 } ?? 0, ordering: .relaxed) }
     }
 
     // MARK: Counting changes

@@ -101,6 +101,13 @@ package struct ProcessIdentity: Hashable, Sendable {
 
     package var life: Life { Self.life(pid: pid, startTime: startTime) }
 
+    /// Whether the process is provably dead, if only so many low bits of its start time are known.
+    package func life(ofLowBits count: Int) -> Life {
+        let mask: UInt64 = 1 << UInt64(count) - 1
+        guard let seen = Self.of(pid: pid), seen.startTime & mask == startTime & mask else { return life }
+        return seen.life
+    }
+
     /// Whether the PID's start time is readable and differs, which proves that another process has got the PID.
     private static func differs(_ pid: Int32, _ startTime: UInt64) -> Bool {
         guard let status = ProcFS.status(of: pid) else { return false }

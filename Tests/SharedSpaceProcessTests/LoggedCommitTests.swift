@@ -37,47 +37,17 @@ struct LoggedCommitTests {
         try Standby(standby).follow(until: { hasCaughtUp }) { _ in hasCaughtUp = true }
     }
 
-    private struct Contents {
-        /// The tables, and the counters as the last of them.
-        var tables: [[[UInt8]]] = []
-        /// How much of the log they show.
-        var entry: UInt64 = 0
-    }
-
-    /// All rows, but for what a namespace has for itself: its life and its place in the log.
-    private func contents(_ namespace: Namespace) throws -> Contents {
-        try namespace.attempt("read") { (core) throws(SpaceError) in
-            try core.read { (snapshot) throws(SpaceError) in
-                var contents = Contents()
-                for table in 1..<snapshot.tables.numbered.count {
-                    var all: [[UInt8]] = []
-                    var rows = try snapshot.table(numbered: table).scan()
-                    while let (key, value) = try rows.nextBytes() { all.append(Array(key) + [0, 0] + Array(value)) }
-                    contents.tables.append(all)
-                }
-                var counters = try snapshot.counters()
-                contents.entry = counters.logEntry
-                (counters.logEntry, counters.followsLog) = (0, false)
-                contents.tables.append([Array("\(counters)".utf8)])
-                return contents
-            }
-        }
-    }
-
     /// Compares a standby with its namespace, where what is due may be removed at any time.
     private func expectSame(_ namespace: Namespace, _ standby: Namespace, _ when: String) throws {
-        var (one, other) = (Contents(), Contents())
+        var (one, other) = (NamespaceContents(), NamespaceContents())
         let isComparable = try eventually {
-            one = try contents(namespace)
+            one = try NamespaceContents(of: namespace)
             try catchUp(standby)
-            other = try contents(standby)
+            other = try NamespaceContents(of: standby)
             return one.entry == other.entry
         }
         #expect(isComparable)
-        for (table, (rows, others)) in zip(one.tables, other.tables).enumerated() where rows != others {
-            let differing = Set(rows).symmetricDifference(others).count
-            Issue.record("\(when): table \(table + 1) differs in \(differing) of \(rows.count) rows")
-        }
+        for difference in one.differences(from: other) { Issue.record("\(when): \(difference)") }
     }
 
     /// A reader of a standby is woken by the entry, and not by a tick.
@@ -135,7 +105,7 @@ struct LoggedCommitTests {
         let start = try #require(try file.subject()).beginning
         let end = try file.walk(behind: start).position
         let moment = LogMoment(sequence: 9, time: 9, isPersistent: false)
-        let entry = FileLog.entry([UInt8](repeating: 1, count: 9000), moment, behind: end)
+        let entry = LogEntry([UInt8](repeating: 1, count: 9000), moment, behind: end)
         let descriptor = try OwnedDescriptor.open(log, flags: O_RDWR)
         try FileBytes.write(entry.bytes.dropLast(), to: descriptor.raw, at: Int(end.end))
         for number in 2...3 { try namespace.write("job", number) }

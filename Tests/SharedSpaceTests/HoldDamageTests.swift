@@ -116,12 +116,21 @@ import Testing
     }
 
     /// A row is found if its key is neither a counter's nor begins with the mark of a table.
-    @Test(arguments: [[0x7F, 1], [0x85, 1], Array("countess".utf8)] as [[UInt8]])
+    @Test(arguments: [[0x7F, 1], [0x86, 1], Array("countess".utf8)] as [[UInt8]])
     func aRowOfNoTableIsFound(_ key: [UInt8]) throws {
         _ = try lock()
         #expect(try namespace.verify() == [])
         try damage(.main, key) { _ in [1] }
         #expect(try namespace.verify() == ["rows of the main database that stand in no table: 1"])
+        try useAll()
+    }
+
+    /// A row of the machines that share a namespace is found in one that is this machine's alone, and so is a damaged one.
+    @Test func aRowOfAMachineIsFound() throws {
+        try damage(.main, [0x85, 0, 0, 0, 0, 0, 0, 0, 7]) { _ in Array("east".utf8) }
+        #expect(try namespace.verify() == ["member 7 takes part in a namespace that no machines share"])
+        try damage(.main, [0x85, 1]) { _ in [1] }
+        #expect(try namespace.verify().contains("a row of the machines that share the namespace does not decode"))
         try useAll()
     }
 

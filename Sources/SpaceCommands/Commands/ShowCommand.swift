@@ -47,8 +47,10 @@ struct ShowCommand: ParsableCommand {
     }
 
     func run() throws {
-        let status = try NamespaceAccess(common, namespace).use { try $0.status() }
-        let report = StatusReport(status: status)
+        let access = try NamespaceAccess(common, namespace)
+        let status = try access.use { try $0.status() }
+        let replication = status.isReplicated ? ReplicationReport(of: namespace, in: access.space) : nil
+        let report = StatusReport(status: status, replication: replication)
         let waits = WaitReport(report.graph)
         let lines =
             if json {

@@ -61,6 +61,10 @@ struct SpaceCommand: ParsableCommand {
                     BackupCommand.self, ReplayCommand.self,
                 ]
             ),
+            CommandGroup(
+                name: "Several machines",
+                subcommands: [JoinCommand.self, MachinesCommand.self, ReplicateCommand.self]
+            ),
         ]
     )
 

@@ -40,7 +40,9 @@ enum Words {
             "--history", "--permits", "--count", "--parties", "--delay", "--priority", "--group", "--deliveries",
             "--unique", "--bound", "--ttr", "--state", "--retry-delay", "--as", "--limit", "--per", "--grace",
             "--type", "--interval", "--sort", "--address", "--port", "--socket", "--clients",
-            "--to", "--latency", commandWords, "-E",
+            "--to", "--latency", "--etcd", "--prefix", "--space", "--name", "--cert", "--ca", "--user",
+            "--password-file", "--lease",
+            "--store", commandWords, "-E",
             "--generate-completion-script":
             .value
         case "--arg", "--argjson": .pair

@@ -11,6 +11,7 @@ extension StatusReport {
         object.add("count", hold.weight)
         object.add("fencing", hold.fencing)
         object.add("pid", hold.pid)
+        if let elsewhere = hold.elsewhere { object.add("elsewhere", elsewhere) }
         object.add("since", hold.since)
         object.add("details", json: hold.details.json)
         object.add("waits_for", json: "[\(blockers(of: hold).map(String.init).joined(separator: ","))]")
@@ -38,5 +39,5 @@ extension StatusReport {
         return graph.blockers(of: pid, for: .hold(kind: hold.kind, name: hold.named))
     }
 
-    private static func pid(_ hold: NamespaceStatus.Hold) -> String { PeopleText.cell(hold.pid) }
+    private static func pid(_ hold: NamespaceStatus.Hold) -> String { hold.elsewhere ?? PeopleText.cell(hold.pid) }
 }

@@ -47,6 +47,13 @@ extension StatusReport {
             let entry = "\(log.path.quotedForPeople), entry \(log.entry)"
             return log.isFollowed ? ["standby of", entry] : ["log", entry]
         }
+        let replica =
+            status.isReplicated
+            ? [["shared by", status.machines.joined(separator: ", ")]]
+                + (replication?.rows(now: now) ?? [
+                    ["log", "entry \(status.entry) here; no daemon of this machine answers"]
+                ])
+            : []
         var lines = PeopleText.table(
             [
                 ["namespace", status.name],
@@ -57,7 +64,7 @@ extension StatusReport {
                 ["on disk", PeopleText.bytes(status.diskBytes)],
                 ["changes", "\(status.sequence)\(historyText)"],
                 ["created", PeopleText.relative(status.created, to: now)],
-            ] + [log].compactMap(\.self)
+            ] + [log].compactMap(\.self) + replica
         )
         let circles = WaitReport.lines(graph.deadlocks + graph.doubtful, now: now)
         if !circles.isEmpty { lines += [""] + circles }
@@ -92,7 +99,8 @@ extension StatusReport {
             ["PID", "POSITION", "SUBSCRIPTION", "FILTER"],
             status.watchers.map { watcher in
                 [
-                    PeopleText.cell(watcher.pid), "\(watcher.position)", watcher.subscription ?? "-",
+                    watcher.elsewhere ?? PeopleText.cell(watcher.pid), "\(watcher.position)",
+                    watcher.subscription ?? "-",
                     watcher.filter,
                 ]
             }
@@ -102,7 +110,7 @@ extension StatusReport {
             ["ID", "PID", "DEADLINE", "TUPLE"],
             status.claims.map { claim in
                 [
-                    "\(claim.number)", PeopleText.cell(claim.pid),
+                    "\(claim.number)", claim.elsewhere ?? PeopleText.cell(claim.pid),
                     claim.deadline.map { PeopleText.relative($0, to: now) } ?? "-", claim.tuple.json,
                 ]
             }

@@ -6,9 +6,12 @@ struct StatusReport {
     let status: NamespaceStatus
     /// Who waits for whom.
     let graph: WaitGraph
+    /// How the namespace stands to its machines' log; `nil` if it has none, or if that is not known or not asked for.
+    let replication: ReplicationReport?
 
-    init(status: NamespaceStatus) {
+    init(status: NamespaceStatus, replication: ReplicationReport? = nil) {
         self.status = status
+        self.replication = replication
         graph = WaitGraph(status.waits)
     }
 
@@ -42,6 +45,12 @@ struct StatusReport {
         object.add("history", json: Self.json(status.history))
         object.add("disk", status.diskBytes)
         object.add("log", json: Self.json(status.log))
+        if status.isReplicated {
+            object.add("replicated", true)
+            object.add("entry", status.entry)
+            object.add("machines", status.machines)
+            object.add("replication", json: replication?.object.line ?? "null")
+        }
         object.add("deadlocks", json: "[\(graph.deadlocks.map(WaitReport.json).joined(separator: ","))]")
         object.add("doubtful", json: "[\(graph.doubtful.map(WaitReport.doubtfulJSON).joined(separator: ","))]")
         return object
@@ -76,6 +85,7 @@ struct StatusReport {
         object.add("bytes", status.bytes)
         object.add("mode", status.mode.rawValue)
         object.add("persistent", status.isPersistent)
+        if status.isReplicated { object.add("replicated", true) }
         return object
     }
 
@@ -132,6 +142,7 @@ struct StatusReport {
     static func object(_ watcher: NamespaceStatus.Watcher, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("pid", watcher.pid)
+        if let elsewhere = watcher.elsewhere { object.add("elsewhere", elsewhere) }
         object.add("filter", watcher.filter)
         object.add("position", watcher.position)
         object.add("subscription", watcher.subscription)
@@ -142,6 +153,7 @@ struct StatusReport {
         var object = line
         object.add("id", claim.number)
         object.add("pid", claim.pid)
+        if let elsewhere = claim.elsewhere { object.add("elsewhere", elsewhere) }
         object.add("deadline", claim.deadline)
         object.add("tuple_id", claim.id.rawValue)
         object.add("deliveries", claim.deliveries)

@@ -42,7 +42,7 @@ extension ExitStatus {
             self = .unavailable
         case .damaged, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted, .inputOutput:
             self = .inputOutput
-        case .holderStopped, .holderBusy, .claimLost, .holdLost:
+        case .holderStopped, .holderBusy, .claimLost, .holdLost, .clusterUnavailable, .outcomeUnknown, .outrun:
             self = .tryAgain
         case .responderFailed:
             self = .responderFailed

@@ -3,9 +3,9 @@ import SpaceSystem
 
 /// Processes as people know them: what they run, and whether they run.
 enum ProcessText {
-    /// What a process runs, at most `length` characters of it; `nil` if it can't be read.
+    /// What a process runs, at most `length` columns of it; `nil` if it can't be read.
     static func command(of pid: Int32, length: Int = 60) -> String? {
-        ProcessIdentity.commandLine(of: pid, showing: WaitGraph.runner).map { shortened($0, to: length) }
+        ProcessIdentity.commandLine(of: pid, showing: WaitGraph.runner).map { PeopleText.shortened($0, to: length) }
     }
 
     /// Whether a living process runs, is stopped or is frozen.
@@ -15,10 +15,5 @@ enum ProcessText {
         case .frozen?: "frozen"
         case nil: "runs"
         }
-    }
-
-    /// A text of at most `length` characters; a longer one ends with an ellipsis.
-    static func shortened(_ text: String, to length: Int) -> String {
-        text.count > length ? "\(text.prefix(max(0, length - 1)))…" : text
     }
 }

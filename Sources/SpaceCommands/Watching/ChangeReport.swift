@@ -15,6 +15,7 @@ enum ChangeReport {
         object.add("time", change.time)
         // A gap comes from no process, and the end from none in particular.
         if change.pid != 0 { object.add("pid", change.pid) }
+        if let machine = change.machine { object.add("machine", machine) }
         let part = path.flatMap { change.part($0) }
         object.add("event", (part.map { $0.new == nil ? .unset : .set } ?? change.kind).description)
         if change.isPresent { object.add("present", true) }

@@ -15,7 +15,7 @@ extension SpaceError {
     package var mayPass: Bool {
         switch code {
         case .holderStopped, .holderBusy, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted,
-            .inputOutput:
+            .inputOutput, .clusterUnavailable, .outrun:
             true
         default: false
         }

@@ -83,6 +83,16 @@ public struct SpaceError: Error, Sendable {
         public static let noResponder = Code(rawValue: "noResponder")
         /// A shared object (a collection, a lock …) was used with another type than its own.
         public static let typeMismatch = Code(rawValue: "typeMismatch")
+        /// The machines that share the namespace can't agree now, or this machine's daemon can't be reached; nothing was
+        /// changed.
+        public static let clusterUnavailable = Code(rawValue: "clusterUnavailable")
+        /// The change was sent to the machines that share the namespace, and no answer came: it may have happened, or may
+        /// still happen.
+        public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
+        /// Another machine's commit came before this one, which changed nothing.
+        public static let outrun = Code(rawValue: "outrun")
+        /// The session's member has ended on all machines; the session goes on under another number.
+        package static let memberEnded = Code(rawValue: "memberEnded")
         /// The system refused a read, write or map for a reason without a code of its own.
         public static let inputOutput = Code(rawValue: "inputOutput")
     }

@@ -26,6 +26,7 @@ package final class ControlFile: Sendable {
     private static let latencyOffset = 636
     private static let sequenceOffset = 640
     private static let deputyOffset = 656
+    private static let clockAheadOffset = 672
     private static let waitingOffset = 704
     private static let waitedKindsOffset = 1024
     private static let waitCountsOffset = 4096
@@ -44,7 +45,7 @@ package final class ControlFile: Sendable {
     package static let useByte = 0
     private static let firstSessionByte = 1 << 62
     /// Session numbers are below this.
-    package static let sessionLimit: UInt64 = 1 << 62
+    private static let sessionLimit: UInt64 = 1 << 62
 
     /// The byte whose lock shows that a session is alive, or `nil` if no session can have this number.
     static func sessionByte(_ number: UInt64) -> Int? {
@@ -69,10 +70,8 @@ package final class ControlFile: Sendable {
 
     /// Set once, under the door, by the reaper.
     package let dead: SharedWord32
-    /// Whether the namespace stays without owners.
-    ///
-    /// It is changed under the door.
-    package let persistent: SharedWord32
+    /// Whether the namespace stays without owners, and whether it is a replica.
+    package let staying: StayingWord
     /// The switch of the measuring of latencies: odd while they are measured, and raised at each switch (`LatencyFile`).
     ///
     /// It is changed under the door.
@@ -87,7 +86,7 @@ package final class ControlFile: Sendable {
     ///
     /// The next writer with news clears the word and signals.
     let isSignalAwaited: SharedWord32
-    /// The number that the next session gets.
+    /// The count in the number that the next session gets (`SessionNumber`).
     ///
     /// The word survives the kill of a process, because it is mapped memory. It need not survive a reboot, after which
     /// no session lives.
@@ -96,6 +95,14 @@ package final class ControlFile: Sendable {
     ///
     /// A waiter that sees it change looks for the processes whose ends it has to listen for.
     package let claimants: SharedWord32
+    /// The member as which this machine takes part in a replicated namespace, or 0: no daemon has joined with it yet, or
+    /// the namespace is this machine's alone.
+    ///
+    /// The daemon writes it; a session carries the member of its time.
+    package let member: SharedWord32
+    /// How far a replica's clock is ahead of the header's, in milliseconds: it is set forward by entries of machines whose
+    /// clock is ahead, and never back.
+    package let clockAhead: SharedWord64
     /// The process that ticks for all that wait or watch.
     package let ticker: TickerSeat
     /// The process that looks whether the ticker is stopped.
@@ -135,13 +142,15 @@ package final class ControlFile: Sendable {
         door = try ProcessLock(.door, at: base + Self.doorOffset)
         gate = try ProcessLock(.gate, at: base + Self.gateOffset)
         dead = SharedWord32(at: base + Self.flagsOffset)
-        persistent = SharedWord32(at: base + Self.persistentOffset)
+        staying = StayingWord(SharedWord32(at: base + Self.persistentOffset))
         latency = SharedWord32(at: base + Self.latencyOffset)
         gateNeedsRecovery = SharedWord32(at: base + Self.flagsOffset + 8)
         isAdopted = SharedWord32(at: base + Self.flagsOffset + 4)
         isSignalAwaited = SharedWord32(at: base + Self.flagsOffset + 12)
         nextSession = SharedWord64(at: base + Self.flagsOffset + 16)
         claimants = SharedWord32(at: base + Self.flagsOffset + 24)
+        member = SharedWord32(at: base + Self.flagsOffset + 28)
+        clockAhead = SharedWord64(at: base + Self.clockAheadOffset)
         lockFile = SharedWord64(at: base + Self.flagsOffset + 32)
         ticker = TickerSeat(at: base + Self.flagsOffset + 40)
         deputy = TickerSeat(at: base + Self.deputyOffset)
@@ -269,13 +278,14 @@ package final class ControlFile: Sendable {
 
     /// Reads from the file, without mapping it, whether the namespace is being deleted and whether it stays without
     /// owners.
-    package static func marks(in descriptor: CInt) throws(Errno) -> (isDead: Bool, isPersistent: Bool) {
+    package static func marks(in descriptor: CInt) throws(Errno) -> (isDead: Bool, stays: Bool, isReplica: Bool) {
         let bytes = try FileBytes.readPrefix(descriptor, count: persistentOffset + 4)
         guard bytes.count == persistentOffset + 4 else { throw .ioError }
         return bytes.withUnsafeBytes {
             (
                 $0.loadUnaligned(fromByteOffset: flagsOffset, as: UInt32.self) != 0,
-                $0.loadUnaligned(fromByteOffset: persistentOffset, as: UInt32.self) != 0
+                $0.loadUnaligned(fromByteOffset: persistentOffset, as: UInt32.self) != 0,
+                StayingWord.isReplica($0.loadUnaligned(fromByteOffset: persistentOffset, as: UInt32.self))
             )
         }
     }

@@ -10,11 +10,22 @@ import TupleCoding
 package struct NamespaceClock: Sendable {
     /// How far the clock is ahead of the time since boot, in milliseconds (`ControlHeader.clockOffset`).
     package let offset: Int64
+    /// How far a replica's clock was set forward beyond that (`ControlFile.clockAhead`).
+    private let ahead: SharedWord64?
 
-    package init(_ header: ControlHeader) { offset = header.clockOffset }
+    package init(_ header: ControlHeader) { self.init(offset: header.clockOffset) }
+
+    /// Makes the clock of a namespace that this process has open.
+    init(_ control: ControlFile) {
+        offset = control.header.clockOffset
+        ahead = control.clockAhead
+    }
 
     /// Makes a clock that is a number of milliseconds ahead of the time since boot.
-    package init(offset: Int64) { self.offset = offset }
+    package init(offset: Int64) {
+        self.offset = offset
+        ahead = nil
+    }
 
     /// Makes the clock of a namespace that is current elsewhere, as a process that adopts it here would set it.
     package init(_ header: ControlHeader, seenFrom host: HostIdentity) {
@@ -27,7 +38,18 @@ package struct NamespaceClock: Sendable {
     package static var realtimeAtBoot: Int64 { Clock.realtimeMilliseconds() &- Clock.boottimeMilliseconds() }
 
     /// The time now: milliseconds since the boot in which the namespace was created, or since 1970 in `.durable`.
-    package var milliseconds: Int64 { Clock.boottimeMilliseconds() &+ offset }
+    package var milliseconds: Int64 {
+        Clock.boottimeMilliseconds() &+ offset &+ (ahead.map { Int64(bitPattern: $0.load()) } ?? 0)
+    }
+
+    /// Sets a replica's clock forward to a time at which another machine has written; it is never set back.
+    ///
+    /// The caller holds the gate.
+    func setForward(to time: Int64) {
+        let late = time &- milliseconds
+        guard let ahead, late > 0 else { return }
+        ahead.add(UInt64(late))
+    }
 
     /// Converts a time of this clock to milliseconds since 1970, for people.
     package func realtime(_ milliseconds: Int64) -> Int64 {

@@ -20,9 +20,11 @@ package struct LogMoment: Equatable, Sendable {
     package var time: Int64
     /// Whether the namespace stays without owners.
     package var isPersistent: Bool
+    /// When it was made, in milliseconds of the namespace's clock; 0 in a backup of one moment.
+    package var clock: Int64
 
-    package init(sequence: UInt64, time: Int64, isPersistent: Bool) {
-        (self.sequence, self.time, self.isPersistent) = (sequence, time, isPersistent)
+    package init(sequence: UInt64, time: Int64, isPersistent: Bool, clock: Int64 = 0) {
+        (self.sequence, self.time, self.isPersistent, self.clock) = (sequence, time, isPersistent, clock)
     }
 }
 
@@ -30,6 +32,31 @@ package struct LogMoment: Equatable, Sendable {
 package struct LogEntry: Sendable {
     package let bytes: [UInt8]
     package let position: LogPosition
+
+    private static let chunkSize = 1 << 20
+
+    /// Makes an entry of some changes of rows, to be appended behind a position.
+    package init(_ changes: [UInt8], _ moment: LogMoment, behind position: LogPosition) {
+        var chunk = LogChunk(behind: position, moment)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(changes.count + LogChunk.headerSize * (1 + changes.count / Self.chunkSize))
+        var rest = changes[...]
+        repeat {
+            // A chunk ends with a change.
+            let part = Array(rest.prefix(RowChange.end(ofChangesIn: rest, atLeast: Self.chunkSize)))
+            rest = rest.dropFirst(part.count)
+            chunk.isLast = rest.isEmpty
+            chunk.count = part.count
+            chunk.hash = hash64(part)
+            let header = chunk.encoded
+            bytes += header
+            bytes += part
+            chunk.link = LogChunk.ownHash(encoded: header)
+        } while !rest.isEmpty
+        self.bytes = bytes
+        let end = position.end + UInt64(bytes.count)
+        self.position = LogPosition(entry: chunk.entry, end: end, link: chunk.link)
+    }
 }
 
 /// The commits of a namespace in their one order, kept outside of it, so that they can be repeated elsewhere.
@@ -43,8 +70,15 @@ package protocol CommitLog: AnyObject {
     /// What the log is called in messages.
     var title: String { get }
 
-    /// Keeps all others from appending, until ``release()``.
-    func acquire() throws(SpaceError)
+    /// Whether several machines append to the log: then only a session whose member takes part may do so.
+    var isClusters: Bool { get }
+
+    /// Keeps all others from appending, until ``release()``; or makes sure that this transaction's ``append`` is refused
+    /// if another's comes before.
+    ///
+    /// - Parameter position: How far the namespace goes with the log.
+    /// - Throws: `holderBusy`, `clusterUnavailable`, and errors of the disk.
+    func acquire(behind position: LogPosition) throws(SpaceError)
 
     func release()
 
@@ -62,15 +96,22 @@ package protocol CommitLog: AnyObject {
         _ visit: (UnsafeRawBufferPointer, _ last: (LogPosition, LogMoment)?) throws(SpaceError) -> Void
     ) throws(SpaceError)
 
-    /// Makes an entry of some changes of rows, to be appended behind a position.
-    func entry(_ changes: [UInt8], _ moment: LogMoment, behind position: LogPosition) -> LogEntry
-
     /// Appends an entry behind a position, where the log ends; the entry counts when this returns.
     ///
     /// - Parameters:
     ///   - entry: The entry.
     ///   - position: Where the log ends.
-    ///   - isDurable: Whether the entry is on the disk before this returns.
-    /// - Throws: `storageFull` and other errors of the disk; the log is then as it was before.
-    func append(_ entry: LogEntry, behind position: LogPosition, isDurable: Bool) throws(SpaceError)
+    ///   - terms: What the entry's transaction asks for.
+    /// - Returns: `false` if another's entry came before: this one is not in the log, and never will be.
+    /// - Throws: `storageFull` and other errors of the disk, or `clusterUnavailable`; the log is then as it was before.
+    ///   `outcomeUnknown` if the entry may be in the log.
+    func append(_ entry: LogEntry, behind position: LogPosition, _ terms: AppendTerms) throws(SpaceError) -> Bool
+}
+
+/// What a transaction asks for when its entry is appended.
+package struct AppendTerms: Sendable {
+    /// Whether the entry is on the disk before the call returns.
+    package var isDurable: Bool
+    /// The entry is refused while this member has its key; 0: no member.
+    package var absentMember: UInt32 = 0
 }

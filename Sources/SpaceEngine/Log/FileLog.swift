@@ -36,7 +36,9 @@ package final class FileLog: CommitLog {
 
     // MARK: Acquiring
 
-    package func acquire() throws(SpaceError) {
+    package var isClusters: Bool { false }
+
+    package func acquire(behind position: LogPosition) throws(SpaceError) {
         let opened = try current()
         // Another may look at the file for a moment, such as a backup that then finds it to be another namespace's.
         let deadline = MonotonicInstant.now.advanced(by: Self.patience)
@@ -106,38 +108,16 @@ package final class FileLog: CommitLog {
         try opened.file.cut(at: Int(clamping: walk.position.end))
     }
 
-    private static let chunkSize = 1 << 20
-
-    package func entry(_ changes: [UInt8], _ moment: LogMoment, behind position: LogPosition) -> LogEntry {
-        Self.entry(changes, moment, behind: position)
-    }
-
-    package static func entry(_ changes: [UInt8], _ moment: LogMoment, behind position: LogPosition) -> LogEntry {
-        var chunk = LogChunk(behind: position, moment)
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(changes.count + LogChunk.headerSize * (1 + changes.count / chunkSize))
-        var rest = changes[...]
-        repeat {
-            // A chunk ends with a change.
-            let part = Array(rest.prefix(RowChange.end(ofChangesIn: rest, atLeast: chunkSize)))
-            rest = rest.dropFirst(part.count)
-            chunk.isLast = rest.isEmpty
-            chunk.count = part.count
-            chunk.hash = hash64(part)
-            let header = chunk.encoded
-            bytes += header
-            bytes += part
-            chunk.link = LogChunk.ownHash(encoded: header)
-        } while !rest.isEmpty
-        let end = position.end + UInt64(bytes.count)
-        return LogEntry(bytes: bytes, position: LogPosition(entry: chunk.entry, end: end, link: chunk.link))
-    }
-
-    package func append(_ entry: LogEntry, behind position: LogPosition, isDurable: Bool) throws(SpaceError) {
-        guard let file = opened else { return }
+    package func append(
+        _ entry: LogEntry,
+        behind position: LogPosition,
+        _ terms: AppendTerms
+    ) throws(SpaceError) -> Bool {
+        guard let file = opened else { return false }
         do throws(SpaceError) {
             try file.file.write(entry.bytes, at: Int(clamping: position.end))
-            if isDurable { try file.file.sync() }
+            if terms.isDurable { try file.file.sync() }
+            return true
         } catch {
             try? file.file.cut(at: Int(clamping: position.end))
             throw error

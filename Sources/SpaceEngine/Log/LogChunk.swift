@@ -3,7 +3,8 @@ import TupleCoding
 
 /// The header of a part of an entry.
 package struct LogChunk {
-    static let headerSize = 64
+    static let headerSize = 72
+    private static let hashOffset = 64
     /// A chunk has a MiB and a row at most; no row is as large as this.
     private static let mostBytes = 1 << 27
     private static let magic = Array("CHNK".utf8)
@@ -25,7 +26,7 @@ package struct LogChunk {
 
     init?(header bytes: [UInt8]) {
         guard bytes.count == Self.headerSize, bytes.starts(with: Self.magic),
-            hash64(Array(bytes[..<56])) == bytes.little(56, UInt64.self)
+            hash64(Array(bytes[..<Self.hashOffset])) == bytes.little(Self.hashOffset, UInt64.self)
         else { return nil }
         let flags = bytes.little(4, UInt32.self)
         isLast = flags & 1 != 0
@@ -33,7 +34,8 @@ package struct LogChunk {
         moment = LogMoment(
             sequence: bytes.little(16, UInt64.self),
             time: bytes.little(24, Int64.self),
-            isPersistent: flags & 2 != 0
+            isPersistent: flags & 2 != 0,
+            clock: bytes.little(56, Int64.self)
         )
         count = Int(clamping: bytes.little(32, UInt64.self))
         hash = bytes.little(40, UInt64.self)
@@ -44,7 +46,7 @@ package struct LogChunk {
     /// The hash that the next chunk refers to.
     package var ownHash: UInt64 { Self.ownHash(encoded: encoded) }
 
-    static func ownHash(encoded bytes: [UInt8]) -> UInt64 { bytes.little(56, UInt64.self) }
+    static func ownHash(encoded bytes: [UInt8]) -> UInt64 { bytes.little(hashOffset, UInt64.self) }
 
     package var encoded: [UInt8] {
         var bytes = Self.magic
@@ -55,6 +57,7 @@ package struct LogChunk {
         bytes.append(little: UInt64(count))
         bytes.append(little: hash)
         bytes.append(little: link)
+        bytes.append(little: moment.clock)
         bytes.append(little: hash64(bytes))
         return bytes
     }

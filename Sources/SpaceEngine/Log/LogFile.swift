@@ -1,6 +1,6 @@
 import Glibc
 package import SpaceSystem
-import SystemPackage
+package import SystemPackage
 import TupleCoding
 
 /// A file with what a namespace was: entries, each with the changes of rows since the entry before; the first has all
@@ -26,8 +26,9 @@ import TupleCoding
 ///            40   hash64 of these bytes
 ///            48   the last hash64 of the chunk before, or of the file's header: no chunk can be left out, moved, or put in
 ///                 from another file
-///            56   hash64 of the chunk's header before this
-///            64   changes of rows (`RowChange`)
+///            56   time, milliseconds of the namespace's clock; 0 in a backup of one moment
+///            64   hash64 of the chunk's header before this
+///            72   changes of rows (`RowChange`)
 package struct LogFile: ~Copyable {
     package static let magic = Array("SpaceBackup\0".utf8)
     private static let controlOffset = 16
@@ -37,6 +38,8 @@ package struct LogFile: ~Copyable {
 
     package let path: String
     package let descriptor: OwnedDescriptor
+    /// Whether the file was made by this opening, and so goes again if nothing is written.
+    private var isNew = false
 
     /// What the file says it is a backup of.
     package struct Subject {
@@ -87,22 +90,41 @@ package struct LogFile: ~Copyable {
         self.descriptor = descriptor
     }
 
-    deinit { unlock() }
+    deinit {
+        if isNew { removeIfEmpty() }
+        unlock()
+    }
 
     /// Opens a backup to read it.
     package static func reading(_ path: String) throws(SpaceError) -> LogFile { try opened(path, flags: O_RDONLY) }
 
     /// Opens a backup to add to it, or makes an empty file; no other process adds to it meanwhile.
+    ///
+    /// A file that is made here and is still empty at the end, because the disk is full, is removed again.
     package static func adding(to path: String) throws(SpaceError) -> LogFile {
-        let file = try opened(path, flags: O_RDWR | O_CREAT)
-        guard try file.tryLock() else {
-            throw SpaceError(
-                .holderBusy,
-                reason: "another process is adding to \(path.quotedForPeople)",
-                advice: "wait until it has ended, or name another file"
-            )
+        while true {
+            let isThere = access(path, F_OK) == 0
+            var file = try opened(path, flags: O_RDWR | O_CREAT)
+            guard try file.tryLock() else {
+                throw SpaceError(
+                    .holderBusy,
+                    reason: "another process is adding to \(path.quotedForPeople)",
+                    advice: "wait until it has ended, or name another file"
+                )
+            }
+            // Another process may have removed its empty file between the opening and the lock.
+            guard try file.info.linkCount > 0 else { continue }
+            file.isNew = !isThere
+            return file
         }
-        return file
+    }
+
+    /// Removes the file if it is empty; the process has its lock.
+    private func removeIfEmpty() {
+        guard let own = try? info, own.size == 0, let there = try? Directory.info(at: AT_FDCWD, path),
+            there.device == own.device, there.inode == own.inode
+        else { return }
+        _ = unlink(path)
     }
 
     /// Opens a log to add to it; it exists.
@@ -110,7 +132,7 @@ package struct LogFile: ~Copyable {
 
     /// The path of an existing file from the root on, without links.
     package static func wholePath(of path: String) throws(SpaceError) -> String {
-        try system(path.quotedForPeople) { () throws(Errno) in
+        try onFile(path) { () throws(Errno) in
             guard let whole = realpath(path, nil) else { throw Errno(rawValue: errno) }
             defer { free(whole) }
             // A path is kept as text, and must lead to the file again.
@@ -120,7 +142,7 @@ package struct LogFile: ~Copyable {
     }
 
     private static func opened(_ path: String, flags: CInt) throws(SpaceError) -> LogFile {
-        let descriptor = try system(path.quotedForPeople) { () throws(Errno) in
+        let descriptor = try onFile(path) { () throws(Errno) in
             // O_NONBLOCK: open(2) of a FIFO would wait for a writer.
             try OwnedDescriptor.open(path, flags: flags | O_NONBLOCK, mode: 0o600)
         }
@@ -129,12 +151,36 @@ package struct LogFile: ~Copyable {
         return file
     }
 
+    /// Runs system calls on a file that the user has named.
+    package static func onFile<R: ~Copyable>(
+        _ path: String,
+        _ body: () throws(Errno) -> R
+    ) throws(SpaceError) -> R {
+        do throws(Errno) { return try body() } catch { throw failure(error, on: path) }
+    }
+
+    /// The error for a file that the user has named; the usual advice would be about the root folder.
+    package static func failure(_ errno: Errno, on path: String) -> SpaceError {
+        let plain = SpaceError(errno, subject: path.quotedForPeople)
+        let advice =
+            switch errno {
+            case .permissionDenied, .notPermitted:
+                "name a file that you may read and write, or change the permissions of this one and its folders"
+            case .readOnlyFileSystem: "name a file on a file system that can be written to"
+            case .tooManySymbolicLinkLevels: "its symbolic links lead round in a circle; name the file itself"
+            case .noSuchFileOrDirectory, .notDirectory: "check the path: the file's folder must exist"
+            case .isDirectory: "name a file, not a folder"
+            default: plain.advice
+            }
+        return SpaceError(plain.code, reason: plain.reason, advice: advice)
+    }
+
     // MARK: Locking
 
     /// Locks the file for one who adds to it; `false` if another has it.
     func tryLock() throws(SpaceError) -> Bool {
         let raw = descriptor.raw
-        return try system(path.quotedForPeople) { () throws(Errno) in try FileLock.tryExclusive(raw, byte: 0) }
+        return try Self.onFile(path) { () throws(Errno) in try FileLock.tryExclusive(raw, byte: 0) }
     }
 
     /// Unlocks it.
@@ -145,41 +191,41 @@ package struct LogFile: ~Copyable {
     // MARK: Bytes
 
     private func checkKind() throws(SpaceError) {
-        let raw = descriptor.raw
-        let info = try system(path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
-        if info.kind != .regular {
+        if try info.kind != .regular {
             throw .misuse("\(path.quotedForPeople) is no regular file", advice: "name a file")
         }
     }
 
-    package var size: Int {
+    package var size: Int { get throws(SpaceError) { try info.size } }
+
+    private var info: FileInfo {
         get throws(SpaceError) {
             let raw = descriptor.raw
-            return try system(path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw).size }
+            return try Self.onFile(path) { () throws(Errno) in try FileInfo.of(raw) }
         }
     }
 
     func read(at offset: Int, count: Int) throws(SpaceError) -> [UInt8] {
         let raw = descriptor.raw
-        return try system(path.quotedForPeople) { () throws(Errno) in
+        return try Self.onFile(path) { () throws(Errno) in
             try FileBytes.read(raw, at: offset, count: count)
         }
     }
 
     package func write(_ bytes: [UInt8], at offset: Int) throws(SpaceError) {
         let raw = descriptor.raw
-        try system(path.quotedForPeople) { () throws(Errno) in try FileBytes.write(bytes, to: raw, at: offset) }
+        try Self.onFile(path) { () throws(Errno) in try FileBytes.write(bytes, to: raw, at: offset) }
     }
 
     /// Removes what lies from a position on.
     package func cut(at offset: Int) throws(SpaceError) {
         let raw = descriptor.raw
-        try system(path.quotedForPeople) { () throws(Errno) in try FileBytes.truncate(raw, to: offset) }
+        try Self.onFile(path) { () throws(Errno) in try FileBytes.truncate(raw, to: offset) }
     }
 
     package func sync() throws(SpaceError) {
         let raw = descriptor.raw
-        try system(path.quotedForPeople) { () throws(Errno) in try Directory.sync(raw) }
+        try Self.onFile(path) { () throws(Errno) in try Directory.sync(raw) }
     }
 
     // MARK: The file's header

@@ -6,7 +6,7 @@ import TupleCoding
 ///
 ///     0   where the next entry begins
 ///     8   the hash that the next entry refers to
-///     16  the log's path
+///     16  the log's path, from `/` on; or `@`, if the log is that of several machines, reached through the daemon
 package struct LogRow: TableRow, Equatable {
     private static let headerSize = 16
 
@@ -14,19 +14,26 @@ package struct LogRow: TableRow, Equatable {
     package var link: UInt64
     package let path: [UInt8]
 
+    /// The path of the log of several machines.
+    package static let ofDaemon = Array("@".utf8)
+
     package init(_ position: LogPosition, path: [UInt8]) {
         (end, link) = (position.end, position.link)
         self.path = path
     }
 
+    /// Whether the log is that of several machines.
+    package var isOfDaemon: Bool { path == Self.ofDaemon }
+
     /// How far the namespace goes with the log.
     package func position(entry: UInt64) -> LogPosition { LogPosition(entry: entry, end: end, link: link) }
 
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        guard value.count > Self.headerSize, value[Self.headerSize] == UInt8(ascii: "/") else { return nil }
+        guard value.count > Self.headerSize else { return nil }
         end = value.little(0)
         link = value.little(8)
         path = Array(value[Self.headerSize...])
+        guard path[0] == UInt8(ascii: "/") || isOfDaemon else { return nil }
     }
 
     package func write(to room: (Int) throws(SpaceError) -> UnsafeMutableRawBufferPointer) throws(SpaceError) {

@@ -99,7 +99,7 @@ package struct RowChange {
 extension Tables {
     /// All tables, in the order of their numbers in a ``RowChange``.
     package var numbered: [Database] {
-        [main, tuples, index, cells, expiries, journal, elements, shapes, watchers, objects, holds, claims]
+        [main, tuples, index, cells, expiries, journal, elements, shapes, watchers, objects, holds, claims, members]
     }
 }
 

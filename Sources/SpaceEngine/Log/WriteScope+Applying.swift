@@ -21,14 +21,17 @@ extension WriteScope {
         noteUpkeep()
     }
 
-    /// Wakes what waits for a changed row to be there: tuples, and the cells' own waits.
+    /// Wakes what waits for a change of a row: a tuple or a cell that is there, and any change of what is held, asked for
+    /// or kept in named objects.
+    ///
+    /// Who waits at which object is not looked up: all that wait at one look again.
     package func noteAppeared(_ change: RowChange) {
-        guard change.value != nil else { return }
         switch tables.numbered[change.table] {
         case tables.tuples:
-            if let id = UInt64(key: change.key) { appeared.add(id) }
+            if change.value != nil, let id = UInt64(key: change.key) { appeared.add(id) }
         case tables.cells:
-            appeared.add(Interest(cell: String(decoding: change.key, as: UTF8.self)))
+            if change.value != nil { appeared.add(Interest(cell: String(decoding: change.key, as: UTF8.self))) }
+        case tables.holds, tables.objects, tables.elements: appeared.addAllHolds()
         default: break
         }
     }
@@ -60,22 +63,34 @@ extension WriteScope {
     }
 
     /// Applies what the log has behind a position, and moves the position.
-    func catchUp(with log: any CommitLog, from position: inout LogPosition) throws(SpaceError) {
+    ///
+    /// - Returns: What the last entry says beside its rows; `nil` if there is none.
+    func catchUp(with log: any CommitLog, from position: inout LogPosition) throws(SpaceError) -> LogMoment? {
         var counters: Counters?
+        var moment: LogMoment?
         let start = position
         try log.forEachEntry(behind: position) { (bytes, last) throws(SpaceError) in
             counters = try applyPart(bytes) ?? counters
-            guard let (end, _) = last else { return }
-            guard let counters else { throw .damaged("an entry of the log \(log.title) lacks the counters") }
-            try goOn(with: counters, asNewLife: false)
-            position = end
+            guard let (end, said) = last else { return }
+            if let counters {
+                try goOn(with: counters, asNewLife: false)
+            } else if !log.isClusters {
+                throw .damaged("an entry of the log \(log.title) lacks the counters")
+            }
+            (position, moment) = (end, said)
         }
         // What the log has already is no change to be logged.
         if position != start { meter.changed.clear() }
+        return moment
     }
 
     /// What an entry of this transaction says beside its rows.
-    func moment(_ control: ControlFile) -> LogMoment {
-        LogMoment(sequence: counters.sequence, time: time, isPersistent: control.persistent.load() != 0)
+    func moment(_ control: ControlFile, _ clock: NamespaceClock) -> LogMoment {
+        LogMoment(
+            sequence: counters.sequence,
+            time: time,
+            isPersistent: persistence ?? control.staying.isPersistent,
+            clock: clock.milliseconds
+        )
     }
 }

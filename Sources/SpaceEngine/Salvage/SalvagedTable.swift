@@ -9,7 +9,7 @@ package enum SalvagedTable: String, CaseIterable {
     case main, tuples, index, cells, expiries, journal, elements
 
     package static let named: [SalvagedTable] = [.tuples, .cells, .elements, .index, .expiries, .journal]
-    private static let sections: ClosedRange<UInt8> = 0x80...0x84
+    private static let sections: ClosedRange<UInt8> = 0x80...0x85
 
     /// Whether a record can be a row of this table.
     func fits(_ record: TreeWalk.Record) -> Bool {

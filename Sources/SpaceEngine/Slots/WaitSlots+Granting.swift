@@ -79,6 +79,15 @@ extension WaitSlots {
         wakes.addOverflow(of: self)
     }
 
+    /// Wakes every active waiter at a hold or an object.
+    package func announceHolds(into wakes: WakeList) {
+        for index in range {
+            let slot = slot(index)
+            if slot.interest.form == .hold, slot.current.state == .active { wakes.add(slot) }
+        }
+        wakes.addOverflow(of: self)
+    }
+
     /// Wakes all waiters: after a recovery, when the namespace is deleted, and, by a nudge, at a tick.
     package func wakeEverybody(into wakes: WakeList, by ring: Bell.Ring = .news) {
         SharedWord64.fence()

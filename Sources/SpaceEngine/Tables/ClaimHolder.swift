@@ -6,25 +6,41 @@ package import SpaceSystem
 /// - A session is its number.
 /// - 2⁶⁴ − 1 means that the claim has no holder.
 /// - A process is bit 63, its PID in bits 41 to 62 (proc(5), `pid_max`: at most 2²²) and its start time in the bits
-///   below. The start time is in ticks of 10 ms, for which 41 bits last 697 years.
+///   below. The start time is in ticks of 10 ms, for which 40 bits last 348 years.
+/// - In a namespace that several machines share, bit 40 of a process is set, bits 24 to 39 are its machine's member, and
+///   bits 0 to 23 the low bits of its start time, which come again after 46 hours.
 package enum ClaimHolder: Hashable, Sendable {
     /// A process that has the namespace open.
     case session(UInt64)
     /// A process for which another process claimed; it need not have the namespace open.
-    case process(ProcessIdentity)
+    ///
+    /// The member is that of the process's machine; 0 in a namespace of one machine. With a member, only the low bits of
+    /// the start time are known (``ProcessIdentity/life(ofLowBits:)``).
+    case process(ProcessIdentity, member: UInt32 = 0)
     /// No holder: the tuple is set aside.
     case nobody
 
     private static let processBit: UInt64 = 1 << 63
     private static let startBits: UInt64 = 41
-    private static let startMask: UInt64 = 1 << startBits - 1
+    private static let memberBit: UInt64 = 1 << 40
+    private static let startMask: UInt64 = memberBit - 1
+    private static let memberShift: UInt64 = 24
+    /// How many low bits of its start time are kept of a process of a member.
+    package static let lowStartBits = Int(memberShift)
+    private static let lowStartMask: UInt64 = 1 << memberShift - 1
 
     package init(raw: UInt64) {
         if raw == .max {
             self = .nobody
         } else if raw & Self.processBit != 0 {
             let pid = Int32(truncatingIfNeeded: (raw & ~Self.processBit) >> Self.startBits)
-            self = .process(ProcessIdentity(pid: pid, startTime: raw & Self.startMask))
+            if raw & Self.memberBit == 0 {
+                self = .process(ProcessIdentity(pid: pid, startTime: raw & Self.startMask))
+            } else {
+                let start = raw & Self.lowStartMask
+                let member = UInt32(truncatingIfNeeded: raw >> Self.memberShift) & SessionNumber.lastMember
+                self = .process(ProcessIdentity(pid: pid, startTime: start), member: member)
+            }
         } else {
             self = .session(raw)
         }
@@ -44,9 +60,13 @@ package enum ClaimHolder: Hashable, Sendable {
     package var raw: UInt64 {
         switch self {
         case .session(let number): number
-        case .process(let process):
+        case .process(let process, member: 0):
             Self.processBit | UInt64(UInt32(bitPattern: process.pid)) << Self.startBits
                 | process.startTime & Self.startMask
+        case .process(let process, let member):
+            Self.processBit | UInt64(UInt32(bitPattern: process.pid)) << Self.startBits | Self.memberBit
+                | UInt64(member & SessionNumber.lastMember) << Self.memberShift
+                | process.startTime & Self.lowStartMask
         case .nobody: .max
         }
     }

@@ -27,13 +27,15 @@ package struct Tables {
     /// Rows that end with a session: locks and places in their queues, responders.
     package let holds: Database
     package let claims: Database
+    /// The machines that share the namespace.
+    package let members: Database
 
     /// How many of the tables are LMDB's named databases.
     package static let named = 6
-    package static let count = 12
+    package static let count = 13
 
     /// The tables that are sections of the main database.
-    package var sections: [Database] { [shapes, watchers, objects, holds, claims] }
+    package var sections: [Database] { [shapes, watchers, objects, holds, claims, members] }
 
     /// The trees of the tables: the main database with its sections, and the named databases.
     package var trees: [Database] { [main, tuples, index, cells, expiries, journal, elements] }
@@ -74,5 +76,6 @@ package struct Tables {
         objects = main.section(0x82)
         holds = main.section(0x83)
         claims = main.section(0x84)
+        members = main.section(0x85)
     }
 }

@@ -11,6 +11,8 @@ package final class CommittedChanges {
     private var otherTuples: [UInt64] = []
     private(set) var hasInterests = false
     private(set) var interests: [Interest] = []
+    /// Whether all waiters at holds and objects look again.
+    private(set) var hasAllHolds = false
 
     /// Whether a process waited when the transaction began; otherwise the bytes are not worth keeping.
     private var isAwaited = false
@@ -23,7 +25,10 @@ package final class CommittedChanges {
     package func begin(isAwaited: Bool) {
         self.isAwaited = isAwaited
         if tupleCount > 1 { otherTuples.removeAll(keepingCapacity: true) }
-        if hasInterests { interests.removeAll(keepingCapacity: true) }
+        if hasInterests {
+            interests.removeAll(keepingCapacity: true)
+            hasAllHolds = false
+        }
         tupleCount = 0
         hasInterests = false
         keptTuple = 0
@@ -47,6 +52,12 @@ package final class CommittedChanges {
 
     package func add(_ interest: Interest) {
         interests.append(interest)
+        hasInterests = true
+    }
+
+    /// Notes that something held or some object has changed, and it is not known which.
+    func addAllHolds() {
+        hasAllHolds = true
         hasInterests = true
     }
 

@@ -37,6 +37,12 @@ extension WriteScope {
         try addJournalRow(kind, id: id, flags: flags, name: name, old: old, new: new)
     }
 
+    /// The number of the transaction for watchers: the same on all machines that share the namespace.
+    private var batch: UInt64 {
+        counters.logEntry == 0
+            ? UInt64(snapshot.commit) : SessionNumber.number(member: member, count: counters.logEntry + 1)
+    }
+
     private func addJournalRow(
         _ kind: ChangeKind,
         id: UInt64,
@@ -55,7 +61,7 @@ extension WriteScope {
                 pid: process,
                 time: time,
                 id: id,
-                batch: UInt64(snapshot.commit),
+                batch: batch,
                 name: UnsafeRawBufferPointer(rebasing: name.prefix(Int(UInt16.max))),
                 old: old,
                 new: new

@@ -40,6 +40,14 @@ package final class WriteScope: TransactionTables {
     package let meter: RoomMeter
     /// This process's PID, for the journal.
     package let process: Int32 = getpid()
+    /// The counters as they were before the changes that are to be logged.
+    private var countersBefore = Counters()
+    /// Whether the namespace stays without owners from this logged transaction on; `nil`: as before.
+    private(set) var persistence: Bool?
+    /// The member on whose part this logged transaction is; 0 in a namespace of one machine.
+    private(set) var member: UInt32 = 0
+    /// A member whose key must not exist when this transaction is logged; 0: none.
+    package var absentMember: UInt32 = 0
     private var journalTime: Int64 = 0
     @exclusivity(unchecked) private var knownOrigin = Origin.unknown
     private var sequenceAtBegin: UInt64 = 0
@@ -105,6 +113,23 @@ package final class WriteScope: TransactionTables {
     ///
     /// A tuple that was in the near end then may be gone although there was no commit.
     package func isUnchanged(since commit: Int) -> Bool { transaction - 1 == commit && !hasChanges }
+
+    /// Begins the part of a logged transaction that is to be an entry.
+    func beginLogged(by member: UInt32) {
+        countersBefore = counters
+        (persistence, absentMember, self.member) = (nil, 0, member)
+    }
+
+    /// Whether the transaction has changed something since `beginLogged()` that other copies of the namespace need.
+    func hasOwnChanges(isPersistent: Bool) -> Bool {
+        !meter.changed.rows.isEmpty || counters != countersBefore || persistence.map { $0 != isPersistent } ?? false
+    }
+
+    /// Sets whether the namespace stays without owners, on all machines, with this transaction.
+    package func set(isPersistent: Bool) {
+        persistence = isPersistent
+        noteUpkeep()
+    }
 
     /// Notes that the commit succeeded.
     func noteCommitted(_ cache: ShapeCache) {

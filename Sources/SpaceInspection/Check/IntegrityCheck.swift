@@ -296,13 +296,31 @@ package struct IntegrityCheck {
         if try snapshot.mainLife.getValid(.life) == nil {
             report("the row that names the namespace's life is missing or damaged")
         }
+        var isShared = false
         if counters.logEntry != 0 {
             known += 1
-            if try snapshot.mainLog.getValid(.log) == nil { report("the row with the log is missing or damaged") }
+            let log = try snapshot.mainLog.getValid(.log)
+            isShared = log?.isOfDaemon ?? false
+            if log == nil { report("the row with the log is missing or damaged") }
         }
+        try checkMembers(isShared: isShared)
         for section in snapshot.sections { known += try count(section) }
         let all = try snapshot.main.count
         if all != known { report("rows of the main database that stand in no table: \(all - known)") }
+    }
+
+    /// Checks the rows of the machines that share the namespace.
+    private mutating func checkMembers(isShared: Bool) throws(SpaceError) {
+        var rows = try snapshot.memberRows.scan()
+        while let (key, value) = try rows.nextBytes() {
+            guard let number = UInt64(key: key), (1...UInt64(SessionNumber.lastMember)).contains(number),
+                MemberRow(key: key, value: value) != nil
+            else {
+                report("a row of the machines that share the namespace does not decode")
+                continue
+            }
+            if !isShared { report("member \(number) takes part in a namespace that no machines share") }
+        }
     }
 
     /// Counts rows one by one, also those of a section.

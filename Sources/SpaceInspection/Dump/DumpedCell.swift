@@ -44,7 +44,7 @@ extension ClaimHolder {
     func pid(_ pids: [UInt64: Int32]) -> Int32 {
         switch self {
         case .session(let number): pids[number] ?? 0
-        case .process(let process): process.pid
+        case .process(let process, _): process.pid
         case .nobody: 0
         }
     }

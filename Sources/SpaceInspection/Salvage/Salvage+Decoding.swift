@@ -72,6 +72,7 @@ extension Salvage {
                         id: TupleID(rawValue: id),
                         number: claim.number,
                         pid: nil,
+                        elsewhere: nil,
                         deadline: clock.realtime(claim.deadline),
                         tuple: try tuple.tuple(),
                         deliveries: Int(tuple.deliveries),

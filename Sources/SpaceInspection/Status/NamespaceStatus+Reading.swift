@@ -37,16 +37,20 @@ extension NamespaceStatus {
         }
         self.name = name
         mode = control.header.mode
-        isPersistent = control.persistent.load() != 0
+        isPersistent = control.staying.isPersistent
         version = Int(control.header.version)
         created = control.header.createdMilliseconds
         life = control.header.life
         sequence = counters.sequence
         byteLimit = Int(control.header.byteLimit)
         history = counters.history(limit: control.header.byteLimit)
-        log = try snapshot.mainLog.getValid(.log).map {
-            Log(
-                path: String(decoding: $0.path, as: UTF8.self),
+        isReplicated = control.staying.isReplica
+        entry = isReplicated ? Int(clamping: counters.logEntry) : 0
+        machines = try snapshot.members().map(\.machine)
+        log = try snapshot.mainLog.getValid(.log).flatMap { row -> Log? in
+            if row.isOfDaemon { return nil }
+            return Log(
+                path: String(decoding: row.path, as: UTF8.self),
                 entry: counters.logEntry,
                 isFollowed: counters.followsLog
             )
@@ -60,20 +64,21 @@ extension NamespaceStatus {
         oldest = (try? Self.oldest(snapshot)) ?? nil
         waiters = try Self.waiters(control, sightings, pids, snapshot.allPlaces())
         // The sessions in a standby's rows are those of processes elsewhere.
-        if counters.followsLog { pids = [:] }
+        let holders = Holders(counters.followsLog ? [:] : pids, control, snapshot)
         watchers = try snapshot.watchers().map { (_, row) in
             Watcher(
-                pid: pids[row.session],
+                pid: holders.pid(ofSession: row.session),
+                elsewhere: holders.elsewhere(.session(row.session)),
                 subscribed: row.subscription.isEmpty ? nil : Name(row.subscription),
                 shown: Name(row.filter),
                 position: row.position
             )
         }
-        (claims, buried) = try Self.claims(snapshot, pids)
-        (responders, requests) = try snapshot.responderStatus(pids)
-        holds = try snapshot.holdStatus(pids)
+        (claims, buried) = try Self.claims(snapshot, holders)
+        (responders, requests) = try snapshot.responderStatus(holders)
+        holds = try snapshot.holdStatus(holders)
         waits = try snapshot.objectWaits { row in
-            if case .session(let number) = row.holder { pids[number] } else { nil }
+            if case .session(let number) = row.holder { holders.pid(ofSession: number) } else { nil }
         }
         deliveryLimit = counters.deliveryLimit == 0 ? nil : Int(counters.deliveryLimit)
         objects = try snapshot.objectInfos()
@@ -141,27 +146,22 @@ extension NamespaceStatus {
 
     private static func claims(
         _ snapshot: Snapshot,
-        _ pids: [UInt64: Int32]
+        _ holders: Holders
     ) throws(SpaceError) -> (claims: [Claim], buried: [Claim]) {
         var claims: [Claim] = []
         var buried: [Claim] = []
         try snapshot.forEachClaim { (id, row) throws(SpaceError) in
             guard let tuple = TupleRow(row.tupleBytes) else { return true }
-            let pid: Int32?
-            switch row.holder {
-            case .session(let number): pid = pids[number]
-            case .process(let process): pid = process.life == .alive ? process.pid : nil
-            case .nobody: pid = nil
-            }
             let claim = Claim(
                 id: TupleID(rawValue: id),
                 number: row.number,
-                pid: pid,
+                pid: holders.pid(of: row.holder),
+                elsewhere: holders.elsewhere(row.holder),
                 deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
                 tuple: try snapshot.tuple(id, tuple),
                 deliveries: Int(tuple.deliveries),
                 expires: tuple.expiry == 0 ? nil : snapshot.clock.realtime(tuple.expiry),
-                endsWith: tuple.end.holder.map { $0.pid(pids) }
+                endsWith: tuple.end.holder.map { $0.pid(holders.pids) }
             )
             if row.isSetAside { buried.append(claim) } else { claims.append(claim) }
             return true

@@ -58,6 +58,9 @@ public struct NamespaceStatus: Sendable {
     public struct Watcher: Sendable, Hashable {
         /// The process id; `nil` for a subscription whose process is away.
         public let pid: Int32?
+        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
+        /// is not known there; `nil` if it runs here.
+        public let elsewhere: String?
         /// The subscription's name; `nil` for a watcher that is not a subscription.
         public var subscription: String? { subscribed?.text }
         let subscribed: Name?
@@ -77,6 +80,9 @@ public struct NamespaceStatus: Sendable {
         /// The id of the holder's process; `nil` if the tuple is set aside, or if the session is gone and the claim is
         /// about to return.
         public let pid: Int32?
+        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
+        /// is not known there; `nil` if it runs here.
+        public let elsewhere: String?
         /// The claim's deadline; `nil` if it has none.
         public let deadline: Int64?
         /// The tuple.
@@ -106,6 +112,9 @@ public struct NamespaceStatus: Sendable {
         public let fencing: UInt64
         /// The process id; `nil` if its session is gone, so that the place is about to go.
         public let pid: Int32?
+        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
+        /// is not known there; `nil` if it runs here.
+        public let elsewhere: String?
         /// The time at which the process entered the queue.
         public let since: Int64
         /// Further data of the kind: the number of permits of a semaphore, the value of a candidate.
@@ -150,6 +159,12 @@ public struct NamespaceStatus: Sendable {
     public let history: History?
     /// The log of the namespace's commits; `nil` if they are not logged.
     public let log: Log?
+    /// The machines that share the namespace, by member; empty in a namespace of one machine.
+    public let machines: [String]
+    /// Whether several machines share the namespace.
+    public let isReplicated: Bool
+    /// The number of the last entry of the machines' log that this machine's replica has; 0 in a namespace of one machine.
+    public let entry: Int
     /// How long waits for tuples have lasted; `nil` if it is not measured (``Namespace/setMeasuringLatency(_:)``), or if
     /// what was measured can't be read.
     public let latency: Latency?

@@ -4,24 +4,19 @@ import TupleCoding
 // The holds as they are shown to people, and the check of their rows.
 
 extension Snapshot {
-    /// The status of all holds; `pids` has the processes of the living sessions.
-    func holdStatus(_ pids: [UInt64: Int32]) throws(SpaceError) -> [NamespaceStatus.Hold] {
+    /// The status of all holds.
+    func holdStatus(_ holders: Holders) throws(SpaceError) -> [NamespaceStatus.Hold] {
         guard try counters().holds > 0 else { return [] }
         return try allPlaces().filter { $0.row.kind != .responder && $0.row.kind != .request }.map { (name, row) in
-            let pid: Int32? =
-                switch row.holder {
-                case .session(let number): pids[number]
-                case .process(let process): process.life == .alive ? process.pid : nil
-                case .nobody: nil
-                }
-            return NamespaceStatus.Hold(
+            NamespaceStatus.Hold(
                 named: Name(name),
                 kind: row.kind.word,
                 isHeld: row.isHolding,
                 isShared: row.isShared,
                 weight: Int(row.weight),
                 fencing: row.ticket,
-                pid: pid,
+                pid: holders.pid(of: row.holder),
+                elsewhere: holders.elsewhere(row.holder, pid: row.pid),
                 since: row.since,
                 details: row.details
             )

@@ -14,6 +14,9 @@ extension NamespaceStatus {
         let keyed: Name
         /// The process id; `nil` if its session is gone, so that the responder is about to leave.
         public let pid: Int32?
+        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
+        /// is not known there; `nil` if it runs here.
+        public let elsewhere: String?
         /// The responder's position, from 1, in the order in which the responders to its name are asked.
         public let order: Int
         /// Whether the responder lies under the stack.
@@ -33,6 +36,9 @@ extension NamespaceStatus {
         package let named: Name
         /// The id of the process that asks; `nil` if its session is gone, so that the request is about to go.
         public let pid: Int32?
+        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
+        /// is not known there; `nil` if it runs here.
+        public let elsewhere: String?
         /// The id of the process whose responder has the request; `nil` if no responder is left, or if it is answered.
         public let responder: Int32?
         /// The time at which the request was made.
@@ -41,9 +47,9 @@ extension NamespaceStatus {
 }
 
 extension Snapshot {
-    /// The status of responders and requests; `pids` has the processes of the living sessions.
+    /// The status of responders and requests.
     func responderStatus(
-        _ pids: [UInt64: Int32]
+        _ holders: Holders
     ) throws(SpaceError) -> (responders: [NamespaceStatus.Responder], requests: [NamespaceStatus.Request]) {
         let (stacks, asked) = try respondersAndRequests()
         var load: [UInt64: Int] = [:]
@@ -54,7 +60,8 @@ extension Snapshot {
             requests.append(
                 NamespaceStatus.Request(
                     named: Name(request.name),
-                    pid: pids[request.session],
+                    pid: holders.pid(ofSession: request.session),
+                    elsewhere: holders.elsewhere(.session(request.session), pid: request.pid),
                     responder: addressee?.pid,
                     since: request.since
                 )
@@ -67,7 +74,8 @@ extension Snapshot {
                     NamespaceStatus.Responder(
                         named: name,
                         keyed: Name(row.key),
-                        pid: pids[row.session],
+                        pid: holders.pid(ofSession: row.session),
+                        elsewhere: holders.elsewhere(.session(row.session), pid: row.pid),
                         order: index + 1,
                         isBase: row.isBase,
                         isLeaving: row.isRetired,

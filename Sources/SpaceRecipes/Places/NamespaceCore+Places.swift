@@ -120,7 +120,7 @@ extension NamespaceCore {
 
     package func pid(of holder: ClaimHolder) -> Int32? {
         switch holder {
-        case .process(let process): return process.pid
+        case .process(let process, let member): return isElsewhere(member: member) ? nil : process.pid
         case .nobody: return nil
         case .session(let number):
             guard let folder = try? engine.openFolder(),

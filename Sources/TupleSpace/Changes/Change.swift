@@ -16,6 +16,8 @@ public struct Change: Sendable {
     public let time: Int64
     /// The process that made the change; 0 if no process did (a gap, the end).
     public let pid: Int32
+    /// The machine on which the process runs, in a namespace that several machines share; `nil`: this one.
+    public internal(set) var machine: String?
     /// The number of the transaction: changes with the same number were committed together.
     public let batch: UInt64
     /// The tuple's id, if the change is about a tuple.
@@ -45,7 +47,7 @@ public struct Change: Sendable {
 
     /// For a notification, the object that posted it, if it belongs to this process and still lives.
     public var sender: (any AnyObject & Sendable)? {
-        guard let senderID, pid == getpid() else { return nil }
+        guard let senderID, pid == getpid(), machine == nil else { return nil }
         return SenderNumbers.shared.object(senderID)
     }
     /// Whether this is the first of two calls for one change: see ``ObservationOptions/prior``.

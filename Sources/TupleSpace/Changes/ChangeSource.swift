@@ -7,7 +7,10 @@ package final class ChangeSource: Sendable {
     let registration: NamespaceCore.Registration
     private let namespace: Namespace
     private let filter: ChangeFilter
-    private let isSubscription: Bool
+    private let subscription: String
+    private var isSubscription: Bool { !subscription.isEmpty }
+    /// The watcher's row now, and the session that it belongs to.
+    private let row: Mutex<(number: UInt64, session: UInt64)>
     private let state: Mutex<State>
     /// The part of the initial contents that is still to be delivered.
     ///
@@ -73,7 +76,7 @@ package final class ChangeSource: Sendable {
         case .resume(let point): (place, life) = (.after(point.sequence), point.life)
         case .subscription(let name): subscription = name
         }
-        isSubscription = !subscription.isEmpty
+        self.subscription = subscription
         let core = namespace.core
         registration = try namespace.attempt("watch") { (core) throws(SpaceError) in
             EventLoop.shared.begin(core)
@@ -84,6 +87,7 @@ package final class ChangeSource: Sendable {
                 throw error
             }
         }
+        row = Mutex((registration.number, core.session.number))
         var state = State(position: registration.position)
         if registration.tellsOfOtherLife { state.ready = [Change(gapFrom: 0, to: 0)] }
         self.state = Mutex(state)
@@ -102,10 +106,11 @@ package final class ChangeSource: Sendable {
     deinit {
         EventLoop.shared.end(namespace.core)
         let settled = isSubscription ? state.withLock { $0.settled } : 0
-        namespace.core.letGo { [number = registration.number, isSubscription] core, patience throws(SpaceError) in
+        let row = row.withLock { $0 }
+        namespace.core.letGo { [row, isSubscription] core, patience throws(SpaceError) in
             try core.endWatcher(
-                number,
-                of: core.session.number,
+                row.number,
+                of: row.session,
                 isSubscription: isSubscription,
                 position: settled,
                 timeout: patience
@@ -125,7 +130,7 @@ package final class ChangeSource: Sendable {
 
     /// Stores a subscription's position.
     private func save(_ settled: UInt64, timeout: Duration?) throws(SpaceError) {
-        try namespace.core.acknowledge(registration.number, settled, timeout: timeout)
+        try namespace.core.acknowledge(row.withLock { $0.number }, settled, timeout: timeout)
         state.withLock { state in
             state.saved = max(state.saved, settled)
             state.unsaved = 0
@@ -206,6 +211,7 @@ package final class ChangeSource: Sendable {
         // Loaded before the read: no process commits once this flag is set, so a read after it sees everything.
         let isLastLook = core.control.dead.load() != 0
         do throws(SpaceError) {
+            try registerAgain(core)
             if isSubscription, try !isRegistered(core) {
                 throw SpaceError(
                     .subscriptionEnded,
@@ -240,8 +246,27 @@ package final class ChangeSource: Sendable {
     /// Whether the watcher still has its row: without it, the journal does not keep changes for it.
     private func isRegistered(_ core: NamespaceCore) throws(SpaceError) -> Bool {
         try core.read(evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
-            try snapshot.watcherRows.contains(registration.number)
+            try snapshot.watcherRows.contains(row.withLock { $0.number })
         }
+    }
+
+    /// Registers anew after the member of this machine has ended on all machines, and the watcher with it.
+    ///
+    /// What was dropped from the journal meanwhile is a gap. If it fails, because the other machines can't be reached, the
+    /// next look tries again.
+    private func registerAgain(_ core: NamespaceCore) throws(SpaceError) {
+        let session = row.withLock { $0.session }
+        guard core.hasEnded(session: session), core.tryRenewSession() else { return }
+        let position = state.withLock { $0.position }
+        let new: NamespaceCore.Registration
+        do throws(SpaceError) {
+            new = try core.registerWatcher(filter, start: .after(position), subscription: subscription)
+        } catch  where error.mayPass {
+            return
+        } catch {
+            throw error
+        }
+        row.withLock { $0 = (new.number, core.session.number) }
     }
 
     /// Reads a part of the initial contents and makes it ready.

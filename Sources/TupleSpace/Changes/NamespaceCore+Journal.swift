@@ -28,6 +28,7 @@ extension NamespaceCore {
         try read(evenAfterDeletion: true) { (snapshot) throws(SpaceError) in
             // The position in a damaged subscription's row can have any value.
             guard position < .max else { return ([], position) }
+            let isShared = control.staying.isReplica
             var changes: [Change] = []
             var reached = position
             var rows = try snapshot.journal.scan(from: position + 1)
@@ -39,7 +40,8 @@ extension NamespaceCore {
                 if row.sequence > reached + 1 { changes.append(Change(gapFrom: reached + 1, to: row.sequence - 1)) }
                 reached = row.sequence
                 do throws(TupleCodingError) {
-                    guard let change = try decode(row) else { continue }
+                    guard var change = try decode(row) else { continue }
+                    if isShared { change.machine = try machine(ofBatch: row.batch, in: snapshot) }
                     bytes += row.size
                     changes.append(change)
                 } catch {
@@ -55,6 +57,13 @@ extension NamespaceCore {
             }
             return (changes, reached)
         }
+    }
+
+    /// The machine on which a transaction was made; `nil`: this one.
+    private func machine(ofBatch batch: UInt64, in snapshot: Snapshot) throws(TupleCodingError) -> String? {
+        let member = SessionNumber.member(of: batch)
+        guard member != 0, member != control.member.load() else { return nil }
+        return ((try? snapshot.memberRows.getValid(UInt64(member))) ?? nil)?.machine ?? "member \(member)"
     }
 }
 

@@ -155,7 +155,7 @@ extension NamespaceCore {
     /// Drops the registrations of dead sessions.
     ///
     /// After a failure, the next tick, opener or writer (once in 4,096 changes) tries again.
-    func dropWatchersOfTheDead(timeout: Duration? = nil) {
+    package func dropWatchersOfTheDead(timeout: Duration? = nil) {
         var isDead: [UInt64: Bool] = [0: false, session.number: false]
         dropWatchers(timeout: timeout) { session in
             let dead = isDead[session] ?? !isAlive(session: session)

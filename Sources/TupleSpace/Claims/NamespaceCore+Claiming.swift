@@ -18,7 +18,7 @@ extension NamespaceCore {
             if deferred.isDue { carryOutDeferred() }
             return try engine.claimNear(id.rawValue, terms)
         } _: { (scope, id, row) throws(SpaceError) in
-            try scope.claim(id, row, terms)
+            try scope.claim(id, row, renewed(terms))
         }.map { taken in
             let claim = HeldClaim(taken.id, taken.result, taken.content.0)
             return Found(result: Claimed(claim: claim, content: taken.content.1), removed: taken.id.rawValue)
@@ -51,7 +51,7 @@ extension NamespaceCore {
         let tuple = try match.tuple()
         let made = try write(.removing) { (scope) throws(SpaceError) -> ClaimMade? in
             guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return nil }
-            return try scope.claim(id.rawValue, row, terms)
+            return try scope.claim(id.rawValue, row, renewed(terms))
         }
         return made.map { HeldClaim(id, $0, tuple) }
     }
@@ -64,6 +64,18 @@ extension NamespaceCore {
         // A claim looks before it writes, so the tuples that this process has yet to release must be back before that.
         carryOutDeferred()
         return ownTerms(deadline: deadline)
+    }
+
+    /// The terms for this process's session as it is now.
+    ///
+    /// The session may have gone on as another member's since the terms were made, also while the claim waited; a claim of
+    /// the old number would return at once, although this process works on it.
+    @inline(__always)
+    func renewed(_ terms: ClaimTerms) -> ClaimTerms {
+        guard case .session(let number) = terms.holder, number != session.number, session.hasHad(number) else {
+            return terms
+        }
+        return ownTerms(deadline: terms.deadline, isTake: terms.isTake)
     }
 
     /// The terms of a claim of this process.
@@ -101,7 +113,7 @@ extension Namespace {
     ) throws(SpaceError) -> HeldClaim? {
         try attempt("claim") { (core) throws(SpaceError) in
             try deadline?.checkNotNegative("a deadline")
-            let terms = ClaimTerms(holder: .process(holder), deadline: deadline)
+            let terms = ClaimTerms(holder: .process(holder, member: core.session.member), deadline: deadline)
             guard let claimed = try core.claim(template, order, terms, .waiting(timeout, interruption), { _ in }) else {
                 return nil
             }

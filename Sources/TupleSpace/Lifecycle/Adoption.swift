@@ -57,7 +57,7 @@ struct Adoption {
         }
         let enrolments = try Enrolments(of: folder, finding.header, host)
         // A persistent namespace is never discarded, whatever its mode.
-        if marks.isDead || !marks.isPersistent && enrolments.living.isEmpty {
+        if marks.isDead || !marks.stays && enrolments.living.isEmpty {
             guard marks.isDead || enrolments.unknown.isEmpty else { throw unknownOwners(enrolments, name) }
             let removed = try Reaping.rename(folder, in: rootFolder, of: root)
             removed.delete()

@@ -12,14 +12,18 @@ package struct InitialContents {
 
     /// Whether what was held in the other namespace ends here.
     let isNewLife: Bool
+    /// Whether the new namespace is the same life as the other one: a replica of it.
+    let isReplica: Bool
 
     package init(
         from header: ControlHeader,
         isNewLife: Bool,
+        isReplica: Bool = false,
         _ fill: @escaping (NamespaceCore) throws(SpaceError) -> Void
     ) {
         self.header = header
         self.isNewLife = isNewLife
+        self.isReplica = isReplica
         self.fill = fill
     }
 }
@@ -190,11 +194,18 @@ struct Creation {
                 createdMilliseconds: Clock.realtimeMilliseconds(),
                 firstClaim: Counters.firstClaimOfLife
             )
-            if let contents = opening.contents { header.continueClock(of: contents.header, on: host) }
+            if let contents = opening.contents {
+                header.continueClock(of: contents.header, on: host)
+                if contents.isReplica {
+                    header.life = contents.header.life
+                    header.firstClaim = contents.header.firstClaim
+                    header.createdMilliseconds = contents.header.createdMilliseconds
+                }
+            }
             try FileBytes.write(header.encoded(), to: file.raw)
             let control = try ControlFile(descriptor: file.raw, header: header, identity: info, endsUse: true)
             try control.initialiseVolatilePart()
-            control.persistent.store(options.isPersistent ? 1 : 0)
+            control.staying.set(isPersistent: options.isPersistent)
             return control
         }
     }

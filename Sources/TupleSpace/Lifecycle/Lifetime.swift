@@ -19,7 +19,7 @@ extension Lifetime {
         case .process(let pid):
             guard ProcessIdentity.mayExit(pid: pid), let process = ProcessIdentity.of(pid: pid), process.life == .alive
             else { throw .noOwner("there is no process \(pid), or it can't be seen, or it never exits") }
-            return .process(process)
+            return .process(process, member: core.session.member)
         }
     }
 }

@@ -152,7 +152,7 @@ public final class Namespace: Sendable {
     }
 
     /// Whether the namespace stays without an owner.
-    public var isPersistent: Bool { core.control.persistent.load() != 0 }
+    public var isPersistent: Bool { core.control.staying.isPersistent }
 
     /// Sets whether the namespace stays without an owner.
     ///

@@ -11,7 +11,14 @@ extension NamespaceCore {
             guard let record = sighting.record, record.isClaimant, sighting.name != session.name else { continue }
             processes.insert(record.process)
         }
-        for case .process(let process) in (try? claimHolders()) ?? [] { processes.insert(process) }
+        for case .process(let process, let member) in (try? claimHolders()) ?? [] where !isElsewhere(member: member) {
+            // Of a process of a member, only a part of the start time is known.
+            if member == 0 {
+                processes.insert(process)
+            } else if let whole = ProcessIdentity.of(pid: process.pid) {
+                processes.insert(whole)
+            }
+        }
         return processes
     }
 

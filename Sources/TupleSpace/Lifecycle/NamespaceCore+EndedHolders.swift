@@ -50,9 +50,10 @@ extension NamespaceCore {
     ///
     /// It is for tables that come from elsewhere or from before a reboot: none of their sessions lives.
     func endSessionsOfBefore(_ hasEnded: (ProcessIdentity) -> Bool) throws(SpaceError) {
-        guard try !isStandby else { return }
+        // Those of a replica belong to members, whose ends are entries of the log.
+        guard try !isStandby, !control.staying.isReplica else { return }
         try returnClaims { holder in
-            if case .process(let process) = holder { hasEnded(process) } else { true }
+            if case .process(let process, _) = holder { hasEnded(process) } else { true }
         }
         dropAllWatchers()
     }
@@ -154,7 +155,10 @@ extension NamespaceCore {
     package func isAlive(_ holder: ClaimHolder) -> Bool {
         switch holder {
         case .session(let number): number == session.number || isAlive(session: number)
-        case .process(let process): process.life == .alive
+        case .process(let process, member: 0): process.life == .alive
+        case .process(let process, let member):
+            isElsewhere(member: member)
+                ? isAlive(member: member) : process.life(ofLowBits: ClaimHolder.lowStartBits) == .alive
         case .nobody: true
         }
     }

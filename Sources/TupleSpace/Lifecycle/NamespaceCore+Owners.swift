@@ -34,7 +34,7 @@ extension NamespaceCore {
         else { return nil }
         let sessions = try folder.sessions(makingAnew: true)
         try? session.restore(in: sessions, mode: folder.fileMode)
-        guard try body(sessions, folder.fileMode), control.persistent.load() == 0 else { return () }
+        guard try body(sessions, folder.fileMode), !control.staying.stays else { return () }
         let hasOwner = try system("its sessions") { () throws(Errno) in
             try sessions.hasLivingOwner()
         }
@@ -93,7 +93,11 @@ extension NamespaceCore {
         try checkUsable()
         // The claims that were made for the process return with its enrolment.
         try returnClaims { holder in
-            if case .process(let process) = holder { process.pid == pid } else { false }
+            if case .process(let process, let member) = holder {
+                process.pid == pid && !isElsewhere(member: member)
+            } else {
+                false
+            }
         }
         var found = false
         _ = try underDoor(timeout: timeout) { (sessions, _) throws(SpaceError) in
@@ -111,8 +115,12 @@ extension NamespaceCore {
 
     package func setPersistent(_ isPersistent: Bool) throws(SpaceError) {
         try checkUsable()
+        if control.staying.isReplica {
+            // It is so on all machines, and the daemon deletes what no machine owns.
+            return try write(.removing) { (scope) throws(SpaceError) in scope.set(isPersistent: isPersistent) }
+        }
         let done: Void? = try underDoor(timeout: timeout) { (_, _) throws(SpaceError) in
-            control.persistent.store(isPersistent ? 1 : 0)
+            control.staying.set(isPersistent: isPersistent)
             return !isPersistent
         }
         if done == nil { try checkUsable() }

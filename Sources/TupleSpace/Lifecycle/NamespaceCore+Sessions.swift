@@ -1,5 +1,6 @@
 import Glibc
 package import SpaceSystem
+import Synchronization
 import SystemPackage
 
 extension NamespaceCore {
@@ -7,8 +8,12 @@ extension NamespaceCore {
     ///
     /// If this can't be determined (no descriptor is left, for example), the session counts as alive, because a
     /// living session's claims must not be taken from it.
+    ///
+    /// A session of another machine lives as long as its member takes part in the namespace.
     package func isAlive(session number: UInt64) -> Bool {
         if number == session.number { return true }
+        let member = SessionNumber.member(of: number)
+        if control.staying.isReplica, member != control.member.load() { return isAlive(member: member) }
         do throws(Errno) {
             guard try control.isLocked(session: number) else { return false }
         } catch {
@@ -17,6 +22,81 @@ extension NamespaceCore {
         // The lock is held by the process, or by a child that the dead process forked; the session's file says which
         // process it is. If there is no file, a clean-up has removed it, and the session writes a new one.
         return sight(session: number)?.isAlive ?? true
+    }
+
+    /// Whether a member takes part in the namespace, as this machine's replica shows it; if that can't be read, it does.
+    func isAlive(member: UInt32) -> Bool {
+        (try? read { (snapshot) throws(SpaceError) in try snapshot.hasMember(member) }) ?? true
+    }
+
+    /// Whether a session's or a process's number is one of another machine.
+    package func isElsewhere(member: UInt32) -> Bool { member != 0 && member != control.member.load() }
+
+    // MARK: A session whose member has ended
+
+    /// Runs a write, and once more if the machine did not take part.
+    ///
+    /// If this process's member has ended, the session goes on as the machine's new member's. The write has not begun
+    /// then.
+    @inline(__always)
+    func renewingSession<R>(_ write: () throws(SpaceError) -> R) throws(SpaceError) -> R {
+        do throws(SpaceError) {
+            return try write()
+        } catch  where error.code == .memberEnded {
+            if try !renewSession() {
+                try waitForMachine(error)
+                _ = try renewSession()
+            }
+            do throws(SpaceError) {
+                return try write()
+            } catch  where error.code == .memberEnded {
+                throw .clusterUnavailable(error.reason)
+            } catch {
+                throw error
+            }
+        } catch {
+            throw error
+        }
+    }
+
+    /// Waits until this machine takes part, outside of the gate: the daemon needs the gate for that.
+    private func waitForMachine(_ error: SpaceError) throws(SpaceError) {
+        switch try askDaemon(.arrive, patience: Self.arrivalPatience) {
+        case .done: return
+        case .unavailable(let why): throw .clusterUnavailable(why)
+        case .gone: throw .deletedOnAllMachines
+        default: throw .clusterUnavailable(error.reason)
+        }
+    }
+
+    private static let arrivalPatience = Duration.seconds(5)
+
+    /// Whether a session of this process has ended because its member has, in a replica.
+    func hasEnded(session: UInt64) -> Bool {
+        guard control.staying.isReplica else { return false }
+        let member = SessionNumber.member(of: session)
+        return member != control.member.load() && !isAlive(member: member)
+    }
+
+    /// Gives the session a number of the machine's present member, unless it has one; `false` if that can't be done now.
+    func tryRenewSession() -> Bool {
+        _ = try? renewSession()
+        return !hasEnded(session: session.number)
+    }
+
+    /// Gives the session a number of the machine's present member.
+    ///
+    /// - Returns: `false` if it has one already, or there is no member.
+    private func renewSession() throws(SpaceError) -> Bool {
+        let member = control.member.load()
+        guard member != 0, member != session.member else { return false }
+        _ = try underDoor(timeout: timeout) { (sessions, mode) throws(SpaceError) in
+            try system("its session file") { () throws(Errno) in try session.renew(in: sessions, mode: mode) }
+            return false
+        }
+        engine.sessionMember = session.member
+        renewals.add(1, ordering: .releasing)
+        return session.member == member
     }
 
     /// The process whose session it is, if that can be told.

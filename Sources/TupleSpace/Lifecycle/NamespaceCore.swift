@@ -30,6 +30,8 @@ package final class NamespaceCore: ListeningNamespace {
     /// The time, in monotonic nanoseconds, after which a look that finds nothing checks again whether holders of
     /// claims live.
     let nextAskForTheDead = Atomic<Int64>(0)
+    /// How often the session has got another number.
+    let renewals = Atomic<Int>(0)
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
 
@@ -37,6 +39,7 @@ package final class NamespaceCore: ListeningNamespace {
         self.engine = engine
         self.session = session
         self.parts = NamespaceParts(parts)
+        engine.sessionMember = session.member
     }
 
     package var name: NamespaceName { engine.name }
@@ -111,8 +114,10 @@ package final class NamespaceCore: ListeningNamespace {
         if deferred.isDue { carryOutDeferred() }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
-        try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
-            result = try body(scope)
+        try renewingSession { () throws(SpaceError) in
+            try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
+                result = try body(scope)
+            }
         }
         guard let result else { throw SpaceError(.inputOutput, reason: "the transaction ended early") }
         return result

@@ -20,18 +20,26 @@ public struct NamespaceOptions: Sendable, Hashable {
     /// ``Namespace/setHistory(_:)`` changes it later.
     public var history: History?
 
+    /// Whether the namespace is one that several machines share: it is made so when it is created, and an existing one
+    /// must be so.
+    ///
+    /// ``Namespace/replicate()`` changes it later.
+    public var isReplicated: Bool
+
     /// Makes options; every one has a default.
     public init(
         mode: StorageMode? = nil,
         isPersistent: Bool = false,
         byteLimit: Int? = nil,
         group: UInt32? = nil,
-        history: History? = nil
+        history: History? = nil,
+        isReplicated: Bool = false
     ) {
         self.mode = mode
         self.isPersistent = isPersistent
         self.byteLimit = byteLimit
         self.group = group
         self.history = history
+        self.isReplicated = isReplicated
     }
 }

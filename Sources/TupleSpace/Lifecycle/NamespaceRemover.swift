@@ -3,11 +3,16 @@ import SpaceSystem
 import SystemPackage
 
 /// Inspects and removes namespaces from outside, without becoming a user of them, for reapers, listers and `delete`.
-struct NamespaceRemover {
+package struct NamespaceRemover {
     let root: SpaceRoot
     let timeout: Duration
 
-    enum Verdict: Equatable {
+    package init(root: SpaceRoot, timeout: Duration) {
+        self.root = root
+        self.timeout = timeout
+    }
+
+    package enum Verdict: Equatable {
         case stays, deleted, vanished
     }
 
@@ -44,7 +49,7 @@ struct NamespaceRemover {
     /// A folder that contains any file that no namespace has is refused, and so is a folder that is not a namespace's:
     /// its files may be the only copy of something. One exception: in a folder that a group shares, and whose control
     /// file is intact, a group member's file does not prevent the deletion.
-    func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+    package func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
         try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
             try deleteEvenIfOwned(name, host: host)
         }
@@ -77,6 +82,46 @@ struct NamespaceRemover {
         return try underDoor(folder, control, rootFolder) { true }
     }
 
+    /// Moves a namespace into another folder of the root, as it is, and ends it here.
+    ///
+    /// - Parameters:
+    ///   - name: The namespace.
+    ///   - place: The other folder's name in the root.
+    ///   - host: This machine.
+    /// - Returns: The path to which it was moved; `nil` if there is no such namespace.
+    /// - Throws: `holderStopped` and `holderBusy` if its locks can't be had.
+    package func setAside(_ name: NamespaceName, into place: String, host: HostIdentity) throws(SpaceError) -> String? {
+        try SpaceError.attempt("set the namespace aside", on: name.text) { () throws(SpaceError) -> String? in
+            guard let rootFolder = try root.open(create: false),
+                let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
+            else { return nil }
+            let finding = try ControlFinding.look(at: folder, host: host)
+            guard try finding.enter(timeout: timeout) else { return nil }
+            let control = try system("the control file") { () throws(Errno) in
+                try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
+            }
+            return try withDoor(control, folder) { () throws(SpaceError) in
+                try Reaping.setAside(folder, control, into: place, in: rootFolder, of: root, timeout: timeout)
+            }
+        }
+    }
+
+    private func withDoor<R>(
+        _ control: ControlFile,
+        _ folder: borrowing NamespaceFolder,
+        _ body: () throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        do throws(ProcessLock.Failure) {
+            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
+                try control.door.acquire(timeout: timeout, of: folder)
+            }
+        } catch {
+            throw SpaceError(error)
+        }
+        defer { control.door.release() }
+        return try body()
+    }
+
     /// - Throws: `namespaceNotFound` for a folder that is not a namespace's, `incompatible` for one with foreign
     ///   files in it.
     private func checkContents(
@@ -101,7 +146,7 @@ struct NamespaceRemover {
     }
 
     private func isOwned(_ folder: borrowing NamespaceFolder, _ control: ControlFile) throws(SpaceError) -> Bool {
-        if control.persistent.load() != 0 { return true }
+        if control.staying.stays { return true }
         let sessions = try folder.sessions(makingAnew: true)
         return try system("its sessions") { () throws(Errno) in
             try sessions.hasLivingOwner()

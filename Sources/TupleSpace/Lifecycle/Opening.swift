@@ -134,7 +134,7 @@ package struct Opening {
         let hasLivingOwner = try system("its sessions") { () throws(Errno) in
             try sessions.hasLivingOwner()
         }
-        let hasOwner = control.persistent.load() != 0 || hasLivingOwner
+        let hasOwner = control.staying.stays || hasLivingOwner
         if control.dead.load() != 0 || !hasOwner {
             let removed = try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
             control.door.release()

@@ -13,7 +13,7 @@ extension NamespaceOptions {
                 advice: "open it without naming a mode, or delete it first"
             )
         }
-        if isPersistent, control.persistent.load() == 0 {
+        if isPersistent, !control.staying.isPersistent {
             throw .incompatible("it exists, and is not persistent", advice: "make it so with: space persist \(name)")
         }
         if let byteLimit, UInt64(clamping: byteLimit) != header.byteLimit {

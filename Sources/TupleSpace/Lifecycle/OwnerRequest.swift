@@ -33,34 +33,15 @@ package struct OwnerRequest: Sendable {
         mode: UInt32
     ) throws(SpaceError) -> Session {
         let session = try system("its session file") { () throws(Errno) in
-            while true {
-                let number = control.nextSession.add(1)
-                guard (1..<ControlFile.sessionLimit).contains(number) else {
-                    // The counter is damaged: no count gets this far, and 0 stands for no session. Numbers in use are
-                    // skipped below.
-                    control.nextSession.store(1)
-                    continue
-                }
-                let record = SessionFile(
-                    kind: .session(number),
-                    process: try ProcessIdentity.current,
-                    isOwning: isOwningSession
-                )
-                // The lock is taken first: a file whose lock is not held belongs to a dead session.
-                guard try control.lock(session: number) else { continue }
-                do throws(Errno) {
-                    try sessions.create(record, mode: mode)
-                    return Session(number: number, control: control, record: record)
-                } catch .fileExists {
-                    // The number is from before the control file was made anew.
-                    control.unlock(session: number)
-                    continue
-                } catch  where error.isOfFullDisk && !isOwningSession && enrolled == nil {
-                    // The disk has no inode left. A session that does not own needs no file: its lock shows that it
-                    // lives.
-                    return Session(number: number, control: control, record: record)
-                }
+            let (number, record) = try Session.newRecord(
+                control,
+                in: sessions,
+                mode: mode,
+                mayLackFile: !isOwningSession && enrolled == nil
+            ) { (number) throws(Errno) in
+                SessionFile(kind: .session(number), process: try .current, isOwning: isOwningSession)
             }
+            return Session(number: number, control: control, record: record)
         }
         if let enrolled {
             do throws(SpaceError) {

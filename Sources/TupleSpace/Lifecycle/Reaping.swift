@@ -45,15 +45,33 @@ enum Reaping {
         }
     }
 
+    /// Marks a namespace dead and moves it into another folder of the root, where it stays.
+    ///
+    /// The caller holds the door.
+    ///
+    /// - Returns: The path to which it was moved.
+    static func setAside(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        into place: String,
+        in rootFolder: borrowing OwnedDescriptor,
+        of root: SpaceRoot,
+        timeout: Duration
+    ) throws(SpaceError) -> String {
+        let moved = try moveOut(folder, control, in: rootFolder, of: root, place: place, timeout: timeout)
+        return "\(root.path)/\(place)/\(moved.name)"
+    }
+
     private static func moveOut(
         _ folder: borrowing NamespaceFolder,
         _ control: ControlFile,
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot,
+        place: String = SpaceRoot.graveyard,
         timeout: Duration
     ) throws(SpaceError) -> RemovedFolder {
         // Opened before anything is marked: if the graveyard can't be made, the namespace stays as it is.
-        let graveyard = try Graveyard.open(in: rootFolder, of: root)
+        let graveyard = try Graveyard.open(place, in: rootFolder, of: root)
         var isGateHeld = false
         do throws(ProcessLock.Failure) {
             if try control.gate.acquire(timeout: timeout, of: folder) { control.gateNeedsRecovery.store(1) }
@@ -100,11 +118,12 @@ enum Reaping {
         let process: ProcessIdentity
 
         static func open(
+            _ place: String = SpaceRoot.graveyard,
             in rootFolder: borrowing OwnedDescriptor,
             of root: SpaceRoot
         ) throws(SpaceError) -> Graveyard {
             let process = try system("/proc") { () throws(Errno) in try ProcessIdentity.current }
-            let graveyard = try root.ownFolder(SpaceRoot.graveyard, in: rootFolder)
+            let graveyard = try root.ownFolder(place, in: rootFolder)
             return Graveyard(folder: graveyard, process: process)
         }
 

@@ -69,6 +69,9 @@ public final class Space: Sendable {
         contents: InitialContents? = nil
     ) throws(SpaceError) -> Namespace {
         try SpaceError.attempt(Opening.operation, on: name) { () throws(SpaceError) in
+            if options.isReplicated {
+                return try openReplicated(name, owner: owner, creates: creates, options: options)
+            }
             let opening = Opening(
                 root: folder,
                 name: try NamespaceName(name),
@@ -83,6 +86,9 @@ public final class Space: Sendable {
             let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
             do throws(SpaceError) {
                 try options.checkHistory(core)
+                if core.control.staying.isReplica, owner.isOwningSession || owner.enrolled != nil {
+                    try core.announceOwner()
+                }
             } catch {
                 try? namespace.leave()
                 throw error
@@ -147,8 +153,12 @@ public final class Space: Sendable {
     ///   holds files that no namespace has; `holderStopped` and `holderBusy` if its locks can't be had.
     public func delete(_ name: String) throws(SpaceError) {
         try SpaceError.attempt(Reaping.operation, on: name) { () throws(SpaceError) in
+            let name = try NamespaceName(name)
+            let wasReplica = try deleteReplicated(name)
             let remover = NamespaceRemover(root: folder, timeout: timeout)
-            let verdict = try remover.delete(try NamespaceName(name), host: try .current())
+            let verdict = try remover.delete(name, host: try .current())
+            // The daemon may have removed the replica first.
+            if wasReplica { return }
             guard verdict == .deleted else { throw .noNamespace(in: root) }
         }
     }

@@ -182,18 +182,21 @@ extension NamespaceCore {
         var state: TransactionState?
         defer { state?.askForTheDead() }
         do throws(SpaceError) {
-            try engine.underGate { () throws(SpaceError) in
-                try engine.commitOnce(.removing) { (scope) throws(SpaceError) in
-                    let current = TransactionState(namespace, self, scope)
-                    state = current
-                    scope.beginNet()
-                    let ended = run(current, body)
-                    outcome = ended
-                    // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
-                    if case .failure = ended { throw SpaceError(.cancelled, reason: "the body threw") }
-                    try scope.settle()
+            // The member is looked at before the body runs.
+            try renewingSession { () throws(SpaceError) in
+                try engine.underGate { () throws(SpaceError) in
+                    try engine.commitOnce(.removing) { (scope) throws(SpaceError) in
+                        let current = TransactionState(namespace, self, scope)
+                        state = current
+                        scope.beginNet()
+                        let ended = run(current, body)
+                        outcome = ended
+                        // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
+                        if case .failure = ended { throw SpaceError(.cancelled, reason: "the body threw") }
+                        try scope.settle()
+                    }
+                    engine.announce()
                 }
-                engine.announce()
             }
         } catch {
             if case .failure(let cause)? = outcome { throw cause }

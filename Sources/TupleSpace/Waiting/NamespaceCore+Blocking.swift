@@ -134,7 +134,11 @@ extension NamespaceCore {
             return found
         } catch {
             // A stopped holder is reported at once: it may stay stopped.
-            guard error.code == .holderBusy || error.code == .readersExhausted else { throw error }
+            switch error.code {
+            // The other machines may be there again at the next turn.
+            case .holderBusy, .readersExhausted, .clusterUnavailable, .outrun: break
+            default: throw error
+            }
             hindrance = error
             return nil
         }

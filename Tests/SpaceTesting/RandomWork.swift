@@ -1,17 +1,23 @@
 import SeededRandom
-import SharedSpace
+package import SharedSpace
 
 /// Random operations of all kinds on a namespace, one after the other.
-struct RandomWork {
+package struct RandomWork {
     private let namespace: Namespace
-    let seed: UInt64
+    private let name: String
+    package let seed: UInt64
     private var generator: SeededGenerator
     private var claims: [HeldClaim] = []
     private var items: [HeldItem] = []
     private var watcher: Changes?
 
-    init(_ namespace: Namespace, seed: UInt64) {
+    /// - Parameters:
+    ///   - namespace: The namespace.
+    ///   - seed: Decides which operations are made.
+    ///   - name: Part of the names that only one process may use at a time.
+    package init(_ namespace: Namespace, seed: UInt64, name: String = "") {
         self.namespace = namespace
+        self.name = name
         self.seed = seed
         generator = SeededGenerator(seed: seed)
     }
@@ -19,7 +25,7 @@ struct RandomWork {
     private mutating func random(_ range: Range<Int>) -> Int { Int.random(in: range, using: &generator) }
 
     /// One operation.
-    mutating func step() throws {
+    package mutating func step() throws {
         switch random(0..<12) {
         case 0...2: try write()
         case 3, 4: try take()
@@ -34,7 +40,7 @@ struct RandomWork {
     }
 
     /// Ends what it has claimed and holds.
-    mutating func end() throws {
+    package mutating func end() throws {
         for claim in claims { _ = try namespace.release(claim) }
         claims = []
         items = []
@@ -159,8 +165,8 @@ struct RandomWork {
         case 1: watcher = nil
         case 2: try namespace.setHistory(History(changes: random(10..<200)))
         case 3: try namespace.setHistory(nil)
-        case 4: _ = try namespace.changes(subscription: "kept \(random(0..<3))")
-        default: _ = try namespace.endSubscription("kept \(random(0..<3))")
+        case 4: _ = try namespace.changes(subscription: "kept \(name)\(random(0..<3))")
+        default: _ = try namespace.endSubscription("kept \(name)\(random(0..<3))")
         }
     }
 }

@@ -1,0 +1,57 @@
+package import ClusterStore
+import SpaceEngine
+
+/// Reads a base and makes a replica of it.
+///
+/// The chunks of a base never change; a publisher that makes the next base deletes them behind its manifest. So a reader
+/// that misses a chunk begins again with the manifest of then.
+package struct BaseReader: Sendable {
+    package let store: any Store
+    package let keys: NamespaceKeys
+    package let manifest: ManifestValue
+
+    package init(store: any Store, keys: NamespaceKeys, manifest: ManifestValue) {
+        self.store = store
+        self.keys = keys
+        self.manifest = manifest
+    }
+
+    package enum Failure: Error {
+        case store(StoreError)
+        /// Another base has taken its place.
+        case replaced
+        case value(ValueError)
+    }
+
+    /// Makes the replica, on a thread that may wait.
+    package func makeReplica(in root: any ReplicaRoot) throws {
+        let base = ReplicaBase(
+            name: keys.name.text,
+            header: manifest.header,
+            position: manifest.position,
+            isPersistent: manifest.isPersistent
+        )
+        var next: UInt32 = 0
+        let replica = try root.makeReplica(of: base) {
+            guard next < manifest.chunks else { return nil }
+            defer { next += 1 }
+            let number = next
+            return try waiting { try await chunk(number) }
+        }
+        replica.close()
+    }
+
+    private func chunk(_ number: UInt32) async throws(Failure) -> [UInt8] {
+        let key = keys.chunk(manifest.number, of: manifest.publisher, number)
+        let row: StoreRow?
+        do throws(StoreError) {
+            row = try await store.read(.key(key), limit: nil, keysOnly: false).rows.first
+        } catch { throw .store(error) }
+        guard let row else { throw .replaced }
+        do throws(ValueError) {
+            let value = try ChunkValue(decoding: row.value, of: keys.life)
+            guard value.number == number else { throw .damaged }
+            return value.rows
+        } catch { throw .value(error) }
+    }
+}

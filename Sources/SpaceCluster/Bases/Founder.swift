@@ -1,0 +1,147 @@
+import ClusterStore
+import SpaceEngine
+
+/// Makes a namespace of this machine one of all machines.
+///
+/// Guarantees, against two machines that make the same name replicated at once, and against kills at any step: the store
+/// has at most one life of a name, and a namespace of this root is either this root's alone, or its life is in the store,
+/// or the next start of the daemon ends in one of the two.
+///
+/// 1. A mark is put on the disk (``FoundingMarks``), and the namespace becomes a replica.
+/// 2. Its rows go into the store as the chunks of a base.
+/// 3. One transaction puts the life, the head and the manifest, if the name has no life yet. The mark goes.
+/// 4. If the name has another life, the namespace becomes this root's alone again.
+struct Founder: Sendable {
+    let store: any Store
+    let keys: ClusterKeys
+    let root: any ReplicaRoot
+    let member: UInt32
+
+    enum Failure: Error {
+        case store(StoreError)
+        case local(SpaceError)
+        /// The name has another life.
+        case taken
+        case value(ValueError)
+
+        var answer: DaemonAnswer {
+            switch self {
+            case .store(.unknown(let why)):
+                .unknown("the store did not answer: \(why); the daemon tries again when it joins the next time")
+            case .store(let error):
+                .unavailable("\(error.told); the daemon tries again when it joins the next time")
+            case .local(let error): .refused(error.reason)
+            case .taken:
+                .refused("the cluster has another namespace of this name; delete one of them, or choose a name")
+            case .value(let error): .refused("the namespace's life in the store \(error.told)")
+            }
+        }
+    }
+
+    private var marks: FoundingMarks { FoundingMarks(root: root.path) }
+
+    /// Makes a namespace replicated, on a thread that may wait.
+    func found(_ name: NamespaceName) -> Result<Void, Failure> {
+        Result { () throws(Failure) in
+            guard try life(of: name) == nil else { throw .taken }
+            let replica: any Replica
+            do throws(SpaceError) {
+                try marks.add(name)
+                do throws(SpaceError) {
+                    replica = try root.found(name.text).0
+                } catch {
+                    marks.remove(name)
+                    throw error
+                }
+            } catch { throw .local(error) }
+            try publish(replica, name)
+        }
+    }
+
+    /// Goes on where a killed daemon ended, on a thread that may wait.
+    ///
+    /// - Returns: `false` if there is nothing of this name that was being published.
+    func mend(_ name: NamespaceName) throws -> Bool {
+        guard try marks.contains(name) else { return false }
+        guard let replica = try root.replicas().first(where: { $0.name == name.text }) else {
+            marks.remove(name)
+            return false
+        }
+        do {
+            try publish(replica, name)
+        } catch {
+            // The namespace is this root's alone again then.
+            guard case .taken = error else { throw error }
+        }
+        return true
+    }
+
+    private func publish(_ replica: any Replica, _ name: NamespaceName) throws(Failure) {
+        let keys = keys.namespace(name, replica.life)
+        let position: ReplicaPosition
+        let chunks: UInt32
+        do {
+            var count: UInt32 = 0
+            position = try replica.forEachPart { rows in
+                let value = ChunkValue(life: keys.life, number: count, rows: rows)
+                let put = StoreOperation.put(keys.chunk(0, of: member, count), value.encoded, .none)
+                try waiting { _ = try await store.transact(StoreTransaction(then: [put])) }
+                count += 1
+            }
+            chunks = count
+        } catch let error as StoreError {
+            throw .store(error)
+        } catch let error as SpaceError {
+            throw .local(error)
+        } catch {
+            throw .local(SpaceError(.inputOutput, reason: "\(error)"))
+        }
+        let manifest = ManifestValue(
+            life: keys.life,
+            number: 0,
+            publisher: member,
+            position: position,
+            isPersistent: replica.isPersistent,
+            header: replica.header,
+            chunks: chunks
+        )
+        let publication = StoreTransaction(
+            if: [.modified(keys.id, 0)],
+            then: [
+                .put(keys.id, NumberValue(keys.life.number).encoded, .none),
+                .put(keys.key(.head), NumberValue(position.entry).encoded, .none),
+                .put(keys.key(.manifest), manifest.encoded, .none),
+            ]
+        )
+        let isPublished: Bool
+        do {
+            isPublished = try waiting { try await store.transact(publication).held }
+        } catch {
+            // It may have happened: the life tells.
+            guard case StoreError.unknown = error, (try? life(of: name)) == keys.life.number else {
+                throw .store(error as? StoreError ?? .unavailable("\(error)"))
+            }
+            marks.remove(name)
+            return
+        }
+        if !isPublished, try life(of: name) != keys.life.number {
+            _ = try? waiting { try await store.transact(StoreTransaction(then: [.delete(keys.bases)])) }
+            do throws(SpaceError) { try root.abandon(replica) } catch { throw .local(error) }
+            marks.remove(name)
+            throw .taken
+        }
+        marks.remove(name)
+    }
+
+    private func life(of name: NamespaceName) throws(Failure) -> UInt64? {
+        let key = keys.id(name)
+        do {
+            let row = try waiting { try await store.read(.key(key), limit: nil, keysOnly: false).rows.first }
+            return try row.map { try NumberValue(decoding: $0.value).number }
+        } catch let error as ValueError {
+            throw .value(error)
+        } catch {
+            throw .store(error as? StoreError ?? .unavailable("\(error)"))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package import SpaceEngine
+
+/// A namespace of this root that several machines share, as the daemon uses it.
+///
+/// All calls may wait for the gate and for the disk, so the daemon makes them on threads that answer no process. A call
+/// that writes through the log (``enter(_:)``, ``end(_:)``) is a client of the daemon itself: it asks for the pen and
+/// appends over the daemon's socket like any other process.
+package protocol Replica: AnyObject, Sendable {
+    var name: String { get }
+    /// The namespace's life, which names its incarnation on all machines.
+    var life: NamespaceLife { get }
+
+    /// The header of the control file of the namespace that the replica was made of, encoded: for the next base.
+    var header: [UInt8] { get }
+
+    /// How far the replica goes with the log: the number of its last entry, and the hash that the next one refers to.
+    func position() throws(SpaceError) -> ReplicaPosition
+
+    /// Applies an entry, as one transaction, and wakes what waits for it.
+    ///
+    /// - Parameter entry: The bytes as a process has appended them.
+    /// - Returns: `false` if the replica has the entry already.
+    /// - Throws: `damaged` if the entry does not decode, or is not the one behind the replica's last; and errors of the
+    ///   disk. The replica is then as it was before.
+    func apply(_ entry: [UInt8]) throws(SpaceError) -> Bool
+
+    /// The hash that an entry refers to, and the one that the next entry refers to; `nil` if the bytes are no entry.
+    ///
+    /// By them the daemon compares a replica's last entry with the log's entry of the same number. It reads nothing of the
+    /// replica.
+    func links(of entry: [UInt8]) -> (before: UInt64, behind: UInt64)?
+
+    /// Calls `visit` with all rows at one moment, in parts of at most 512 KiB, in the order in which ``ReplicaRoot`` takes
+    /// them again.
+    ///
+    /// - Returns: The moment's position.
+    func forEachPart(_ visit: ([UInt8]) throws -> Void) throws -> ReplicaPosition
+
+    /// The members that take part in this namespace, with their machines' names, as of the replica's last entry.
+    func members() throws(SpaceError) -> [ClusterMember]
+
+    /// Appends an entry that makes a member one of this namespace; nothing happens if it is one already.
+    func enter(_ member: ClusterMember) throws(SpaceError)
+
+    /// Appends the entry of a member's death, which is refused while the member's key exists, and then ends what its
+    /// sessions held; nothing happens if it is no member.
+    func end(_ member: UInt32) throws(SpaceError)
+
+    /// Says in shared memory as which member this root's processes write; 0 if the daemon has none.
+    func publish(member: UInt32)
+
+    /// Whether a living process of this root owns the namespace.
+    func hasLocalOwner() throws(SpaceError) -> Bool
+
+    /// Whether the namespace stays without owners, as of the replica's last entry.
+    var isPersistent: Bool { get }
+
+    /// Ends the daemon's use of the replica; it stays.
+    func close()
+
+    /// Removes the replica from this root: its processes see that the namespace was deleted.
+    func remove() throws(SpaceError)
+
+    /// Moves the replica out of the way without deleting it, so that another can be made.
+    ///
+    /// - Returns: Where it is now.
+    func setAside() throws(SpaceError) -> String
+}
+
+/// How far a replica goes with its log.
+package struct ReplicaPosition: Hashable, Sendable {
+    package let entry: UInt64
+    package let link: UInt64
+
+    package init(entry: UInt64, link: UInt64) {
+        self.entry = entry
+        self.link = link
+    }
+}
+
+/// A member: a machine's daemon, as long as its lease lasts.
+package struct ClusterMember: Hashable, Sendable {
+    /// A number that no member had before.
+    package let number: UInt32
+    /// The machine's name.
+    package let machine: String
+
+    package init(number: UInt32, machine: String) {
+        self.number = number
+        self.machine = machine
+    }
+}
+
+/// What a replica is made of.
+package struct ReplicaBase: Sendable {
+    package let name: String
+    /// The header of the control file of the namespace that the base was made of, encoded.
+    package let header: [UInt8]
+    package let position: ReplicaPosition
+    package let isPersistent: Bool
+
+    package init(name: String, header: [UInt8], position: ReplicaPosition, isPersistent: Bool) {
+        self.name = name
+        self.header = header
+        self.position = position
+        self.isPersistent = isPersistent
+    }
+}
+
+/// The replicas of a root.
+package protocol ReplicaRoot: Sendable {
+    /// The path of the root's folder.
+    var path: String { get }
+
+    /// The replicas that are there.
+    func replicas() throws(SpaceError) -> [any Replica]
+
+    /// Makes a replica; other processes see it when it is complete.
+    ///
+    /// - Parameters:
+    ///   - base: What the base says beside its rows.
+    ///   - nextPart: Returns the parts of ``Replica/forEachPart(_:)`` one by one, and `nil` behind the last.
+    /// - Returns: The replica.
+    /// - Throws: `incompatible` if there is a namespace of this name in the root.
+    func makeReplica(of base: ReplicaBase, nextPart: () throws -> [UInt8]?) throws -> any Replica
+
+    /// Makes a namespace of this root a replica, the first one: nothing but the log writes in it from now on.
+    ///
+    /// - Parameter name: A namespace that no process holds or claims anything in.
+    /// - Returns: The replica, at entry 1, and what its base says.
+    /// - Throws: `incompatible` if it is one already, or something in it is claimed or held.
+    func found(_ name: String) throws(SpaceError) -> (any Replica, ReplicaBase)
+
+    /// Undoes ``found(_:)``: the namespace is this root's alone again.
+    func abandon(_ replica: any Replica) throws(SpaceError)
+}

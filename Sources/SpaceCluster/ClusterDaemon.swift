@@ -1,0 +1,117 @@
+package import ClusterStore
+package import SpaceEngine
+import SpaceSystem
+
+/// The daemon of a root: makes the root's replicated namespaces the same as on all machines that have joined.
+///
+/// It serves one root, and one space of the store. It is a member of the cluster while it reaches the store; when it has
+/// lost its lease, it becomes a new member, and its processes are told in between that the cluster is unavailable.
+package final class ClusterDaemon: Sendable {
+    private let makeStore: @Sendable () async throws -> any Store
+    private let root: any ReplicaRoot
+    private let machine: String
+    private let keys: ClusterKeys
+    private let settings: ClusterSettings
+    private let handler: RequestHandler
+
+    /// - Parameters:
+    ///   - root: The root.
+    ///   - machine: The machine's name, for people.
+    ///   - prefix: What all keys in the store begin with.
+    ///   - space: The space's name in the store.
+    ///   - settings: The times and sizes.
+    ///   - makeStore: Connects to the store; called again when a membership has ended.
+    /// - Throws: `invalidName` if the prefix or the space's name can't be part of a key.
+    package init(
+        root: any ReplicaRoot,
+        machine: String,
+        prefix: String,
+        space: String,
+        settings: ClusterSettings = ClusterSettings(),
+        makeStore: @escaping @Sendable () async throws -> any Store
+    ) throws(SpaceError) {
+        self.root = root
+        self.machine = machine
+        keys = try ClusterKeys(prefix: prefix, space: space)
+        self.settings = settings
+        self.makeStore = makeStore
+        handler = RequestHandler(machine: machine, prefix: prefix, patience: settings.answerTime)
+    }
+
+    /// Serves until the task is cancelled.
+    ///
+    /// - Parameter isReady: Called with `true` when the daemon has become a member and knows all namespaces, and with
+    ///   `false` when it is none any more.
+    /// - Throws: `holderBusy` if another daemon serves the root, and errors of the root's folder. A store that can't be
+    ///   reached is tried again.
+    package func run(isReady: @escaping @Sendable (Bool) -> Void = { _ in }) async throws {
+        let folder = try ClusterFolder.open(root: root.path)
+        let server = try SocketServer(
+            folder.listen(),
+            owner: folder.owner,
+            settings: settings,
+            answering: handler
+        )
+        try server.start()
+        var pause = Pause(settings)
+        while !Task.isCancelled {
+            let began = MonotonicInstant.now
+            do {
+                let store = try await makeStore()
+                try await live(with: store) { isReady(true) }
+            } catch {
+                handler.serve(nil, "the daemon does not reach the cluster: \(Self.told(error))")
+            }
+            isReady(false)
+            if began.advanced(by: settings.longestPause).hasPassed { pause.reset() }
+            await pause.wait()
+        }
+        await server.end()
+        folder.removeSocket()
+    }
+
+    /// Is one member.
+    private func live(with store: any Store, onReady: @escaping @Sendable () -> Void) async throws {
+        let value = MemberValue(machine: machine, place: try Registrar.place(of: root.path))
+        let registrar = Registrar(store: store, keys: keys, settings: settings, value: value)
+        let membership = try await registrar.register()
+        let session = ClusterSession(
+            store: store,
+            keys: keys,
+            root: root,
+            settings: settings,
+            registrar: registrar,
+            membership: membership,
+            news: handler.news
+        )
+        defer { handler.serve(nil, "the daemon joins the cluster again") }
+        do {
+            // An earlier daemon's pen must be gone before a process gets an answer.
+            try await registrar.endPredecessors(of: membership)
+            handler.serve(session)
+            try await session.run(onReady: onReady)
+        } catch {
+            await end(membership, store)
+            throw error
+        }
+        await end(membership, store)
+    }
+
+    /// Ends the member's lease at once: the other machines need not wait for its time.
+    ///
+    /// The owners' lease stays until its time has passed: the daemon may only be started again.
+    private func end(_ membership: Membership, _ store: any Store) async {
+        // A task of its own: this one may be cancelled.
+        await Task { try? await store.end(membership.lease) }.value
+    }
+
+    private static func told(_ error: any Error) -> String {
+        switch error {
+        case let error as StoreError: error.told
+        case let error as Registrar.Failure: error.told
+        case let error as SpaceError: error.reason
+        case is Registrar.LeaseLost: "its lease has ended"
+        default: "\(error)"
+        }
+    }
+}

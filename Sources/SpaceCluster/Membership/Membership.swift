@@ -1,0 +1,149 @@
+package import ClusterStore
+import Glibc
+package import SpaceEngine
+import SpaceSystem
+import SystemPackage
+
+/// This machine as a member, as long as its lease lasts.
+package struct Membership: Sendable {
+    package let number: UInt32
+    package let lease: StoreLease
+    /// The lease of `owners/…`, which lasts longer: a namespace survives a restart of the daemon.
+    package let ownerLease: StoreLease
+    package let machine: String
+}
+
+/// Makes members.
+///
+/// A member's number is never used before: one transaction puts the next number and the member's key. A daemon that has
+/// lost its lease, or was started again, is a new member, so an old request of it never counts as one of the new member.
+package struct Registrar: Sendable {
+    package let store: any Store
+    package let keys: ClusterKeys
+    package let settings: ClusterSettings
+    package let value: MemberValue
+    /// Since when the store answers.
+    package let contact = Contact()
+
+    package init(store: any Store, keys: ClusterKeys, settings: ClusterSettings, value: MemberValue) {
+        self.store = store
+        self.keys = keys
+        self.settings = settings
+        self.value = value
+    }
+
+    /// Sessions and holders name their member in 16 bits.
+    package static let mostMembers: UInt64 = 65_535
+
+    package enum Failure: Error {
+        case store(StoreError)
+        case value(ValueError)
+        case noNumberLeft
+
+        package var told: String {
+            switch self {
+            case .store(let error): error.told
+            case .value(let error): "the number of the next member \(error.told)"
+            case .noNumberLeft:
+                "all \(Registrar.mostMembers) numbers of members were used; make the namespaces anew under another prefix"
+            }
+        }
+    }
+
+    /// Makes a member with leases of its own.
+    package func register() async throws(Failure) -> Membership {
+        let lease = try await lease(seconds: settings.leaseSeconds)
+        do throws(Failure) {
+            let number = try await number(on: lease)
+            let ownerLease = try await self.lease(seconds: max(settings.ownerSeconds, settings.leaseSeconds))
+            return Membership(number: number, lease: lease, ownerLease: ownerLease, machine: value.machine)
+        } catch {
+            // A key of a member that never was must not stay until the lease has passed.
+            try? await store.end(lease)
+            throw error
+        }
+    }
+
+    private func lease(seconds: Int) async throws(Failure) -> StoreLease {
+        do { return try await store.makeLease(seconds: seconds) } catch { throw .store(error) }
+    }
+
+    /// Makes a member's number, whose key hangs on a lease.
+    ///
+    /// - Throws: `store` also if the outcome is unknown: then a number may be lost, and its key goes with the lease.
+    package func number(on lease: StoreLease) async throws(Failure) -> UInt32 {
+        while true {
+            let row: StoreRow?
+            let number: UInt64
+            do throws(StoreError) {
+                row = try await store.read(.key(keys.nextMember), limit: nil, keysOnly: false).rows.first
+            } catch { throw .store(error) }
+            do throws(ValueError) {
+                number = try row.map { row throws(ValueError) in try NumberValue(decoding: row.value).number } ?? 1
+            } catch { throw .value(error) }
+            guard number <= Self.mostMembers, let member = UInt32(exactly: number) else { throw .noNumberLeft }
+            let register = StoreTransaction(
+                if: [.modified(keys.nextMember, row?.modified ?? 0)],
+                then: [
+                    .put(keys.nextMember, NumberValue(number + 1).encoded, .none),
+                    .put(keys.member(member), value.encoded, lease),
+                ]
+            )
+            do throws(StoreError) {
+                if try await store.transact(register).held { return member }
+            } catch { throw .store(error) }
+        }
+    }
+
+    /// Ends the members that earlier daemons of this root were.
+    ///
+    /// Only one daemon serves a root at a time (``ClusterFolder``), so they are dead; their pens would stay for a lease's
+    /// time.
+    package func endPredecessors(of membership: Membership) async throws(StoreError) {
+        for row in try await store.read(keys.members, limit: nil, keysOnly: false).rows {
+            guard let other = try? MemberValue(decoding: row.value), other.place == value.place,
+                row.lease != membership.lease, row.lease != .none
+            else { continue }
+            try await store.end(row.lease)
+        }
+    }
+
+    /// Keeps a lease alive until it is lost or the task is cancelled.
+    ///
+    /// A store that does not answer proves nothing: the lease counts as lost when it must have ended.
+    package func keep(_ lease: StoreLease, seconds: Int) async throws {
+        var heard = MonotonicInstant.now
+        var pause = Pause(settings)
+        while true {
+            try Task.checkCancellation()
+            let sent = MonotonicInstant.now
+            let left: Int?
+            do throws(StoreError) { left = try await store.keepAlive(lease) } catch { left = nil }
+            if let left {
+                guard left > 0 else { throw LeaseLost() }
+                heard = sent
+                contact.noteAnswer()
+                pause.reset()
+                try await Task.sleep(for: .milliseconds(seconds * 1000 / 3))
+            } else {
+                contact.noteSilence()
+                guard !heard.advanced(by: .seconds(seconds)).hasPassed else { throw LeaseLost() }
+                await pause.wait()
+            }
+        }
+    }
+
+    package struct LeaseLost: Error {}
+
+    /// What tells this root from all others in the store, until the next boot of this machine.
+    package static func place(of root: String) throws(SpaceError) -> [UInt8] {
+        let info = try system(root.quotedForPeople) { () throws(Errno) in
+            try Directory.info(at: AT_FDCWD, root)
+        }
+        var place = ValueWriter(.member)
+        place.add(try HostIdentity.current().bootID)
+        place.add(info.device)
+        place.add(info.inode)
+        return place.finished()
+    }
+}

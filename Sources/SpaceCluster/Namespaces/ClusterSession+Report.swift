@@ -1,0 +1,60 @@
+import ClusterStore
+import SpaceEngine
+
+extension ClusterSession {
+    /// How long a report waits for the store.
+    private static let patience = Duration.seconds(1)
+
+    /// What the store says of itself; `nil` if it does not answer.
+    func storeState() async -> ClusterReport.StoreState? {
+        let store = store
+        return await result(within: Self.patience) { try await store.status() }
+            .map { ClusterReport.StoreState(version: $0.version, troubles: $0.troubles) }
+    }
+
+    /// The members of now, by number; `nil` if the store does not answer.
+    func members() async -> [ClusterReport.Member]? {
+        let (store, keys) = (store, keys)
+        let reading = await result(within: Self.patience) {
+            try await store.read(keys.members, limit: nil, keysOnly: false)
+        }
+        return reading.map { reading in
+            reading.rows.compactMap { row in
+                guard let number = keys.member(ofKey: row.key), let value = try? MemberValue(decoding: row.value)
+                else { return nil }
+                return ClusterReport.Member(number: number, machine: value.machine)
+            }
+            .sorted { $0.number < $1.number }
+        }
+    }
+
+    /// What this machine knows of a namespace, or of all; the store is asked only for the head of the one.
+    func reports(of name: NamespaceName?) async -> [ClusterReport.Namespace] {
+        guard let name else {
+            var reports: [ClusterReport.Namespace] = []
+            for namespace in all { reports.append(await namespace.report()) }
+            return reports.sorted { $0.name < $1.name }
+        }
+        guard let namespace = namespace(name) else { return [] }
+        let head = await result(within: Self.patience) { try await namespace.appender.readHead() }
+        var report = await namespace.report()
+        report.head = head
+        return [report]
+    }
+}
+
+extension LiveNamespace {
+    fileprivate func report() async -> ClusterReport.Namespace {
+        ClusterReport.Namespace(
+            name: keys.name.text,
+            durable: await appender.head,
+            applied: applied,
+            pen: await appender.penHolder,
+            joined: joined.keys.sorted(),
+            owners: owners.keys.sorted(),
+            base: manifest?.position.entry ?? 0,
+            troubles: allTroubles,
+            events: events
+        )
+    }
+}

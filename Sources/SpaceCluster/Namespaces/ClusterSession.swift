@@ -1,0 +1,203 @@
+import ClusterStore
+import SpaceEngine
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// The time for which this machine is one member: its leases, and the namespaces that it takes part in.
+final class ClusterSession: Sendable {
+    let store: any Store
+    let keys: ClusterKeys
+    let root: any ReplicaRoot
+    let settings: ClusterSettings
+    let registrar: Registrar
+    let membership: Membership
+    /// Nudged when another namespace is known, or all are.
+    private let news: Nudge
+    /// The namespaces, by name.
+    private let namespaces = Mutex<[NamespaceName: LiveNamespace]>([:])
+    /// The names that are being made replicated; no replica of these is removed meanwhile.
+    private let founding = Mutex<Set<NamespaceName>>([])
+    /// The lives that the store has; `nil` until all are known.
+    private let lives = Mutex<[NamespaceName: NamespaceLife]?>(nil)
+
+    init(
+        store: any Store,
+        keys: ClusterKeys,
+        root: any ReplicaRoot,
+        settings: ClusterSettings,
+        registrar: Registrar,
+        membership: Membership,
+        news: Nudge
+    ) {
+        self.store = store
+        self.keys = keys
+        self.root = root
+        self.settings = settings
+        self.registrar = registrar
+        self.membership = membership
+        self.news = news
+    }
+
+    /// The namespace of a name, if this machine takes part in it.
+    func namespace(_ name: NamespaceName) -> LiveNamespace? { namespaces.withLock { $0[name] } }
+
+    var all: [LiveNamespace] { namespaces.withLock { Array($0.values) } }
+
+    /// Whether the store is known to have another life of a name, or none.
+    func isGone(_ name: NamespaceName, _ life: UInt64) -> Bool {
+        lives.withLock { lives in lives.map { $0[name]?.number != life } ?? false }
+    }
+
+    /// Lives until a lease is lost or the task is cancelled.
+    ///
+    /// - Parameter onReady: Called when all namespaces are known.
+    /// - Throws: Why it has ended.
+    func run(onReady: @escaping @Sendable () -> Void) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { [self] in
+                try await registrar.keep(membership.lease, seconds: settings.leaseSeconds)
+            }
+            group.addTask { [self] in
+                try await registrar.keep(
+                    membership.ownerLease,
+                    seconds: max(settings.ownerSeconds, settings.leaseSeconds)
+                )
+            }
+            group.addTask { [self] in try await discover(onReady) }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    // MARK: Founding
+
+    private var founder: Founder { Founder(store: store, keys: keys, root: root, member: membership.number) }
+
+    /// Makes a namespace of this root one of all machines.
+    func replicate(_ name: NamespaceName) async -> DaemonAnswer {
+        let founder = founder
+        guard founding.withLock({ $0.insert(name).inserted }) else {
+            return .refused("another process makes this namespace replicated")
+        }
+        defer { _ = founding.withLock { $0.remove(name) } }
+        do {
+            switch try await onThread({ founder.found(name) }) {
+            case .success:
+                await waitUntilEntered(name)
+                return .done
+            case .failure(let failure): return failure.answer
+            }
+        } catch {
+            return .unavailable("\(error)")
+        }
+    }
+
+    /// Waits until this machine takes part in a namespace that it has founded.
+    ///
+    /// So a process that writes next need not wait. The namespace is replicated in any case.
+    private func waitUntilEntered(_ name: NamespaceName) async {
+        let deadline = MonotonicInstant.now.advanced(by: settings.answerTime)
+        while !deadline.hasPassed, !Task.isCancelled {
+            let seen = news.count
+            if let namespace = namespace(name) {
+                await namespace.waitUntilEntered(until: deadline)
+                return
+            }
+            await news.wait(after: seen, until: deadline)
+        }
+    }
+
+    // MARK: Discovery
+
+    /// Takes part in each namespace that the store has, and removes the replicas of others.
+    private func discover(_ onReady: @escaping @Sendable () -> Void) async throws {
+        let root = root
+        let local = try await onThread { try root.replicas().map(\.name) }
+        await withTaskGroup(of: Void.self) { group in
+            var slots: [NamespaceName: NamespaceSlot] = [:]
+            func slot(_ name: NamespaceName) -> NamespaceSlot {
+                if let slot = slots[name] { return slot }
+                let slot = makeSlot(name)
+                slots[name] = slot
+                return slot
+            }
+            var pause = Pause(settings)
+            var isFirst = true
+            while !Task.isCancelled {
+                do {
+                    let reading = try await store.read(keys.ids, limit: nil, keysOnly: false)
+                    var found: [NamespaceName: NamespaceLife] = [:]
+                    for row in reading.rows { if let (name, life) = read(row) { found[name] = life } }
+                    for name in found.keys { _ = slot(name) }
+                    if isFirst { for name in local { if let name = try? NamespaceName(name) { _ = slot(name) } } }
+                    for (name, slot) in slots { await slot.set(found[name]) }
+                    if isFirst {
+                        for slot in slots.values { group.addTask { await slot.run() } }
+                        isFirst = false
+                    }
+                    lives.withLock { $0 = found }
+                    news.nudge()
+                    onReady()
+                    pause.reset()
+                    for try await news in store.watch(keys.ids, from: reading.revision + 1) {
+                        guard case .changes(let changes, _) = news else { continue }
+                        for change in changes {
+                            let (key, row): (String, StoreRow?) =
+                                switch change {
+                                case .put(let row): (row.key, row)
+                                case .deleted(let key, _): (key, nil)
+                                }
+                            guard let name = keys.name(ofKey: key) else { continue }
+                            let isNew = slots[name] == nil
+                            let slot = slot(name)
+                            let life = row.flatMap { read($0)?.1 }
+                            lives.withLock { $0?[name] = life }
+                            await slot.set(life)
+                            if isNew { group.addTask { await slot.run() } }
+                        }
+                    }
+                } catch {
+                    // The store is read again.
+                }
+                await pause.wait()
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func read(_ row: StoreRow) -> (NamespaceName, NamespaceLife)? {
+        guard let name = keys.name(ofKey: row.key), let value = try? NumberValue(decoding: row.value),
+            value.number != 0
+        else { return nil }
+        return (name, NamespaceLife(number: value.number))
+    }
+
+    private func makeSlot(_ name: NamespaceName) -> NamespaceSlot {
+        NamespaceSlot(
+            name,
+            make: { [self] life in
+                LiveNamespace(
+                    keys: keys.namespace(name, life),
+                    store: store,
+                    root: root,
+                    settings: settings,
+                    registrar: registrar,
+                    membership: membership
+                )
+            },
+            removeEarlier: { [root, founder, weak self] in
+                guard self?.founding.withLock({ $0.contains(name) }) == false else { return }
+                try? await onThread {
+                    // What this machine was publishing is no earlier life.
+                    if try founder.mend(name) { return }
+                    for replica in try root.replicas() where replica.name == name.text { try replica.remove() }
+                }
+            },
+            change: { [weak self] namespace in
+                self?.namespaces.withLock { $0[name] = namespace }
+                self?.news.nudge()
+            }
+        )
+    }
+}

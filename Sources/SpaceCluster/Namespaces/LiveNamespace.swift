@@ -1,0 +1,398 @@
+package import ClusterStore
+import SpaceEngine
+import SpaceSystem
+
+/// One life of a namespace on this machine: its replica follows the log, and its processes append to it.
+///
+/// Guarantees (tools/model/basing.pml, members.pml): the replica applies every entry once and in order, also if the watch
+/// was lost, silent or compacted, and if the log was trimmed meanwhile. A replica that can't apply an entry takes no part:
+/// the machine gives up the pen, and its member ends in this namespace, so that other machines return its claims.
+///
+/// 1. The replica's last entry is compared with the log's, by identity. A replica that is behind a trimmed log is made anew
+///    from the base; one that has other entries is set aside first (``attach()``).
+/// 2. Everything that is known of the namespace is read at one revision, and watched from the next (``watchAll()``).
+/// 3. Entries are applied by number, one after the other; what the watch has not delivered is read (``applyAll(to:)``).
+/// 4. When the replica has all entries, `joined/<member>` is put, and then the member enters by an entry.
+///    (``takePlace(of:_:)``)
+package actor LiveNamespace {
+    package nonisolated let keys: NamespaceKeys
+    package nonisolated let appender: Appender
+    nonisolated let store: any Store
+    nonisolated let root: any ReplicaRoot
+    nonisolated let settings: ClusterSettings
+    nonisolated let registrar: Registrar
+    nonisolated let membership: Membership
+
+    /// The number under which this machine takes part.
+    package private(set) var identity: Appender.Identity
+    /// Nudged when something here or in the store has changed.
+    nonisolated let news = Nudge()
+
+    var replica: (any Replica)?
+    var joined: [UInt32: StoreRow] = [:]
+    var owners: [UInt32: StoreRow] = [:]
+    var manifest: ManifestValue?
+    package internal(set) var applied: UInt64 = 0
+    /// The bytes of the entries that were applied since the last base.
+    var bytesBehindBase = 0
+    var baseTrouble: String?
+    /// The revision of this machine's key as an owner, and when a process of it was last seen owning the namespace.
+    var ownerRevision: Int64?
+    var lastOwned = MonotonicInstant.now
+    /// How far the watch has come.
+    private var watchedHead: UInt64 = 0
+    private var watchedRevision: Int64 = 0
+    /// What is wrong now.
+    package internal(set) var trouble: String?
+    /// What was set aside, and why.
+    package internal(set) var events: [String] = []
+
+    package init(
+        keys: NamespaceKeys,
+        store: any Store,
+        root: any ReplicaRoot,
+        settings: ClusterSettings,
+        registrar: Registrar,
+        membership: Membership
+    ) {
+        self.keys = keys
+        self.store = store
+        self.root = root
+        self.settings = settings
+        self.registrar = registrar
+        self.membership = membership
+        identity = Appender.Identity(number: membership.number, lease: membership.lease)
+        appender = Appender(store: store, keys: keys, settings: settings)
+    }
+
+    /// Takes part until the namespace's life has ended or the task is cancelled.
+    ///
+    /// - Returns: Whether the life has ended; the replica is removed then.
+    package func run() async -> Bool {
+        let appender = appender
+        return await withTaskCancellationHandler {
+            await follow()
+        } onCancel: {
+            // Now, since a step that waits for an answer to this machine as a process of it ends only then.
+            Task { await appender.end(Self.leaving) }
+        }
+    }
+
+    private static let leaving = "the daemon has left the cluster, and joins it again"
+
+    private func follow() async -> Bool {
+        let appender = appender
+        let driving = Task { await appender.drive() }
+        defer { driving.cancel() }
+        var pause = Pause(settings)
+        var isGone = false
+        while !Task.isCancelled, !isGone {
+            let began = MonotonicInstant.now
+            do {
+                try await takePart()
+            } catch Leaving.gone {
+                isGone = true
+            } catch Leaving.stopped(let why) {
+                await stop(why)
+            } catch Leaving.again(let why) {
+                trouble = why
+                if began.advanced(by: settings.longestPause).hasPassed { pause.reset() }
+                await pause.wait()
+            } catch {
+                await pause.wait()
+            }
+        }
+        await leave(isGone ? "the namespace was deleted" : Self.leaving)
+        if isGone { await removeReplica() }
+        return isGone
+    }
+
+    private func takePart() async throws {
+        let replica = try await attach()
+        trouble = nil
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.watchAll() }
+            group.addTask { try await self.applyAll(to: replica) }
+            group.addTask { try await self.lookNowAndThen() }
+            group.addTask { try await self.takePlace(of: replica) }
+            group.addTask { try await self.makeBases(of: replica) }
+            group.addTask { try await self.keepOwners(of: replica) }
+            defer { group.cancelAll() }
+            // None of them ends but by an error.
+            do { try await group.next() } catch {
+                // Now, since one of the others may wait for an answer to this machine as a process of it.
+                switch error {
+                case Leaving.stopped(let why): await appender.stand(.stopped(identity, why))
+                case Leaving.gone: await appender.end("the namespace was deleted")
+                default: break
+                }
+                throw error
+            }
+        }
+    }
+
+    // MARK: Leaving
+
+    /// The machine takes no part until the replica is tried again.
+    private func stop(_ why: String) async {
+        trouble = why
+        let old = identity
+        await appender.stand(.stopped(old, why))
+        replica?.publish(member: 0)
+        // Its member ends in this namespace: the others return its claims. They may have done so when the replica is tried
+        // again, so it is then another member.
+        while !Task.isCancelled {
+            do {
+                _ = try await store.transact(
+                    StoreTransaction(then: [.delete(.key(keys.key(.joined(old.number))))])
+                )
+                if hasJoined {
+                    let number = try await registrar.number(on: membership.lease)
+                    identity = Appender.Identity(number: number, lease: membership.lease)
+                    hasJoined = false
+                }
+                break
+            } catch { await news.wait(after: news.count, until: .now.advanced(by: settings.shortestPause)) }
+        }
+        closeReplica()
+        let end = MonotonicInstant.now.advanced(by: settings.mendInterval)
+        while !Task.isCancelled, !end.hasPassed, !isRetryAsked { await news.wait(after: news.count, until: end) }
+        isRetryAsked = false
+    }
+
+    /// Whether the member has entered by an entry since the replica was attached.
+    var hasEntered = false
+
+    /// Whether `joined/<number>` may have been put for the number of now.
+    var hasJoined = false
+    private var isRetryAsked = false
+
+    /// Tries a replica that has stopped again, at once.
+    package func retry() {
+        isRetryAsked = true
+        news.nudge()
+    }
+
+    private func leave(_ why: String) async {
+        await appender.end(why)
+        replica?.publish(member: 0)
+        closeReplica()
+        news.nudge()
+    }
+
+    private func closeReplica() {
+        hasEntered = false
+        replica?.close()
+        replica = nil
+    }
+
+    private func removeReplica() async {
+        let (root, name, life) = (root, keys.name.text, keys.life)
+        do {
+            try await onThread {
+                for replica in try root.replicas() where replica.name == name && replica.life == life {
+                    try replica.remove()
+                }
+            }
+        } catch {
+            trouble = "the deleted namespace's replica can't be removed: \(error)"
+        }
+    }
+
+    // MARK: Following
+
+    /// Finds or makes the replica, and learns all that the store says of the namespace.
+    private func attach() async throws -> any Replica {
+        while true {
+            try Task.checkCancellation()
+            let found = try await findReplica()
+            var position: ReplicaPosition?
+            if let found { position = try await onReplica { try found.position() } }
+            let before = watchedRevision
+            let picture = try await Picture(store, keys, at: position?.entry ?? 0)
+            guard picture.isSameLife else { throw Leaving.gone }
+            if picture.revision < before {
+                // The replica that is ahead then is set aside below.
+                events.append("the store was set back from revision \(before) to \(picture.revision)")
+                await appender.forget()
+                watchedRevision = 0
+            }
+            guard let replica = found, let position else {
+                try await makeReplica(picture)
+                continue
+            }
+            switch picture.fit(position, replica) {
+            case .fits: break
+            case .isBehindTheLog:
+                try await onReplica { try replica.remove() }
+                continue
+            case .isAnother(let why):
+                // A store that was set back may have come as far as before meanwhile, and its revision then tells nothing:
+                // the entries in memory are of the log that is no more.
+                await appender.forget()
+                watchedRevision = 0
+                let place = try await onReplica { try replica.setAside() }
+                events.append("\(why); it was set aside: \(place)")
+                continue
+            }
+            self.replica = replica
+            applied = position.entry
+            joined = picture.joined
+            owners = picture.owners
+            manifest = picture.manifest
+            watchedHead = picture.head ?? 0
+            lookedHead = 0
+            watchedRevision = picture.revision
+            await appender.begin(
+                head: picture.head ?? 0,
+                pen: picture.pen,
+                wants: picture.wants,
+                revision: picture.revision
+            )
+            await appender.stand(.present(identity))
+            return replica
+        }
+    }
+
+    private func findReplica() async throws -> (any Replica)? {
+        let (root, name, life) = (root, keys.name, keys.life)
+        return try await onReplica {
+            let marks = FoundingMarks(root: root.path)
+            var found: (any Replica)?
+            for replica in try root.replicas() where replica.name == name.text {
+                if replica.life == life {
+                    found = replica
+                } else if try marks.contains(name) {
+                    // It was never published, and the name belongs to another life now.
+                    try root.abandon(replica)
+                } else {
+                    // An earlier life has ended on all machines.
+                    try replica.remove()
+                }
+            }
+            marks.remove(name)
+            return found
+        }
+    }
+
+    private func makeReplica(_ picture: Picture) async throws {
+        guard let manifest = picture.manifest else { throw Leaving.again("the namespace has no base yet") }
+        let (root, reader) = (root, BaseReader(store: store, keys: keys, manifest: manifest))
+        do {
+            try await onThread { try reader.makeReplica(in: root) }
+        } catch let error as BaseReader.Failure {
+            switch error {
+            case .store(let error): throw Leaving.again(error.told)
+            case .replaced: throw Leaving.again("the base was replaced while it was read")
+            case .value(let error): throw Leaving.stopped("the namespace's base \(error.told)")
+            }
+        } catch let error as SpaceError {
+            throw Leaving.stopped(error.reason)
+        }
+    }
+
+    /// Runs what a replica does on a thread; an error stops the replica.
+    nonisolated func onReplica<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+        do {
+            return try await onThread(body)
+        } catch let error as SpaceError {
+            throw Leaving.stopped("the replica: \(error.reason)")
+        }
+    }
+
+    /// Learns what the watch delivers, until it ends.
+    private func watchAll() async throws {
+        do {
+            for try await news in store.watch(keys.all, from: watchedRevision + 1) {
+                switch news {
+                case .changes(let changes, let revision):
+                    var ofAppender: [(LiveKey, StoreChange)] = []
+                    for change in changes { learn(change, &ofAppender) }
+                    watchedRevision = max(watchedRevision, revision)
+                    await appender.learn(ofAppender)
+                    self.news.nudge()
+                case .progress(let revision): watchedRevision = max(watchedRevision, revision)
+                }
+            }
+        } catch let error as StoreError {
+            // Also if the history is compacted: everything is read again.
+            throw Leaving.again(error.told)
+        }
+        throw Leaving.again("the watch has ended")
+    }
+
+    private func learn(_ change: StoreChange, _ ofAppender: inout [(LiveKey, StoreChange)]) {
+        let (text, row): (String, StoreRow?) =
+            switch change {
+            case .put(let row): (row.key, row)
+            case .deleted(let key, _): (key, nil)
+            }
+        guard let key = keys.key(of: text) else { return }
+        switch key {
+        case .joined(let member): joined[member] = row
+        case .owner(let member): owners[member] = row
+        case .manifest:
+            manifest = row.flatMap { try? ManifestValue(decoding: $0.value, of: keys.life) } ?? manifest
+        case .basing, .last: break
+        case .head:
+            if let row, let value = try? NumberValue(decoding: row.value) { watchedHead = value.number }
+            ofAppender.append((key, change))
+        case .log, .pen, .want: ofAppender.append((key, change))
+        }
+    }
+
+    /// Applies the log's entries, one after the other.
+    private func applyAll(to replica: any Replica) async throws {
+        var position = applied
+        while true {
+            await appender.waitForEntry(behind: position)
+            try Task.checkCancellation()
+            let entries: [[UInt8]]
+            do {
+                entries = try await appender.entries(behind: position, mostBytes: 1 << 20)
+            } catch {
+                switch error {
+                case .store(let error): throw Leaving.again(error.told)
+                case .trimmed: throw Leaving.again(error.told)
+                case .value: throw Leaving.stopped(error.told)
+                }
+            }
+            position = try await onReplica {
+                // A process of this machine may have applied some of them already.
+                for entry in entries { _ = try replica.apply(entry) }
+                return try replica.position().entry
+            }
+            applied = position
+            bytesBehindBase += entries.reduce(0) { $0 + $1.count }
+            news.nudge()
+        }
+    }
+
+    /// Reads the head now and then: a watch may be silent without an end.
+    private func lookNowAndThen() async throws {
+        while true {
+            try await Task.sleep(for: settings.lookInterval)
+            let (seenHead, seenRevision) = (watchedHead, watchedRevision)
+            let outcome: StoreOutcome
+            do {
+                outcome = try await store.transact(
+                    StoreTransaction(then: [.read(.key(keys.id)), .read(.key(keys.key(.head)))])
+                )
+            } catch { continue }
+            guard outcome.readings.count == 2 else { continue }
+            if outcome.revision < seenRevision { throw Leaving.again("the store was set back") }
+            let life = outcome.readings[0].first.flatMap { try? NumberValue(decoding: $0.value).number }
+            if life != keys.life.number { throw Leaving.gone }
+            let head = outcome.readings[1].first.flatMap { try? NumberValue(decoding: $0.value).number } ?? 0
+            // The watch had the whole interval before this for what was there at its beginning.
+            if lookedHead > seenHead { throw Leaving.again("the watch is silent") }
+            lookedHead = head
+        }
+    }
+
+    /// The head that the look before the last found.
+    private var lookedHead: UInt64 = 0
+
+    /// What the report says.
+    package var allTroubles: [String] { [trouble, baseTrouble].compactMap(\.self) }
+}

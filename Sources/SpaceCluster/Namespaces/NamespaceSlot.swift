@@ -1,0 +1,69 @@
+import ClusterStore
+import SpaceEngine
+
+/// One name on this machine: which life of a namespace has it now, one after the other.
+actor NamespaceSlot {
+    let name: NamespaceName
+    private let make: @Sendable (NamespaceLife) -> LiveNamespace
+    private let removeEarlier: @Sendable () async -> Void
+    private let change: @Sendable (LiveNamespace?) -> Void
+    private let news = Nudge()
+    /// The life that the store says; `nil` if there is none.
+    private var life: NamespaceLife?
+
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - make: Makes the namespace of a life.
+    ///   - removeEarlier: Removes the replica of a life that has ended.
+    ///   - change: Told which namespace has the name now.
+    init(
+        _ name: NamespaceName,
+        make: @escaping @Sendable (NamespaceLife) -> LiveNamespace,
+        removeEarlier: @escaping @Sendable () async -> Void,
+        change: @escaping @Sendable (LiveNamespace?) -> Void
+    ) {
+        self.name = name
+        self.make = make
+        self.removeEarlier = removeEarlier
+        self.change = change
+    }
+
+    func set(_ life: NamespaceLife?) {
+        self.life = life
+        news.nudge()
+    }
+
+    /// Takes part in each life until it ends, until the task is cancelled.
+    func run() async {
+        while !Task.isCancelled {
+            let seen = news.count
+            guard let life else {
+                await removeEarlier()
+                if self.life == nil, !Task.isCancelled { await news.wait(after: seen) }
+                continue
+            }
+            let namespace = make(life)
+            change(namespace)
+            let running = Task { await namespace.run() }
+            await withTaskCancellationHandler {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { [self] in await waitForAnother(than: life) }
+                    group.addTask { _ = await running.value }
+                    await group.next()
+                    running.cancel()
+                    group.cancelAll()
+                }
+            } onCancel: {
+                running.cancel()
+            }
+            let isGone = await running.value
+            change(nil)
+            // The namespace itself has seen its end first; the watch will say so.
+            if isGone, self.life == life { self.life = nil }
+        }
+    }
+
+    private func waitForAnother(than life: NamespaceLife) async {
+        while self.life == life, !Task.isCancelled { await news.wait(after: news.count) }
+    }
+}

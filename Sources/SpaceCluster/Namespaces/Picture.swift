@@ -1,0 +1,113 @@
+import ClusterStore
+import SpaceEngine
+
+/// A namespace as the store has it at one revision.
+struct Picture {
+    let revision: Int64
+    let isSameLife: Bool
+    let head: UInt64?
+    let pen: StoreRow?
+    let wants: [UInt32: StoreRow]
+    let joined: [UInt32: StoreRow]
+    let owners: [UInt32: StoreRow]
+    let manifest: ManifestValue?
+    /// The log's entry at the replica's last one, and the next.
+    private let entries: [[UInt8]?]
+
+    /// Reads everything at one revision.
+    ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - keys: The namespace's keys.
+    ///   - entry: The number of the replica's last entry.
+    /// - Throws: `again` if the store does not answer; `stopped` if a value can't be used.
+    init(_ store: any Store, _ keys: NamespaceKeys, at entry: UInt64) async throws(Leaving) {
+        let outcome: StoreOutcome
+        do throws(StoreError) {
+            outcome = try await store.transact(
+                StoreTransaction(then: [
+                    .read(.key(keys.id)), .read(.key(keys.key(.head))), .read(.key(keys.key(.pen))),
+                    .read(.key(keys.key(.manifest))), .read(.key(keys.key(.log(entry)))),
+                    .read(.key(keys.key(.log(entry + 1)))), .read(keys.wants), .read(keys.joined), .read(keys.owners),
+                ])
+            )
+        } catch {
+            throw .again(error.told)
+        }
+        guard outcome.readings.count == 9 else { throw .again("the store's answer is incomplete") }
+        let rows = outcome.readings
+        func members(_ rows: [StoreRow]) -> [UInt32: StoreRow] {
+            var found: [UInt32: StoreRow] = [:]
+            for row in rows {
+                switch keys.key(of: row.key) {
+                case .want(let member), .joined(let member), .owner(let member): found[member] = row
+                default: break
+                }
+            }
+            return found
+        }
+        do throws(ValueError) {
+            revision = outcome.revision
+            isSameLife =
+                try rows[0].first.map { row throws(ValueError) in
+                    try NumberValue(decoding: row.value).number == keys.life.number
+                } ?? false
+            head = try rows[1].first.map { row throws(ValueError) in try NumberValue(decoding: row.value).number }
+            pen = rows[2].first
+            manifest = try rows[3].first.map { row throws(ValueError) in
+                try ManifestValue(decoding: row.value, of: keys.life)
+            }
+            entries = try rows[4...5].map { rows throws(ValueError) in
+                try rows.first.map { row throws(ValueError) in
+                    try LogValue(decoding: row.value, of: keys.life).entry
+                }
+            }
+            wants = members(rows[6])
+            joined = members(rows[7])
+            owners = members(rows[8])
+        } catch {
+            throw .stopped("what the store says of the namespace \(error.told)")
+        }
+    }
+
+    /// How a replica stands to the log.
+    enum Fit {
+        case fits
+        /// The log does not have the entries behind the replica's last any more.
+        case isBehindTheLog
+        /// The replica has what the log has not.
+        case isAnother(String)
+    }
+
+    /// Compares the log with a replica's position, by the identity of its last entry, not by its number alone.
+    func fit(_ position: ReplicaPosition, _ replica: any Replica) -> Fit {
+        let head = head ?? 0
+        if position.entry > head {
+            return .isAnother("the replica goes up to entry \(position.entry), and the log up to \(head)")
+        }
+        let other = "entry \(position.entry) of the log is another one than the replica's"
+        if let entry = entries[0] {
+            guard replica.links(of: entry)?.behind == position.link else { return .isAnother(other) }
+        }
+        if let manifest, manifest.position.entry == position.entry, manifest.position.link != position.link {
+            return .isAnother(other)
+        }
+        if position.entry < head {
+            guard let next = entries[1] else { return .isBehindTheLog }
+            guard replica.links(of: next)?.before == position.link else { return .isAnother(other) }
+        } else if entries[0] == nil, manifest?.position.entry != position.entry {
+            return .isBehindTheLog
+        }
+        return .fits
+    }
+}
+
+/// Why a machine does not take part in a namespace any more.
+enum Leaving: Error {
+    /// The namespace's life has ended.
+    case gone
+    /// The replica can't be used until it is mended.
+    case stopped(String)
+    /// The next try may succeed.
+    case again(String)
+}

@@ -1,0 +1,207 @@
+package import ClusterStore
+package import SpaceEngine
+import SpaceSystem
+
+/// The pen: who has it, how it is fetched, and when it goes on.
+///
+/// It is the key `pen`, which hangs on its holder's lease. A machine fetches it by putting the key if it is absent, else
+/// it puts its own key `want`. The holder hands the pen to the member whose `want` is the oldest: it puts the pen anew,
+/// on that member's lease, and deletes that `want`, if neither has changed meanwhile. While others wait, the holder keeps
+/// the pen a moment after its last use, so that several commits pay for one hand-over, but no longer than its turn; and
+/// it never waits longer than `penPatience` for a process that has the pen, since that process may be stopped.
+extension Appender {
+    /// Asks for the pen on behalf of a connection.
+    ///
+    /// The process holds the gate meanwhile, which the daemon needs before this machine can take part: so no process
+    /// waits here for that.
+    package func fetchPen(for use: UInt64) async -> DaemonAnswer {
+        let deadline = MonotonicInstant.now.advanced(by: settings.answerTime)
+        waiting += 1
+        defer {
+            waiting -= 1
+            wake()
+        }
+        wake()
+        while true {
+            switch standing {
+            case .absent(let why): return .joining(why)
+            case .stopped(_, let why): return .unavailable(why)
+            case .present(let me):
+                // A later commit must not begin before the outcome of an earlier one is known.
+                if commit == nil, let holder = pen.holder, holder.member == me.number, !isTurnOver {
+                    uses.insert(use)
+                    return .pen(holder.modified, head: head)
+                }
+            }
+            guard !deadline.hasPassed, !Task.isCancelled else { return .unavailable(reasonForNoPen) }
+            await sleep(until: deadline)
+        }
+    }
+
+    /// A connection does not use the pen any more.
+    package func endUse(_ use: UInt64) {
+        guard uses.remove(use) != nil else { return }
+        lastUse = .now
+        wake()
+    }
+
+    private var reasonForNoPen: String {
+        if commit != nil { return "the outcome of this machine's last commit is not known yet" }
+        guard let holder = pen.holder else { return "the store did not give the pen in time" }
+        return "member \(holder.member) did not hand over the pen in time"
+    }
+
+    private var isTurnOver: Bool { turn?.advanced(by: settings.penTurn).hasPassed ?? false }
+
+    // MARK: The driver
+
+    private enum Step {
+        case fetch(Identity)
+        case ask(Identity, PenView.Holder)
+        case handOver(PenView.Holder, to: UInt32, StoreRow)
+        case giveUp(PenView.Holder)
+        case wait(MonotonicInstant?)
+    }
+
+    /// Fetches the pen, hands it over and gives it up, until the task is cancelled.
+    ///
+    /// Only this function changes the key, apart from the search for an outcome.
+    package func drive() async {
+        var pause = Pause(settings)
+        while !Task.isCancelled {
+            do {
+                switch nextStep() {
+                case .fetch(let me): try await fetch(me)
+                case .ask(let me, let holder): try await ask(me, holder)
+                case .handOver(let holder, let member, let want): try await handOver(holder, to: member, want)
+                case .giveUp(let holder): try await giveUp(holder)
+                case .wait(let moment):
+                    await sleep(until: moment)
+                    continue
+                }
+                pause.reset()
+            } catch {
+                // The next step goes by what the store says now.
+                await pause.wait()
+                try? await look()
+            }
+        }
+    }
+
+    private func nextStep() -> Step {
+        guard case .present(let me) = standing else {
+            turn = nil
+            if case .stopped(let me, _) = standing, let holder = pen.holder, holder.member == me.number {
+                return .giveUp(holder)
+            }
+            return .wait(nil)
+        }
+        guard let holder = pen.holder, holder.member == me.number else {
+            turn = nil
+            guard waiting > 0 else { return .wait(nil) }
+            guard let holder = pen.holder else { return .fetch(me) }
+            return pen.asks(me.number) ? .wait(nil) : .ask(me, holder)
+        }
+        guard let next = pen.first(butFor: me.number) else {
+            turn = nil
+            return .wait(nil)
+        }
+        let begin = turn ?? .now
+        turn = begin
+        let end = begin.advanced(by: settings.penTurn)
+        let moment =
+            if !uses.isEmpty {
+                end.advanced(by: settings.penPatience)
+            } else if waiting > 0 {
+                end
+            } else {
+                min(end, lastUse.advanced(by: settings.penKeep))
+            }
+        return moment.hasPassed ? .handOver(holder, to: next.member, next.row) : .wait(moment)
+    }
+
+    // MARK: The transactions
+
+    private var penKey: String { keys.key(.pen) }
+    private var penAndHead: [StoreOperation] { [.read(.key(penKey)), .read(.key(keys.key(.head)))] }
+
+    private func fetch(_ me: Identity) async throws(StoreError) {
+        let outcome = try await store.transact(
+            StoreTransaction(
+                if: [.modified(penKey, 0)],
+                then: [
+                    .put(penKey, NumberValue(me.number).encoded, me.lease),
+                    .delete(.key(keys.key(.want(me.number)))),
+                ] + penAndHead,
+                else: penAndHead
+            )
+        )
+        if outcome.held { pen.learn(want: me.number, nil, at: outcome.revision) }
+        learn(outcome)
+    }
+
+    private func ask(_ me: Identity, _ holder: PenView.Holder) async throws(StoreError) {
+        let key = keys.key(.want(me.number))
+        let outcome = try await store.transact(
+            StoreTransaction(
+                if: [.modified(penKey, holder.modified)],
+                then: [.put(key, NumberValue(me.number).encoded, me.lease)] + penAndHead + [.read(.key(key))],
+                else: penAndHead
+            )
+        )
+        learn(outcome)
+        if outcome.held, let row = outcome.readings.last?.first {
+            pen.learn(want: me.number, row, at: outcome.revision)
+        }
+    }
+
+    private func handOver(_ holder: PenView.Holder, to member: UInt32, _ want: StoreRow) async throws(StoreError) {
+        do {
+            let outcome = try await store.transact(
+                StoreTransaction(
+                    if: [.modified(penKey, holder.modified), .modified(want.key, want.modified)],
+                    then: [.put(penKey, NumberValue(member).encoded, want.lease), .delete(.key(want.key))]
+                        + penAndHead + [.read(.key(want.key))],
+                    else: penAndHead + [.read(.key(want.key))]
+                )
+            )
+            pen.learn(want: member, outcome.readings.last?.first, at: outcome.revision)
+            learn(outcome)
+        } catch .refused {
+            // Its lease has ended; the watch will say that its key is gone.
+            pen.learn(want: member, nil, at: want.modified + 1)
+        }
+        wake()
+    }
+
+    private func giveUp(_ holder: PenView.Holder) async throws(StoreError) {
+        learn(
+            try await store.transact(
+                StoreTransaction(
+                    if: [.modified(penKey, holder.modified)],
+                    then: [.delete(.key(penKey))] + penAndHead,
+                    else: penAndHead
+                )
+            )
+        )
+    }
+
+    /// Asks the store how far the log goes now.
+    package func readHead() async throws(StoreError) -> UInt64 {
+        try await look()
+        return head
+    }
+
+    /// Asks the store who has the pen.
+    package func look() async throws(StoreError) {
+        learn(try await store.transact(StoreTransaction(then: penAndHead)))
+    }
+
+    private func learn(_ outcome: StoreOutcome) {
+        if let row = outcome.readings.dropFirst().first?.first, let value = try? NumberValue(decoding: row.value) {
+            learn(head: value.number)
+        }
+        pen.learn(outcome.readings.first?.first, at: outcome.revision)
+        wake()
+    }
+}

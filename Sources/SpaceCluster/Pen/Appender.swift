@@ -1,0 +1,194 @@
+package import ClusterStore
+import SpaceEngine
+import SpaceSystem
+
+/// The pen and the appends of one namespace, for the processes of one machine.
+///
+/// Guarantees, against lost answers, late and repeated requests, lost leases and restarts (tools/model/appending.pml):
+/// an entry stands in the log once, on the state that it was made for, and its process is told `done` only if it is
+/// there, and `refused` only if it is not and never will be.
+///
+/// 1. A process asks for the pen. It gets the revision that gave the pen to this machine, and the log's head.
+/// 2. It executes its transaction on the state of that head, and appends behind it with that revision. One transaction of
+///    the store compares both and puts the entry, the head and the member's last commit. The daemon replaces neither the
+///    head nor the revision by newer ones: then the entry would stand on another state than its own.
+/// 3. If the store refuses or does not answer, the daemon finds out what has happened (``Commit``). Until it knows, the
+///    machine's next process gets no pen for this namespace.
+/// 4. The pen goes to another machine by a transaction that compares the pen's revision, so it never waits for the
+///    gate, for a replica, or for a process (``drive()``).
+///
+/// Safety depends on the compares alone. What is known here of pen and head may be old: it decides only what is tried.
+package actor Appender {
+    /// As which member this machine writes, or why it does not.
+    package enum Standing: Sendable {
+        case absent(String)
+        /// The machine takes no part until its replica is mended; it gives up the pen.
+        case stopped(Identity, String)
+        case present(Identity)
+    }
+
+    /// A member's number, and the lease that its keys hang on.
+    package struct Identity: Hashable, Sendable {
+        package let number: UInt32
+        package let lease: StoreLease
+
+        package init(number: UInt32, lease: StoreLease) {
+            self.number = number
+            self.lease = lease
+        }
+    }
+
+    package nonisolated let keys: NamespaceKeys
+    let store: any Store
+    let settings: ClusterSettings
+
+    var standing = Standing.absent("the daemon has not joined the namespace yet")
+    var pen = PenView()
+    /// The number of the last entry, as far as it is known; it is exact while this machine has the pen.
+    package internal(set) var head: UInt64 = 0
+    var cache: EntryCache
+
+    /// The connections that have the pen, and how many wait for it.
+    var uses: Set<UInt64> = []
+    var waiting = 0
+    var lastUse = MonotonicInstant.now
+    /// Since when another machine waits while this one has the pen.
+    var turn: MonotonicInstant?
+
+    /// The commit whose outcome is not known yet; there is one at most.
+    var commit: Commit?
+    var verdicts: [CommitID: Verdict] = [:]
+    var awaited: Set<CommitID> = []
+    private var counter: UInt64 = 0
+    /// Whether the daemon leaves the namespace, so that nobody waits for outcomes any more.
+    var isEnded = false
+
+    private var sleepers: [UInt64: CheckedContinuation<Void, Never>] = [:]
+    private var nextSleeper: UInt64 = 0
+
+    package init(store: any Store, keys: NamespaceKeys, settings: ClusterSettings) {
+        self.store = store
+        self.keys = keys
+        self.settings = settings
+        cache = EntryCache(mostBytes: settings.mostCachedBytes)
+    }
+
+    // MARK: What it is told
+
+    package func stand(_ standing: Standing) {
+        guard !isEnded else { return }
+        self.standing = standing
+        wake()
+    }
+
+    /// Ends all waits: the daemon leaves the namespace.
+    package func end(_ why: String) {
+        guard !isEnded else { return }
+        standing = .absent(why)
+        isEnded = true
+        wake()
+    }
+
+    /// Learns what was read at one revision: all of the pen, and how far the log goes.
+    package func begin(head: UInt64, pen row: StoreRow?, wants: [UInt32: StoreRow], revision: Int64) {
+        learn(head: head)
+        pen.learn(row, at: revision)
+        pen.learn(wants: wants, at: revision)
+        wake()
+    }
+
+    /// Forgets what it knows: the store was set back to an earlier state, and gives out its revisions again.
+    package func forget() {
+        head = 0
+        pen = PenView()
+        cache = EntryCache(mostBytes: settings.mostCachedBytes)
+    }
+
+    /// Learns the changes that the watch has delivered together.
+    package func learn(_ changes: [(LiveKey, StoreChange)]) {
+        for (key, change) in changes { learn(key, change) }
+        wake()
+    }
+
+    private func learn(_ key: LiveKey, _ change: StoreChange) {
+        switch (key, change) {
+        case (.log(let number), .put(let row)):
+            // An entry that does not decode is read again by whoever needs it, which tells why.
+            if let value = try? LogValue(decoding: row.value, of: keys.life) { cache.insert(number, value.entry) }
+        case (.head, .put(let row)):
+            if let value = try? NumberValue(decoding: row.value) { learn(head: value.number) }
+        case (.pen, .put(let row)): pen.learn(row, at: row.modified)
+        case (.pen, .deleted(_, let revision)): pen.learn(nil as PenView.Holder?, at: revision)
+        case (.want(let member), .put(let row)): pen.learn(want: member, row, at: row.modified)
+        case (.want(let member), .deleted(_, let revision)): pen.learn(want: member, nil, at: revision)
+        default: break
+        }
+    }
+
+    func learn(head number: UInt64) { head = max(head, number) }
+
+    /// The member that has the pen, as far as it is known.
+    package var penHolder: UInt32? { pen.holder?.member }
+
+    /// A commit's name that no commit of this member had before.
+    func nextID(of member: UInt32) -> CommitID {
+        counter += 1
+        return CommitID(member: member, counter: counter)
+    }
+
+    // MARK: Entries
+
+    /// The entries behind one, as far as they are in the log and fit.
+    package func entries(behind number: UInt64, mostBytes: Int) async throws(LogReader.Failure) -> [[UInt8]] {
+        let head = head
+        guard number < head else { return [] }
+        var found: [[UInt8]] = []
+        var bytes = 0
+        var next = number + 1
+        while next <= head, bytes < mostBytes, let entry = cache[next] {
+            found.append(entry)
+            bytes += entry.count
+            next += 1
+        }
+        guard found.isEmpty else { return found }
+        return try await LogReader(store: store, keys: keys).entries((number + 1)...head, mostBytes: mostBytes)
+    }
+
+    /// Waits until the log goes beyond an entry, or the task is cancelled.
+    package func waitForEntry(behind number: UInt64) async {
+        while head <= number, !Task.isCancelled { await sleep(until: nil) }
+    }
+
+    // MARK: Waiting
+
+    /// Lets all waits look again.
+    func wake() {
+        let woken = sleepers
+        sleepers = [:]
+        for sleeper in woken.values { sleeper.resume() }
+    }
+
+    private func wake(_ number: UInt64) { sleepers.removeValue(forKey: number)?.resume() }
+
+    /// Waits until something has changed, the moment has come, or the task is cancelled.
+    ///
+    /// The caller looks first: no change between its look and this call is missed, since both are one step of the actor.
+    func sleep(until moment: MonotonicInstant?) async {
+        let number = nextSleeper
+        nextSleeper += 1
+        let timer = moment.map { moment in
+            Task {
+                while !moment.hasPassed, !Task.isCancelled { try? await Task.sleep(for: moment.remaining) }
+                self.wake(number)
+            }
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                if Task.isCancelled { continuation.resume() } else { sleepers[number] = continuation }
+            }
+        } onCancel: {
+            Task { await self.wake(number) }
+        }
+        timer?.cancel()
+    }
+}

@@ -1,0 +1,177 @@
+import Glibc
+import SpaceEngine
+import SpaceInspection
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+import TupleSpace
+
+/// A replica of this root, in the namespace's own files.
+///
+/// The daemon opens it without owning it. Its transactions are the daemon's: they need no member that takes part, because
+/// they take members in and out.
+final class LocalReplica: Replica {
+    private let namespace: Namespace
+    private let core: NamespaceCore
+    private let timeout: Duration
+
+    /// Takes over a handle on a replica, or on a namespace that is about to be one.
+    init(_ namespace: Namespace, timeout: Duration) {
+        self.namespace = namespace
+        self.timeout = timeout
+        core = namespace.core
+        core.engine.sessionMember = nil
+    }
+
+    var name: String { namespace.name }
+    var life: NamespaceLife { namespace.life }
+    var isPersistent: Bool { core.control.staying.isPersistent }
+
+    // MARK: The log
+
+    func position() throws(SpaceError) -> ReplicaPosition {
+        try core.read { (snapshot) throws(SpaceError) in try snapshot.replicaPosition() }
+    }
+
+    func apply(_ entry: [UInt8]) throws(SpaceError) -> Bool { try core.engine.apply(try EntryBytes(entry)) }
+
+    func links(of entry: [UInt8]) -> (before: UInt64, behind: UInt64)? {
+        (try? EntryBytes(entry)).map { ($0.linkBefore, $0.link) }
+    }
+
+    private static let partBytes = 512 << 10
+
+    func forEachPart(_ visit: ([UInt8]) throws -> Void) throws -> ReplicaPosition {
+        let reader = try core.engine.lendSettledReader()
+        defer { core.engine.takeBack(reader) }
+        let snapshot = core.engine.snapshot(of: reader)
+        var part: [UInt8] = []
+        var failure: (any Error)?
+        do throws(SpaceError) {
+            try snapshot.forEachRow { (row) throws(SpaceError) in
+                row.append(to: &part)
+                guard part.count >= Self.partBytes else { return }
+                do {
+                    try visit(part)
+                } catch {
+                    failure = error
+                    throw SpaceError(.cancelled, reason: "a part was not taken")
+                }
+                part.removeAll(keepingCapacity: true)
+            }
+        } catch {
+            throw failure ?? error
+        }
+        try core.engine.checkUndamaged(reader)
+        if !part.isEmpty { try visit(part) }
+        return try snapshot.replicaPosition()
+    }
+
+    // MARK: Members
+
+    func members() throws(SpaceError) -> [ClusterMember] {
+        try core.read { (snapshot) throws(SpaceError) in
+            try snapshot.members().map { ClusterMember(number: $0.number, machine: $0.machine) }
+        }
+    }
+
+    func enter(_ member: ClusterMember) throws(SpaceError) {
+        let machine = String(decoding: member.machine.utf8.prefix(MemberRow.mostNameBytes), as: UTF8.self)
+        try core.write(.removing) { (scope) throws(SpaceError) in
+            guard try !scope.memberRows.contains(UInt64(member.number)) else { return }
+            try scope.memberRows.put(UInt64(member.number), MemberRow(machine: machine))
+            scope.noteUpkeep()
+        }
+    }
+
+    func end(_ member: UInt32) throws(SpaceError) {
+        try core.write(.removing) { (scope) throws(SpaceError) in
+            guard try scope.memberRows.delete(UInt64(member)) else { return }
+            scope.absentMember = member
+            scope.noteUpkeep()
+        }
+        // The member's sessions are dead from now on, to all machines.
+        core.returnClaimsOfTheDead(timeout: timeout)
+        core.dropWatchersOfTheDead(timeout: timeout)
+    }
+
+    func publish(member: UInt32) { core.control.member.store(member) }
+
+    // MARK: Owners, and the end
+
+    func hasLocalOwner() throws(SpaceError) -> Bool {
+        guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
+        let sessions = try folder.sessions(makingAnew: true)
+        return try system("its sessions") { () throws(Errno) in try sessions.hasLivingOwner() }
+    }
+
+    func close() { try? namespace.leave() }
+
+    func remove() throws(SpaceError) {
+        close()
+        _ = try NamespaceRemover(root: core.root, timeout: timeout).delete(core.name, host: try .current())
+    }
+
+    func setAside() throws(SpaceError) -> String {
+        close()
+        let remover = NamespaceRemover(root: core.root, timeout: timeout)
+        let path = try remover.setAside(core.name, into: LocalReplicas.asideFolder, host: try .current())
+        return path ?? "nowhere: it has gone meanwhile"
+    }
+
+    // MARK: Becoming a replica
+
+    /// Makes the namespace a replica, at entry 1 of a log to be; nothing may be claimed, held or watched in it.
+    func found() throws(SpaceError) -> ReplicaPosition {
+        let link = hash64(core.control.header.life.number.littleEndianBytes)
+        try core.engine.commitUnlogged { () throws(SpaceError) in
+            let scope = core.engine.scope
+            guard scope.counters.logEntry == 0 else {
+                throw .incompatible(
+                    "its commits are logged already",
+                    advice: "look with space show, and end the log first: space backup NS --no-log"
+                )
+            }
+            guard scope.counters.claimed == 0, scope.counters.holds == 0, try !scope.snapshot.isWatched() else {
+                throw .incompatible(
+                    "something in it is claimed, held or watched by processes of this machine",
+                    advice: "look with space show, and let them end that first"
+                )
+            }
+            try scope.beginLog(at: LogPosition(entry: 1, end: 0, link: link), path: LogRow.ofDaemon, isStandby: false)
+            core.control.staying.set(isReplica: true)
+        }
+        return ReplicaPosition(entry: 1, link: link)
+    }
+
+    /// Makes the namespace this root's alone again.
+    func abandon() throws(SpaceError) {
+        try core.engine.commitUnlogged { () throws(SpaceError) in
+            let scope = core.engine.scope
+            for (number, _) in try scope.snapshot.members() { try scope.memberRows.delete(UInt64(number)) }
+            try scope.endLog()
+            core.control.staying.set(isReplica: false)
+            core.control.member.store(0)
+        }
+    }
+
+    /// What a base says of the namespace beside its rows: the header of its control file, and its clock.
+    var header: [UInt8] { core.control.header.encoded() + core.clock.milliseconds.littleEndianBytes }
+}
+
+extension Snapshot {
+    /// How far the replica goes with the machines' log.
+    fileprivate func replicaPosition() throws(SpaceError) -> ReplicaPosition {
+        guard let row = try mainLog.get(.log), row.isOfDaemon else {
+            throw .incompatible("it is no replica any more", advice: "look at it with space show")
+        }
+        return ReplicaPosition(entry: try counters().logEntry, link: row.link)
+    }
+
+    /// Whether a process watches the namespace now.
+    fileprivate func isWatched() throws(SpaceError) -> Bool { try watchers().contains { $0.row.session != 0 } }
+}
+
+extension FixedWidthInteger {
+    fileprivate var littleEndianBytes: [UInt8] { withUnsafeBytes(of: littleEndian) { Array($0) } }
+}

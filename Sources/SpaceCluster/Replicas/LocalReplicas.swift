@@ -1,0 +1,147 @@
+import Glibc
+package import SpaceEngine
+import SpaceInspection
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+package import TupleSpace
+
+/// The replicas of a root, in the root's own files.
+package struct LocalReplicas: ReplicaRoot {
+    /// The root's folder for replicas that were set aside.
+    static let asideFolder = ".aside"
+
+    private let space: Space
+
+    package init(_ space: Space) { self.space = space }
+
+    package var path: String { space.root }
+
+    package func replicas() throws(SpaceError) -> [any Replica] {
+        var replicas: [any Replica] = []
+        for name in try space.namespaceNames() where try isReplica(name) {
+            do throws(SpaceError) {
+                replicas.append(LocalReplica(try space.existingNamespace(name, owning: false), timeout: space.timeout))
+            } catch  where error.code == .namespaceNotFound {
+                // It was deleted meanwhile.
+                continue
+            }
+        }
+        return replicas
+    }
+
+    /// Whether a namespace is a replica, without opening it.
+    private func isReplica(_ name: String) throws(SpaceError) -> Bool {
+        guard let rootFolder = try space.folder.open(create: false),
+            let folder = try NamespaceFolder.open(try NamespaceName(name), in: rootFolder, of: space.folder),
+            let control = try? folder.openControl()
+        else { return false }
+        return (try? ControlFile.marks(in: control.raw).isReplica) ?? false
+    }
+
+    package func makeReplica(of base: ReplicaBase, nextPart: () throws -> [UInt8]?) throws -> any Replica {
+        let (header, clock) = try Self.decode(base.header)
+        let options = NamespaceOptions(
+            mode: header.mode,
+            // Nobody owns it here yet; it is a replica before others see it, and the word is set right below.
+            isPersistent: true,
+            byteLimit: Int(clamping: header.byteLimit)
+        )
+        var failure: (any Error)?
+        let namespace = try withoutActuallyEscaping(nextPart) { nextPart in
+            let contents = InitialContents(from: header, isNewLife: false, isReplica: true) {
+                (core) throws(SpaceError) in
+                try Self.fill(core, base, clock: clock) { () throws(SpaceError) in
+                    do {
+                        return try nextPart()
+                    } catch {
+                        failure = error
+                        throw SpaceError(.cancelled, reason: "a part of the base could not be read")
+                    }
+                }
+            }
+            do {
+                return try space.open(base.name, owner: .nobody, creates: true, options: options, contents: contents)
+            } catch {
+                throw failure ?? error
+            }
+        }
+        return LocalReplica(namespace, timeout: space.timeout)
+    }
+
+    private static func decode(_ bytes: [UInt8]) throws(SpaceError) -> (ControlHeader, clock: Int64) {
+        guard bytes.count == ControlHeader.size + 8 else {
+            throw .damaged("the base's header has \(bytes.count) bytes")
+        }
+        do throws(ControlHeader.Refusal) {
+            let header = try ControlHeader(decoding: Array(bytes[..<ControlHeader.size]))
+            return (header, bytes.withUnsafeBytes { $0.little(ControlHeader.size) })
+        } catch {
+            if case .version(let version) = error {
+                throw .incompatible(
+                    "the base has the format version \(version), and this version has \(ControlHeader.currentVersion)",
+                    advice: "use the same version on all machines"
+                )
+            }
+            throw .damaged("the base's header does not decode")
+        }
+    }
+
+    /// Writes the base's rows into the new namespace.
+    private static func fill(
+        _ core: NamespaceCore,
+        _ base: ReplicaBase,
+        clock: Int64,
+        nextPart: () throws(SpaceError) -> [UInt8]?
+    ) throws(SpaceError) {
+        var counters: Counters?
+        while let part = try nextPart() {
+            try core.write(.removing) { (scope) throws(SpaceError) in
+                try part.withBytes { (bytes) throws(SpaceError) in
+                    _ = try RowChange.forEach(in: bytes) { (change) throws(SpaceError) in
+                        if change.isOfCounters { counters = change.value.flatMap { Counters($0) } }
+                        try scope.apply(change, isInOrder: true)
+                    }
+                }
+            }
+        }
+        guard let counters else { throw .damaged("the base lacks the row of counters") }
+        try core.write(.removing) { (scope) throws(SpaceError) in
+            try scope.goOn(with: counters, asNewLife: false)
+            let position = LogPosition(entry: base.position.entry, end: 0, link: base.position.link)
+            try scope.beginLog(at: position, path: LogRow.ofDaemon, isStandby: false)
+        }
+        // The clock goes on from that of the base, whatever this machine's clock says.
+        let late = clock &- core.clock.milliseconds
+        core.control.clockAhead.add(UInt64(bitPattern: late))
+        core.control.staying.set(isReplica: true)
+        core.control.staying.set(isPersistent: base.isPersistent)
+    }
+
+    package func found(_ name: String) throws(SpaceError) -> (any Replica, ReplicaBase) {
+        let replica = LocalReplica(try space.existingNamespace(name, owning: false), timeout: space.timeout)
+        let position: ReplicaPosition
+        do throws(SpaceError) {
+            position = try replica.found()
+        } catch {
+            replica.close()
+            throw error
+        }
+        return (replica, base(of: replica, at: position))
+    }
+
+    /// What a base of a replica says beside its rows.
+    private func base(of replica: any Replica, at position: ReplicaPosition) -> ReplicaBase {
+        ReplicaBase(
+            name: replica.name,
+            header: replica.header,
+            position: position,
+            isPersistent: replica.isPersistent
+        )
+    }
+
+    package func abandon(_ replica: any Replica) throws(SpaceError) {
+        try (replica as? LocalReplica)?.abandon()
+        replica.close()
+    }
+}

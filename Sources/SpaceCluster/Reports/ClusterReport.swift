@@ -1,0 +1,108 @@
+package import SpaceEngine
+import TupleCoding
+
+/// What a daemon knows of its machines and of the replicated namespaces, for people and for scripts.
+///
+/// It is what this machine has seen; only `store` and `members`, and with a namespace's name its `head`, are asked for
+/// anew.
+package struct ClusterReport: Codable, Equatable, Sendable {
+    /// A member: a machine's daemon, as long as its lease lasts.
+    package struct Member: Codable, Equatable, Sendable {
+        package let number: UInt32
+        package let machine: String
+    }
+
+    /// What the store says of itself.
+    package struct StoreState: Codable, Equatable, Sendable {
+        package let version: String
+        /// What is wrong with it, in words.
+        package let troubles: [String]
+    }
+
+    /// A namespace that this machine has a replica of.
+    package struct Namespace: Codable, Equatable, Sendable {
+        package let name: String
+        /// The number of the log's last entry, as the store has just said; `nil` if it was not asked, or did not answer.
+        package var head: UInt64?
+        /// The number of the last entry that this machine knows to be in the log, and so on a majority's disks.
+        package let durable: UInt64
+        /// The number of the last entry that this machine's replica has.
+        package let applied: UInt64
+        /// The member that may append now; `nil` if none has asked since the last one gave it up.
+        package let pen: UInt32?
+        /// The members that take part.
+        package let joined: [UInt32]
+        /// The members on whose machines a process owns the namespace.
+        package let owners: [UInt32]
+        /// The last entry that the namespace's base has.
+        package let base: UInt64
+        /// What is wrong now, in words.
+        package let troubles: [String]
+        /// What was set aside, and why.
+        package let events: [String]
+
+        /// How many entries this machine's replica lacks.
+        package var behind: UInt64 {
+            let end = max(head ?? 0, durable)
+            return end > applied ? end - applied : 0
+        }
+    }
+
+    /// This machine's name.
+    package let machine: String
+    /// The number of this machine as a member; `nil` while it is none.
+    package let member: UInt32?
+    package let pid: Int32
+    /// What all keys in the store begin with.
+    package let prefix: String
+    /// Since when the store has answered without a pause, in milliseconds since 1970; `nil` if it does not answer.
+    package let since: Int64?
+    /// Why this machine is no member, in words.
+    package let trouble: String?
+    /// `nil` if the store does not answer.
+    package let store: StoreState?
+    /// The members of now; `nil` if the store does not answer.
+    package let members: [Member]?
+    package let namespaces: [Namespace]
+
+    /// Reads a report that a daemon has sent.
+    ///
+    /// - Throws: `damaged` if it does not decode.
+    package init(json: String) throws(SpaceError) {
+        do {
+            self = try Value(json: json).decode()
+        } catch {
+            throw .damaged("the daemon's report does not decode: \(error)")
+        }
+    }
+
+    package init(
+        machine: String,
+        member: UInt32?,
+        pid: Int32,
+        prefix: String,
+        since: Int64?,
+        trouble: String?,
+        store: StoreState?,
+        members: [Member]?,
+        namespaces: [Namespace]
+    ) {
+        self.machine = machine
+        self.member = member
+        self.pid = pid
+        self.prefix = prefix
+        self.since = since
+        self.trouble = trouble
+        self.store = store
+        self.members = members
+        self.namespaces = namespaces
+    }
+
+    /// The name of a member's machine, or its number if it is not a member any more.
+    package func machine(of number: UInt32) -> String {
+        members?.first { $0.number == number }?.machine ?? "member \(number)"
+    }
+
+    /// The report as JSON.
+    package var json: String { (try? Value(encoding: self))?.json ?? "{}" }
+}

@@ -1,0 +1,92 @@
+import Glibc
+package import SpaceEngine
+package import SpaceSystem
+import SystemPackage
+
+/// The folder `.cluster` of a root: the daemon's lock and its socket.
+///
+/// One daemon serves a root: it holds the kernel's lock on the file `lock` as long as it lives, and only the holder puts
+/// a socket in the folder. A socket that a killed daemon left is replaced by a rename, so a process that connects finds
+/// the old one, which refuses, or the new one. The folder and the socket are for their user alone.
+package struct ClusterFolder: ~Copyable, Sendable {
+    package static let name = ".cluster"
+    package static let socket = "socket"
+    private static let draft = "socket.new"
+    private static let lock = "lock"
+
+    private let directory: OwnedDescriptor
+    private let lock: OwnedDescriptor
+    /// The user that the root belongs to.
+    package let owner: UInt32
+
+    /// Opens the folder of a root, and makes it if it does not exist.
+    ///
+    /// - Throws: `holderBusy` if another daemon serves the root; `permissionDenied` if the folder is not this user's
+    ///   alone.
+    package static func open(root: String) throws(SpaceError) -> ClusterFolder {
+        let shown = "\(root)/\(Self.name)".quotedForPeople
+        let folder = try system(root.quotedForPeople) { () throws(Errno) in
+            try OwnedDescriptor.open(root, flags: O_RDONLY | O_DIRECTORY)
+        }
+        let owner = try system(root.quotedForPeople) { () throws(Errno) in try FileInfo.of(folder.raw).owner }
+        let directory = try system(shown) { () throws(Errno) in
+            do throws(Errno) {
+                return try Directory.makeDirectory(at: folder.raw, Self.name, mode: 0o700)
+            } catch .fileExists {
+                return try OwnedDescriptor.directory(at: folder.raw, Self.name)
+            }
+        }
+        let info = try system(shown) { () throws(Errno) in try FileInfo.of(directory.raw) }
+        guard info.owner == geteuid(), info.mode & 0o077 == 0 else {
+            throw .permissionDenied(
+                "the folder \(shown) belongs to another user, or others may use it",
+                advice: "let the root's owner start the daemon, and chmod 700 the folder"
+            )
+        }
+        let lock = try openLock(in: directory.raw, info, shown)
+        guard try system(shown, { () throws(Errno) in try FileLock.tryExclusive(lock.raw) }) else {
+            throw SpaceError(
+                .holderBusy,
+                reason: "another daemon serves the root \(root.quotedForPeople)",
+                advice: "end that daemon first: one is enough for all namespaces of a root"
+            )
+        }
+        return ClusterFolder(directory: directory, lock: lock, owner: owner)
+    }
+
+    private static func openLock(
+        in directory: CInt,
+        _ info: FileInfo,
+        _ shown: String
+    ) throws(SpaceError) -> OwnedDescriptor {
+        do throws(TrustedFolder.Refusal) {
+            return try TrustedFolder(directory, info).open(Self.lock, flags: O_RDWR | O_CREAT, mode: 0o600)
+        } catch {
+            throw SpaceError(
+                .inputOutput,
+                reason: "the daemon's lock in \(shown) can't be opened: \(error)",
+                advice: "remove the file, if no daemon runs"
+            )
+        }
+    }
+
+    private init(directory: consuming OwnedDescriptor, lock: consuming OwnedDescriptor, owner: UInt32) {
+        self.directory = directory
+        self.lock = lock
+        self.owner = owner
+    }
+
+    /// Puts the daemon's socket in the folder.
+    package borrowing func listen() throws(SpaceError) -> OwnedDescriptor {
+        let raw = directory.raw
+        return try system("the daemon's socket") { () throws(Errno) in
+            try Directory.unlink(at: raw, Self.draft)
+            let listener = try LocalSocket.listening(at: raw, Self.draft, backlog: 512)
+            try Directory.rename(from: raw, Self.draft, to: raw, Self.socket)
+            return listener
+        }
+    }
+
+    /// Removes the socket, so that a process learns at once that there is no daemon.
+    package borrowing func removeSocket() { _ = try? Directory.unlink(at: directory.raw, Self.socket) }
+}

@@ -1,0 +1,112 @@
+import Glibc
+package import SpaceSystem
+package import SystemPackage
+
+/// Unix sockets (unix(7)), by names in open folders.
+///
+/// A socket's path has at most 107 bytes, so it is reached through the open folder under /proc/self/fd.
+package enum LocalSocket {
+    /// Makes a socket that listens under a name in a folder, for this user alone.
+    package static func listening(at folder: CInt, _ name: String, backlog: CInt) throws(Errno) -> OwnedDescriptor {
+        let made = try unconnected(SOCK_NONBLOCK)
+        try withAddress(at: folder, name) { address, size throws(Errno) in
+            guard bind(made.raw, address, size) == 0 else { throw Errno(rawValue: errno) }
+        }
+        guard fchmodat(folder, name, 0o600, 0) == 0, listen(made.raw, backlog) == 0 else {
+            throw Errno(rawValue: errno)
+        }
+        return made
+    }
+
+    /// Connects to the socket under a name in a folder; the connection's calls wait.
+    package static func connected(at folder: CInt, _ name: String) throws(Errno) -> OwnedDescriptor {
+        let made = try unconnected()
+        try withAddress(at: folder, name) { address, size throws(Errno) in
+            guard connect(made.raw, address, size) == 0 else { throw Errno(rawValue: errno) }
+        }
+        return made
+    }
+
+    /// Accepts a connection; `nil` if there is none.
+    package static func accept(_ listener: CInt) throws(Errno) -> OwnedDescriptor? {
+        let raw = Glibc.accept(listener, nil, nil)
+        if raw >= 0 {
+            let accepted = OwnedDescriptor(adopting: raw)
+            try accepted.setInheritable(false)
+            return accepted
+        }
+        let error = Errno(rawValue: errno)
+        // accept(2): ECONNABORTED is an error of the connection, not of the listener.
+        guard ![.resourceTemporarilyUnavailable, .connectionAbort, .interrupted].contains(error) else { return nil }
+        throw error
+    }
+
+    /// The user of the process at the other end, when it connected.
+    package static func peerUser(_ socket: CInt) throws(Errno) -> UInt32 {
+        // unix(7): struct ucred, which Glibc's module leaves out: pid, uid, gid.
+        var credentials: (Int32, UInt32, UInt32) = (0, .max, .max)
+        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
+        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else {
+            throw Errno(rawValue: errno)
+        }
+        return credentials.1
+    }
+
+    /// Sends what the socket takes now.
+    ///
+    /// - Returns: How many bytes; 0 if it takes none now.
+    package static func send(_ bytes: ArraySlice<UInt8>, to socket: CInt) throws(Errno) -> Int {
+        let count = bytes.withUnsafeBytes {
+            Glibc.send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL) | CInt(MSG_DONTWAIT))
+        }
+        if count >= 0 { return count }
+        let error = Errno(rawValue: errno)
+        guard error == .resourceTemporarilyUnavailable || error == .interrupted else { throw error }
+        return 0
+    }
+
+    /// Receives what has arrived.
+    ///
+    /// - Returns: `nil` if nothing has arrived; no bytes at the end of the connection.
+    package static func receive(_ socket: CInt, most: Int) throws(Errno) -> [UInt8]? {
+        var error = Errno(rawValue: 0)
+        let bytes = [UInt8](unsafeUninitializedCapacity: most) { buffer, count in
+            let received = recv(socket, buffer.baseAddress, most, CInt(MSG_DONTWAIT))
+            count = max(0, received)
+            if received < 0 { error = Errno(rawValue: errno) }
+        }
+        if error == .resourceTemporarilyUnavailable || error == .interrupted { return nil }
+        guard error.rawValue == 0 else { throw error }
+        return bytes
+    }
+
+    /// Ends a connection in both directions; its descriptor stays open.
+    package static func shutDown(_ socket: CInt) { _ = Glibc.shutdown(socket, CInt(SHUT_RDWR)) }
+
+    private static func unconnected(_ flag: __socket_type? = nil) throws(Errno) -> OwnedDescriptor {
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | (flag?.rawValue ?? 0)
+        let raw = socket(AF_UNIX, CInt(kind), 0)
+        guard raw >= 0 else { throw Errno(rawValue: errno) }
+        return OwnedDescriptor(adopting: raw)
+    }
+
+    private static func withAddress(
+        at folder: CInt,
+        _ name: String,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Void
+    ) throws(Errno) {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array("\(OwnedDescriptor.procPath(of: folder))/\(name)".utf8)
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .fileNameTooLong }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        var failure: Errno?
+        withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                do throws(Errno) { try body(pointer, size) } catch { failure = error }
+            }
+        }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,202 @@
+import ArgumentParser
+import ClusterStore
+import ClusterStoreRemote
+import Glibc
+import SharedSpace
+import SpaceCluster
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// The command `space join`: the daemon that makes a root one of several machines'.
+struct JoinCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "join",
+        abstract: "Share the root's replicated namespaces with other machines, through etcd.",
+        discussion: """
+            One daemon serves one root, and stays until SIGTERM, SIGINT or SIGHUP. It prints a line when it has joined, and tells \
+            a service manager (sd_notify). A namespace becomes one of all machines by 'space replicate', or 'space write \
+            --replicated'; machines with the same etcd, --prefix and --space have the same ones. Without a daemon, processes \
+            read what this machine has, and writes fail with status 75.
+
+            An etcd of version 3.5.13 or later is for production, with auto-compaction, a quota alarm, and certificates. The \
+            password comes from a file, never from the command line. The connection to etcd is the program space-etcd, which \
+            'tools/build --cluster' makes; it is looked for beside this program, and then in PATH.
+
+            EXAMPLES:
+              space join --etcd http://127.0.0.1:2379
+              space join --etcd https://a:2379,https://b:2379,https://c:2379 --ca ca.pem --cert m1.pem --key m1.key --name m1
+            """
+    )
+
+    @OptionGroup var common: CommonOptions
+
+    @Option(help: ArgumentHelp("The members of etcd, with commas.", valueName: "urls"))
+    var etcd: String?
+
+    @Option(help: ArgumentHelp("What all keys in etcd begin with.", valueName: "text"))
+    var prefix = "shared-space"
+
+    @Option(
+        help: ArgumentHelp("The space's name in etcd: roots that share namespaces have the same.", valueName: "name")
+    )
+    var space = "default"
+
+    @Option(help: ArgumentHelp("This machine's name, for people (default: the host's).", valueName: "machine"))
+    var name: String?
+
+    @Option(help: ArgumentHelp("This machine's certificate (PEM).", valueName: "file"), completion: .file())
+    var cert: String?
+
+    @Option(help: ArgumentHelp("The certificate's key (PEM).", valueName: "file"), completion: .file())
+    var key: String?
+
+    @Option(
+        help: ArgumentHelp("The authorities that have signed etcd's certificates (PEM).", valueName: "file"),
+        completion: .file()
+    )
+    var ca: String?
+
+    @Option(help: ArgumentHelp("The user in etcd.", valueName: "name"))
+    var user: String?
+
+    @Option(help: ArgumentHelp("The file with the user's password.", valueName: "file"), completion: .file())
+    var passwordFile: String?
+
+    @Option(help: ArgumentHelp("How long the machine lives without word from its daemon.", valueName: "duration"))
+    var lease: DurationArgument?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            How long a namespace stays when no process owns it on any machine, and how long the processes of a machine \
+            count as owners without word from their daemon (default: 60s).
+            """,
+            valueName: "duration"
+        )
+    )
+    var grace: DurationArgument?
+
+    @Option(help: ArgumentHelp("A store's Unix socket instead of etcd, for tests.", visibility: .hidden))
+    var store: String?
+
+    private static let program = SisterProgram(name: "space-etcd", build: "tools/build --cluster")
+
+    mutating func validate() throws {
+        if (etcd == nil) == (store == nil) {
+            throw ValidationError("name the members of etcd: --etcd http://127.0.0.1:2379")
+        }
+        if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key go together") }
+        if (user == nil) != (passwordFile == nil) { throw ValidationError("--user and --password-file go together") }
+        if let lease, !(Duration.seconds(2)...Duration.seconds(600)).contains(lease.duration) {
+            throw ValidationError("--lease is 2s to 10m")
+        }
+        if let grace, !(Duration.seconds(1)...Duration.seconds(86_400)).contains(grace.duration) {
+            throw ValidationError("--grace is 1s to 1d")
+        }
+    }
+
+    func run() throws {
+        let root = Space(trusting: common.root, timeout: common.timeout?.duration ?? .seconds(5))
+        try root.makeRoot()
+        var settings = ClusterSettings()
+        if let lease { settings.leaseSeconds = Int(lease.duration.components.seconds) }
+        if let grace { settings.setGrace(grace.duration) }
+        let machine = name ?? Self.hostName
+        let daemon = try ClusterDaemon(
+            root: LocalReplicas(root),
+            machine: machine,
+            prefix: prefix,
+            space: space,
+            settings: settings,
+            makeStore: try storeMaker()
+        )
+        let ending = try Ending()
+        let isFirst = Mutex(true)
+        let task = Task {
+            do {
+                try await daemon.run { isReady in
+                    ServiceManager.tell(isReady ? "READY=1\nSTATUS=joined" : "STATUS=not joined")
+                    guard isReady,
+                        isFirst.withLock({ isFirst in
+                            defer { isFirst = false }
+                            return isFirst
+                        })
+                    else { return }
+                    try? Output.print(line: "joined \(PeopleText.escaped(machine))")
+                }
+                ending.note(.success(()))
+            } catch {
+                ending.note(.failure(error))
+            }
+        }
+        while Signals.pending == nil, ending.result == nil { ending.wait() }
+        ServiceManager.tell("STOPPING=1")
+        task.cancel()
+        while ending.result == nil { ending.wait() }
+        // After a signal, what the end came to does not matter.
+        if case .failure(let error)? = ending.result, Signals.pending == nil { throw error }
+    }
+
+    private static var hostName: String {
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard gethostname(&bytes, bytes.count - 1) == 0 else { return "machine" }
+        return bytes.withUnsafeBufferPointer { String(validatingCString: $0.baseAddress!) } ?? "machine"
+    }
+
+    /// What connects to the store, anew each time that the connection has ended.
+    private func storeMaker() throws -> @Sendable () async throws -> any Store {
+        if let store {
+            return {
+                let socket = try ClusterStoreRemote.UnixSocket.connect(store).release()
+                return try RemoteStore(input: socket, output: socket)
+            }
+        }
+        let program = try Self.program.path()
+        var words: [String] = []
+        func add(_ option: String, _ value: String?) {
+            if let value { words += [option, value] }
+        }
+        add("--etcd", etcd)
+        add("--cert", cert)
+        add("--key", key)
+        add("--ca", ca)
+        add("--user", user)
+        add("--password-file", passwordFile)
+        let arguments = words
+        let last = Mutex<StoreProcess?>(nil)
+        return {
+            let process = try StoreProcess(program, arguments)
+            // The last one ends when it is let go.
+            let old = last.withLock { kept in
+                defer { kept = process }
+                return kept
+            }
+            old?.end()
+            return process.store
+        }
+    }
+
+    /// The end of the daemon's task, for which the command's thread waits as it does for signals.
+    private final class Ending: Sendable {
+        private let event: EventFD
+        private let noted = Mutex<Result<Void, any Error>?>(nil)
+
+        init() throws(SpaceError) {
+            event = try system("an event descriptor") { () throws(Errno) in try EventFD() }
+        }
+
+        var result: Result<Void, any Error>? { noted.withLock { $0 } }
+
+        func note(_ result: Result<Void, any Error>) {
+            noted.withLock { $0 = result }
+            try? event.signal()
+        }
+
+        /// Waits for the end, or for a moment: a signal may come to another thread, and interrupts no wait here then.
+        func wait() {
+            var request = pollfd(fd: event.raw, events: Int16(POLLIN), revents: 0)
+            _ = poll(&request, 1, 200)
+        }
+    }
+}

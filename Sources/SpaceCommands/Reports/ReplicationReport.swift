@@ -1,0 +1,73 @@
+import SharedSpace
+import SpaceCluster
+
+/// How a replicated namespace stands to its machines' log, in the forms that `show` and `machines` print.
+struct ReplicationReport {
+    let cluster: ClusterReport
+    let namespace: ClusterReport.Namespace
+
+    /// Asks the daemon of the root; `nil` if no daemon answers, or the daemon does not know the namespace.
+    init?(of name: String, in space: Space) {
+        guard let json = try? space.daemonReport(of: name), let cluster = try? ClusterReport(json: json),
+            let namespace = cluster.namespaces.first(where: { $0.name == name })
+        else { return nil }
+        self.init(cluster: cluster, namespace: namespace)
+    }
+
+    init(cluster: ClusterReport, namespace: ClusterReport.Namespace) {
+        self.cluster = cluster
+        self.namespace = namespace
+    }
+
+    /// What `show --json` and `machines --json` say of the namespace.
+    var object: JSONObject {
+        var object = JSONObject()
+        object.add("name", namespace.name)
+        object.add("head", namespace.head)
+        object.add("durable", namespace.durable)
+        object.add("applied", namespace.applied)
+        object.add("behind", namespace.behind)
+        object.add("base", namespace.base)
+        object.add("pen", namespace.pen.map(cluster.machine))
+        object.add("quorum_since", cluster.since)
+        object.add("machines", namespace.joined.map(cluster.machine))
+        object.add("owned_on", namespace.owners.map(cluster.machine))
+        object.add("troubles", namespace.troubles)
+        object.add("events", namespace.events)
+        return object
+    }
+
+    /// Rows of a table for people, each a title and its text.
+    func rows(now: Int64) -> [[String]] {
+        let quorum = cluster.since.map {
+            "answers since \(PeopleText.moment($0)) (\(PeopleText.relative($0, to: now)))"
+        }
+        return [
+            ["log", "entry \(namespace.head.map { "\($0)" } ?? "unknown"), here \(namespace.applied)\(behindText)"],
+            ["pen", namespace.pen.map(cluster.machine) ?? "-"],
+            ["owned on", namesText(namespace.owners)],
+            ["store", quorum ?? "does not answer"],
+        ] + (namespace.troubles + [cluster.trouble].compactMap(\.self)).map { ["trouble", $0] }
+            + namespace.events.map { ["event", $0] }
+    }
+
+    private var behindText: String {
+        namespace.behind == 0
+            ? "" : ", \(PeopleText.count(Int(clamping: namespace.behind), "entry", plural: "entries")) behind"
+    }
+
+    /// The cells of a row in a table of namespaces.
+    static let titles = ["NAMESPACE", "ENTRY", "HERE", "BEHIND", "BASE", "PEN", "MACHINES", "OWNED ON"]
+
+    var row: [String] {
+        [
+            namespace.name, "\(max(namespace.durable, namespace.head ?? 0))", "\(namespace.applied)",
+            "\(namespace.behind)", "\(namespace.base)", namespace.pen.map(cluster.machine) ?? "-",
+            namesText(namespace.joined), namesText(namespace.owners),
+        ]
+    }
+
+    private func namesText(_ members: [UInt32]) -> String {
+        members.isEmpty ? "-" : members.map(cluster.machine).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,172 @@
+import SpaceSystem
+import SystemPackage
+import TupleCoding
+
+/// The log of a namespace that several machines share, reached through the daemon of this root.
+///
+/// Guarantees: a commit is made here only after the daemon has said that its entry is in the log. A process waits for the
+/// daemon while it holds the gate, so all waits of a transaction together end before others run out of time for the gate.
+/// The daemon answers without the gate.
+///
+/// An entry that was sent and not answered may be in the log: the process gives up its transaction, and the daemon's
+/// replica shows the entry if it is there.
+final class DaemonLog: CommitLog {
+    /// How long a transaction waits for the daemon in all; the gate's time-out is 5 s unless a caller says otherwise.
+    private static let patience = Duration.seconds(4)
+    /// The most entries that a transaction applies before its own changes; what is more, the daemon applies.
+    private static let mostEntries: UInt64 = 1000
+
+    private let root: SpaceRoot
+    private let name: String
+    private let life: NamespaceLife
+    private var connection: Connection?
+    private var deadline = MonotonicInstant.now
+    /// The pen's revision, and the log's last entry, as of this transaction.
+    private var pen: Int64 = 0
+    private var head: UInt64 = 0
+    /// Whether this transaction has the pen and has not used it.
+    private var mustRelease = false
+
+    private final class Connection {
+        let socket: UnixSocket
+
+        init(_ socket: consuming UnixSocket) { self.socket = socket }
+    }
+
+    init(root: SpaceRoot, name: String, life: NamespaceLife) {
+        self.root = root
+        self.name = name
+        self.life = life
+    }
+
+    var title: String { "of its machines" }
+    var isClusters: Bool { true }
+
+    // MARK: Acquiring
+
+    func acquire(behind position: LogPosition) throws(SpaceError) {
+        deadline = MonotonicInstant.now.advanced(by: Self.patience)
+        switch try ask(.pen(behind: position.entry), .pen(behind: position.entry)) {
+        case .pen(let revision, let head):
+            (pen, self.head, mustRelease) = (revision, head, true)
+        case .gone: throw .deletedOnAllMachines
+        case .joining(let why): throw .memberEnded(why)
+        case .unavailable(let why), .refused(let why): throw .clusterUnavailable(why)
+        default: throw broken()
+        }
+        guard head >= position.entry else {
+            throw .clusterUnavailable(
+                "its replica here is ahead of the machines' log (entry \(position.entry), and the log's last is \(head))"
+            )
+        }
+        guard head - position.entry <= Self.mostEntries else {
+            throw .clusterUnavailable("its replica here is \(head - position.entry) entries behind the other machines")
+        }
+    }
+
+    func release() {
+        guard mustRelease else { return }
+        mustRelease = false
+        do throws(Errno) {
+            try connection?.socket.send(DaemonRequest.release.encoded, until: deadline)
+        } catch {
+            connection = nil
+        }
+    }
+
+    // MARK: Entries
+
+    func forEachEntry(
+        behind position: LogPosition,
+        _ visit: (UnsafeRawBufferPointer, (LogPosition, LogMoment)?) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        var position = position
+        while position.entry < head {
+            let entries: [[UInt8]]
+            switch try ask(.entries(behind: position.entry), nil) {
+            case .entries(let list): entries = list
+            case .unavailable(let why): throw .clusterUnavailable(why)
+            default: throw broken()
+            }
+            guard !entries.isEmpty else { throw broken() }
+            for bytes in entries {
+                let entry = try EntryBytes(bytes)
+                guard entry.number == position.entry + 1, entry.linkBefore == position.link else {
+                    throw .damaged(
+                        "entry \(entry.number) of the machines' log does not follow the replica's entry \(position.entry)"
+                    )
+                }
+                try entry.forEachPart { (part) throws(SpaceError) in try visit(part, nil) }
+                position = LogPosition(entry: entry.number, end: 0, link: entry.link)
+                try visit(UnsafeRawBufferPointer(start: nil, count: 0), (position, entry.moment))
+            }
+        }
+    }
+
+    func append(_ entry: LogEntry, behind position: LogPosition, _ terms: AppendTerms) throws(SpaceError) -> Bool {
+        mustRelease = false
+        let request = DaemonRequest.append(
+            behind: position.entry,
+            pen: pen,
+            absentMember: terms.absentMember,
+            entry: entry.bytes
+        )
+        let answer: DaemonAnswer
+        do throws(Errno) {
+            answer = try exchange(request)
+        } catch {
+            connection = nil
+            throw .outcomeUnknown("the daemon of this machine did not answer (\(error.told))")
+        }
+        switch answer {
+        case .done: return true
+        case .refused: return false
+        case .unavailable(let why): throw .clusterUnavailable(why)
+        case .unknown(let why): throw .outcomeUnknown(why)
+        case .gone: throw .deletedOnAllMachines
+        default:
+            connection = nil
+            throw .outcomeUnknown("the daemon of this machine gave an answer that does not fit")
+        }
+    }
+
+    // MARK: The connection
+
+    private func broken() -> SpaceError {
+        connection = nil
+        return .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+    }
+
+    /// Sends a request that may be sent twice, and returns the answer.
+    ///
+    /// With `anew`, a connection that has ended since its last use is made anew for that request.
+    private func ask(_ request: DaemonRequest, _ anew: DaemonRequest?) throws(SpaceError) -> DaemonAnswer {
+        let hadConnection = connection != nil
+        do throws(Errno) {
+            if connection == nil {
+                let answer = try connect()
+                guard case .welcome = answer else {
+                    connection = nil
+                    return answer
+                }
+            }
+            return try exchange(request)
+        } catch {
+            connection = nil
+            if error == .timedOut { throw .clusterUnavailable("the daemon of this machine does not answer in time") }
+            if hadConnection, let anew { return try ask(anew, nil) }
+            throw .noDaemon(root, error)
+        }
+    }
+
+    /// - Returns: The answer to the greeting; a connection without a welcome is of no use.
+    private func connect() throws(Errno) -> DaemonAnswer {
+        connection = Connection(try DaemonSocket.connect(root))
+        return try exchange(.hello(life: life.number, name: name))
+    }
+
+    private func exchange(_ request: DaemonRequest) throws(Errno) -> DaemonAnswer {
+        guard let connection else { throw .connectionReset }
+        return try DaemonSocket.exchange(request, over: connection.socket, until: deadline)
+    }
+}

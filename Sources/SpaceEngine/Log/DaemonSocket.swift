@@ -1,0 +1,135 @@
+import Glibc
+package import SpaceSystem
+package import SystemPackage
+
+/// The socket of a root's daemon, as processes use it.
+package enum DaemonSocket {
+    /// The folder of the daemon's files in the root, and the socket in it.
+    package static let folder = ".cluster"
+    package static let name = "socket"
+    /// The lock file that the daemon holds.
+    package static let lock = "lock"
+
+    /// Connects to the daemon.
+    ///
+    /// - Throws: `noSuchFileOrDirectory` or `connectionRefused` if there is none; `permissionDenied` if another user
+    ///   listens there.
+    package static func connect(_ root: SpaceRoot) throws(Errno) -> UnixSocket {
+        let folder = try OwnedDescriptor.directory(FilePath("\(root.path)/\(Self.folder)"))
+        let owner = try FileInfo.of(folder.raw).owner
+        let socket = try UnixSocket(in: folder, name)
+        guard socket.peer == owner || socket.peer == 0 else { throw .permissionDenied }
+        return socket
+    }
+
+    /// Sends a request and waits for the answer.
+    ///
+    /// - Throws: `timedOut`; `badMessage` for an answer that does not decode; what the socket throws.
+    package static func exchange(
+        _ request: DaemonRequest,
+        over socket: borrowing UnixSocket,
+        until deadline: MonotonicInstant
+    ) throws(Errno) -> DaemonAnswer {
+        try socket.send(request.encoded, until: deadline)
+        let size = Int(try socket.receive(4, until: deadline).little(0, UInt32.self))
+        guard (1...DaemonRequest.mostBytes).contains(size),
+            let answer = DaemonAnswer(try socket.receive(size, until: deadline))
+        else { throw Errno(rawValue: EBADMSG) }
+        return answer
+    }
+
+    /// Connects, and asks one thing about a namespace or, with an empty name, about the machines.
+    ///
+    /// - Parameters:
+    ///   - request: What is asked.
+    ///   - root: The root.
+    ///   - life: The namespace's life, or 0.
+    ///   - name: The namespace's name, or an empty one.
+    ///   - patience: How long to wait in all.
+    /// - Returns: The answer; that to the connection's `hello` if that is no welcome, or if nothing is asked.
+    /// - Throws: `clusterUnavailable` if there is no daemon, or it does not answer in time.
+    package static func ask(
+        _ request: DaemonRequest?,
+        in root: SpaceRoot,
+        life: UInt64,
+        name: String,
+        patience: Duration
+    ) throws(SpaceError) -> DaemonAnswer {
+        let deadline = MonotonicInstant.now.advanced(by: patience)
+        do throws(Errno) {
+            let socket = try connect(root)
+            let welcome = try exchange(.hello(life: life, name: name), over: socket, until: deadline)
+            switch welcome {
+            case .welcome: break
+            // The namespace is none of all machines yet.
+            case .gone where request == .replicate: break
+            // A report says why there is no welcome.
+            case _ where request == .report: break
+            default: return welcome
+            }
+            guard let request else { return welcome }
+            return try exchange(request, over: socket, until: deadline)
+        } catch {
+            throw .noDaemon(root, error)
+        }
+    }
+}
+
+extension SpaceError {
+    /// The error for a namespace of several machines that can't agree now.
+    package static func clusterUnavailable(_ reason: String) -> SpaceError {
+        SpaceError(
+            .clusterUnavailable,
+            reason: "\(reason); nothing was changed",
+            advice: "try again; look with: space machines"
+        )
+    }
+
+    /// The error for a namespace whose life has ended in the cluster.
+    package static var deletedOnAllMachines: SpaceError {
+        SpaceError(
+            .namespaceDeleted,
+            reason: "the namespace was deleted on all machines",
+            advice: "open it again to start afresh"
+        )
+    }
+
+    /// The error for a transaction of a session whose machine does not take part; it may run again when it does.
+    static func memberEnded(_ reason: String) -> SpaceError {
+        SpaceError(.memberEnded, reason: reason, advice: "look with: space machines")
+    }
+
+    /// The error for a change that may or may not have happened.
+    package static func outcomeUnknown(_ reason: String) -> SpaceError {
+        SpaceError(
+            .outcomeUnknown,
+            reason: "the change was sent to the other machines and may have happened, or may still happen: \(reason)",
+            advice: "look whether it has happened before you try again"
+        )
+    }
+
+    /// The error for a commit that another machine's came before; the transaction can be repeated.
+    static var outrun: SpaceError {
+        SpaceError(
+            .outrun,
+            reason: "another machine has written first; nothing was changed",
+            advice: "run the transaction again"
+        )
+    }
+
+    /// The error if the daemon of a root can't be reached.
+    static func noDaemon(_ root: SpaceRoot, _ error: Errno) -> SpaceError {
+        let reason: String
+        switch error {
+        case .noSuchFileOrDirectory, .connectionRefused:
+            reason = "no daemon runs for the root \(root.path.quotedForPeople)"
+        case .timedOut: reason = "the daemon of the root \(root.path.quotedForPeople) does not answer in time"
+        default: reason = "the daemon of the root \(root.path.quotedForPeople) can't be reached (\(error.told))"
+        }
+        return SpaceError(
+            .clusterUnavailable,
+            reason: "several machines share it, and \(reason); nothing was changed",
+            advice: "start the daemon: space --root \(root.path) join --etcd URL"
+        )
+    }
+}

@@ -1,0 +1,47 @@
+import SpaceEngine
+import SpaceSystem
+
+/// The processes behind the holders in a namespace's rows, as far as they can be told.
+struct Holders {
+    /// The processes of the living sessions of this machine.
+    var pids: [UInt64: Int32]
+    /// The member as which this machine takes part; 0 in a namespace of one machine.
+    let member: UInt32
+    /// The machines that share the namespace, by member.
+    let machines: [UInt32: String]
+
+    init(_ pids: [UInt64: Int32], _ control: ControlFile, _ snapshot: Snapshot) {
+        self.pids = pids
+        member = control.staying.isReplica ? control.member.load() : 0
+        let members = (try? snapshot.members()) ?? []
+        machines = Dictionary(members, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// The process of a session of this machine.
+    func pid(ofSession number: UInt64) -> Int32? { pids[number] }
+
+    /// The holder's process, if it runs on this machine and lives.
+    func pid(of holder: ClaimHolder) -> Int32? {
+        switch holder {
+        case .session(let number): pids[number]
+        case .process(let process, member: 0): process.life == .alive ? process.pid : nil
+        case .process(let process, let member):
+            member == self.member && process.life(ofLowBits: ClaimHolder.lowStartBits) == .alive ? process.pid : nil
+        case .nobody: nil
+        }
+    }
+
+    /// The holder's process if it runs on another machine: `PID@MACHINE`, or `MACHINE` if `pid` is not known.
+    func elsewhere(_ holder: ClaimHolder, pid: Int32? = nil) -> String? {
+        var pid = pid
+        let member: UInt32
+        switch holder {
+        case .session(let number): member = SessionNumber.member(of: number)
+        case .process(let process, let number): (member, pid) = (number, process.pid)
+        case .nobody: return nil
+        }
+        guard member != 0, member != self.member else { return nil }
+        let machine = machines[member] ?? "member \(member)"
+        return pid.map { "\($0)@\(machine)" } ?? machine
+    }
+}

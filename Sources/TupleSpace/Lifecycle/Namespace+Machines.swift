@@ -1,0 +1,185 @@
+import Glibc
+package import SpaceEngine
+import SpaceSystem
+import TupleCoding
+
+// A namespace that several machines share, as its users see it: made so, deleted, owned, and read up to date.
+
+extension Namespace {
+    /// Whether several machines share the namespace.
+    public var isReplicated: Bool { core.control.staying.isReplica }
+
+    /// Makes the namespace one that several machines share: the same on every machine whose daemon (`space join`) has the
+    /// same cluster and prefix.
+    ///
+    /// From then on, a write is one round trip to the cluster, and reads stay local. Nothing may be claimed, held or
+    /// watched at that moment. Nothing happens if the namespace is replicated already.
+    ///
+    /// - Throws: `clusterUnavailable` if this machine's daemon can't be reached, or it can't reach the cluster;
+    ///   `incompatible` if something is claimed, held or watched, or another machine has a namespace of this name.
+    public func replicate() throws(SpaceError) {
+        try attempt("replicate the namespace") { (core) throws(SpaceError) in
+            try core.checkUsable()
+            guard !isReplicated else { return }
+            switch try core.askDaemon(.replicate, patience: .seconds(60)) {
+            case .done: return
+            case .refused(let why):
+                throw .incompatible(
+                    why,
+                    advice: "look at both with space show, and at the machines with space machines"
+                )
+            case .unavailable(let why), .unknown(let why): throw .clusterUnavailable(why)
+            default: throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+            }
+        }
+    }
+
+    /// Makes sure that reads from now on see all that any machine had written, and been told of as done, when this was
+    /// called: one round trip to the cluster.
+    ///
+    /// Without it, a read sees this machine's replica as far as it goes, usually milliseconds behind. In a namespace of
+    /// one machine nothing happens: each read is up to date.
+    ///
+    /// - Parameter timeout: How long to wait.
+    /// - Throws: `clusterUnavailable` if the cluster can't be asked in time.
+    public func synchronize(timeout: Duration = .seconds(5)) throws(SpaceError) {
+        try attempt("bring the replica up to date") { (core) throws(SpaceError) in
+            try core.checkUsable()
+            guard isReplicated else { return }
+            let deadline = MonotonicInstant.now.advanced(by: timeout)
+            let head = try core.askForHead(until: deadline)
+            while true {
+                let entry = try core.read { (snapshot) throws(SpaceError) in try snapshot.counters().logEntry }
+                guard entry < head else { return }
+                guard
+                    case .entries(let entries) = try core.askDaemon(
+                        .entries(behind: entry),
+                        patience: deadline.remaining
+                    ),
+                    !entries.isEmpty
+                else {
+                    throw .clusterUnavailable("the replica here is \(head - entry) entries behind the other machines")
+                }
+                for bytes in entries { _ = try core.engine.apply(try EntryBytes(bytes)) }
+            }
+        }
+    }
+}
+
+extension NamespaceCore {
+    /// Asks this root's daemon something about the namespace.
+    func askDaemon(_ request: DaemonRequest, patience: Duration) throws(SpaceError) -> DaemonAnswer {
+        try DaemonSocket.ask(
+            request,
+            in: root,
+            life: control.header.life.number,
+            name: name.text,
+            patience: patience
+        )
+    }
+
+    private static let ownerPatience = Duration.seconds(1)
+
+    /// Tells the daemon that a process of this machine owns the replica, so that no machine deletes it.
+    ///
+    /// If the daemon can't be reached, the namespace is opened all the same: reads go on without it. Then this machine's
+    /// ownership lasts as long as its lease.
+    ///
+    /// - Throws: `namespaceDeleted` if the namespace was deleted on all machines.
+    func announceOwner() throws(SpaceError) {
+        guard let answer = try? askDaemon(.own, patience: Self.ownerPatience), case .gone = answer else { return }
+        throw .deletedOnAllMachines
+    }
+
+    /// Asks how far the machines' log goes; a daemon that is about to join is asked again until it has.
+    fileprivate func askForHead(until deadline: MonotonicInstant) throws(SpaceError) -> UInt64 {
+        while true {
+            let answer = try askDaemon(.head, patience: deadline.remaining)
+            if case .head(let head) = answer { return head }
+            if answer == .gone { throw .deletedOnAllMachines }
+            guard !deadline.hasPassed else {
+                throw .clusterUnavailable("the other machines can't be asked how far their log goes")
+            }
+            _ = poll(nil, 0, 20)
+        }
+    }
+}
+
+extension Space {
+    /// What the daemon of this root knows of its machines and of a namespace, as JSON.
+    ///
+    /// - Parameter name: A replicated namespace, or `nil` for the machines alone.
+    /// - Returns: The report.
+    /// - Throws: `clusterUnavailable` if there is no daemon.
+    package func daemonReport(of name: String? = nil) throws(SpaceError) -> String {
+        try SpaceError.attempt("ask the daemon of this machine", on: name) { () throws(SpaceError) in
+            let answer = try DaemonSocket.ask(.report, in: folder, life: 0, name: name ?? "", patience: .seconds(5))
+            guard case .report(let json) = answer else {
+                throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+            }
+            return json
+        }
+    }
+
+    /// Opens a namespace that several machines share, and makes it if it does not exist.
+    func openReplicated(
+        _ name: String,
+        owner: OwnerRequest,
+        creates: Bool,
+        options: NamespaceOptions
+    ) throws(SpaceError) -> Namespace {
+        var local = options
+        local.isReplicated = false
+        do throws(SpaceError) {
+            let namespace = try open(name, owner: owner, creates: false, options: local)
+            guard !namespace.isReplicated else { return namespace }
+            try? namespace.leave()
+            throw .incompatible(
+                "it exists, and is this machine's alone",
+                advice: "make it one of all machines with: space replicate \(name)"
+            )
+        } catch  where error.code == .namespaceNotFound && creates {
+            // Nothing is made if there is no daemon, or it does not reach the cluster.
+            let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
+            if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
+            let namespace = try open(name, owner: owner, creates: true, options: local)
+            do throws(SpaceError) {
+                try namespace.replicate()
+                try namespace.core.announceOwner()
+                return namespace
+            } catch {
+                try? namespace.leave()
+                try? delete(name)
+                throw error
+            }
+        } catch {
+            throw error
+        }
+    }
+
+    /// Deletes a namespace on all machines.
+    ///
+    /// - Returns: `false` if this machine's namespace is no replica.
+    func deleteReplicated(_ name: NamespaceName) throws(SpaceError) -> Bool {
+        guard let rootFolder = try folder.open(create: false),
+            let namespace = try NamespaceFolder.open(name, in: rootFolder, of: folder),
+            let control = try? namespace.openControl(),
+            (try? ControlFile.marks(in: control.raw).isReplica) ?? false,
+            let bytes = try? FileBytes.readPrefix(control.raw, count: ControlHeader.size),
+            let header = try? ControlHeader(decoding: bytes)
+        else { return false }
+        let answer = try DaemonSocket.ask(
+            .delete,
+            in: folder,
+            life: header.life.number,
+            name: name.text,
+            patience: .seconds(10)
+        )
+        switch answer {
+        case .done, .gone: return true
+        case .unavailable(let why), .refused(let why): throw .clusterUnavailable(why)
+        case .unknown(let why): throw .outcomeUnknown(why)
+        default: throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import ClusterStore
+import ClusterStoreRemote
+import ClusterStoreTesting
+import Glibc
+import SpaceSystem
+import Testing
+
+/// The implementations of ``Store`` that the same tests examine.
+enum StoreKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
+    /// The store of the tests, called directly.
+    case memory
+    /// The same store at the other end of the wire.
+    case remote
+    /// An etcd, through the program space-etcd.
+    case etcd
+
+    /// Those that are here.
+    static let present = allCases.filter { $0 != .etcd || EtcdPlace.here != nil }
+
+    var testDescription: String { rawValue }
+}
+
+/// The program space-etcd and the etcd that it is to use, as `tools/etcd/test` names them.
+struct EtcdPlace: Sendable {
+    let program: String
+    let server: String
+
+    static let here: EtcdPlace? = {
+        guard let program = getenv("SPACE_ETCD_PROGRAM"), let server = getenv("SPACE_ETCD_SERVER") else { return nil }
+        return EtcdPlace(program: String(cString: program), server: String(cString: server))
+    }()
+}
+
+/// A store under test, with what a test does to it from outside.
+final class StoreBench: Sendable {
+    let kind: StoreKind
+    let store: any Store
+    /// What all keys of the test begin with: tests share an etcd.
+    let prefix: String
+    private let memory: MemoryStore?
+
+    /// One for all tests; it ends with this process.
+    private static let etcd = Result { () throws -> StoreProcess in
+        let place = try #require(EtcdPlace.here)
+        return try StoreProcess(place.program, ["--etcd", place.server])
+    }
+
+    init(_ kind: StoreKind) throws {
+        self.kind = kind
+        prefix = "test/\(UInt64.random(in: .min ... .max))/"
+        switch kind {
+        case .memory:
+            let memory = MemoryStore()
+            (store, self.memory) = (memory, memory)
+        case .remote:
+            let memory = MemoryStore()
+            let (own, theirs) = try UnixSocket.pair()
+            let server = try StoreServer(memory, input: theirs, output: theirs)
+            Task { try await server.run() }
+            (store, self.memory) = (try RemoteStore(input: own, output: own), memory)
+        case .etcd:
+            (store, memory) = (try Self.etcd.get().store, nil)
+        }
+    }
+
+    /// A key of this test.
+    func key(_ name: String) -> String { prefix + name }
+
+    /// All keys of this test.
+    var all: StoreRange { .prefix(prefix) }
+
+    @discardableResult
+    func put(_ name: String, _ value: String = "", lease: StoreLease = .none) async throws -> Int64 {
+        try await store.transact(StoreTransaction(then: [.put(key(name), Array(value.utf8), lease)])).revision
+    }
+
+    /// The names and values of this test's keys, in order.
+    func contents() async throws -> [String] {
+        try await store.read(all, limit: nil, keysOnly: false).rows.map { row in
+            "\(row.key.dropFirst(prefix.count))=\(String(decoding: row.value, as: UTF8.self))"
+        }
+    }
+
+    /// The names of a watch's changes, those of a deletion with a minus.
+    func names(_ changes: [StoreChange]) -> [String] {
+        changes.map { change in
+            switch change {
+            case .put(let row): String(row.key.dropFirst(prefix.count))
+            case .deleted(let key, _): "-\(key.dropFirst(prefix.count))"
+            }
+        }
+    }
+
+    /// The next changes of a watch.
+    func changes(
+        _ iterator: inout AsyncThrowingStream<StoreNews, any Error>.AsyncIterator
+    ) async throws -> (changes: [StoreChange], revision: Int64)? {
+        while let news = try await iterator.next() {
+            if case .changes(let changes, let revision) = news { return (changes, revision) }
+        }
+        return nil
+    }
+
+    /// Lets time pass until a lease that nothing keeps alive has ended; a real store's own clock does it.
+    func letTimePass(_ duration: Duration) { memory?.advance(by: duration) }
+
+    /// Forgets the changes up to and including a revision.
+    func compact(through revision: Int64) throws {
+        if let memory { return memory.compact(through: revision) }
+        let place = try #require(EtcdPlace.here)
+        let answer = try HTTPPost.send(
+            place.server,
+            "/v3/kv/compaction",
+            #"{"revision":"\#(revision)","physical":true}"#
+        )
+        #expect(answer.hasPrefix("HTTP/1.1 200"), "\(answer)")
+    }
+}

@@ -1,0 +1,181 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// Machines that die, lose touch, and come back; and owners on several machines.
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
+struct MemberTests {
+    let cluster: TestCluster
+
+    init() throws { cluster = try TestCluster() }
+
+    /// A claim, a lock and a session's tuple of a machine that died go to the living.
+    @Test func whatADeadMachineHeldGoesOn() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        let worker = try Agent(cluster[1].root, "n")
+        try n[1].synchronize()
+        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        #expect(try worker.ask("lock deploy 0") == "waiting")
+        #expect(try worker.line()?.hasPrefix("ok") == true)
+        try worker.run("write-session [\"here\", 1]")
+        try n[0].synchronize()
+        #expect(try n[0].readIfExists("job", 1) == nil)
+        #expect(try n[0].readIfExists("here", 1) != nil)
+        // The whole machine dies at once.
+        try worker.kill()
+        try cluster.end(1, by: SIGKILL)
+        #expect(try n[0].take("job", 1, timeout: watchdog) != nil)
+        try n[0].lock("deploy").acquire(timeout: watchdog).release()
+        #expect(try eventually { try n[0].readIfExists("here", 1) == nil })
+        #expect(try eventually { try n[0].status().machines == ["m0"] })
+    }
+
+    /// A machine whose daemon was stopped for longer than its lease completes nothing that it had claimed before.
+    @Test func aLateCompleteIsRefused() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        let worker = try Agent(cluster[1].root, "n")
+        try n[1].synchronize()
+        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        let daemon = try #require(cluster[1].daemon)
+        daemon.signal(SIGSTOP)
+        #expect(try n[0].take("job", 1, timeout: watchdog) != nil)
+        daemon.signal(SIGCONT)
+        // Its daemon joins as another member; the claim is lost to the worker.
+        #expect(
+            try eventually {
+                let answer = try worker.ask("complete 0")
+                if answer.hasPrefix("ok") { throw TestFailure("a late complete succeeds: \(answer)") }
+                return answer.hasPrefix("error claimLost")
+            }
+        )
+        try n[1].write("job", 2)
+        try cluster.expectSame(n)
+    }
+
+    /// Without a daemon, reads go on and writes fail in time, and say what to start; with one, all is as before.
+    @Test(arguments: [SIGTERM, SIGKILL])
+    func withoutADaemonReadsGoOn(_ signal: CInt) throws {
+        let n = try cluster.namespaces()
+        try n[1].write("job", 1)
+        try cluster.end(1, by: signal)
+        #expect(try n[1].readIfExists("job", 1) != nil)
+        let error = try refusal { try n[1].write("job", 2) }
+        #expect(error.code == .clusterUnavailable)
+        #expect(error.advice?.contains("join --etcd") == true, "\(error)")
+        let take = try cluster[1].runner.space("take", "n", "[\"job\", \"?int\"]")
+        #expect(take.ending == .exited(75), "\(take.errors)")
+        try n[0].write("job", 3)
+        try cluster.start(1)
+        try n[1].write("job", 4)
+        #expect(try n[1].count(matching: ["job", .any]) == 3)
+        try cluster.expectSame(n)
+    }
+
+    /// A taker that waits while its machine has no daemon gets the tuple when there is one again.
+    @Test func aWaitOutlivesItsDaemon() throws {
+        let n = try cluster.namespaces()
+        let taker = try Agent(cluster[1].root, "n")
+        try taker.block("take-wait 60000 [\"job\", \"?int\"]", in: n[1])
+        try cluster.end(1, by: SIGKILL)
+        try n[0].write("job", 5)
+        try cluster.start(1)
+        #expect(try taker.line() == "ok [\"job\",5]")
+        try cluster.expectSame(n)
+    }
+
+    /// A claim that has waited while its machine became another member is its process's, and is completed once.
+    @Test func aClaimOutlivesTheMemberThatWaited() throws {
+        let n = try cluster.namespaces()
+        let claimer = try Agent(cluster[1].root, "n")
+        try claimer.block("claim-wait 60000 [\"job\", \"?int\"]", in: n[1])
+        try cluster.end(1, by: SIGKILL)
+        try n[0].write("job", 5)
+        try cluster.start(1)
+        #expect(try claimer.line()?.hasPrefix("ok") == true)
+        // A look returns what the dead have claimed.
+        for namespace in n {
+            try namespace.synchronize()
+            #expect(try namespace.takeIfExists("job", any(Int.self)) == nil)
+        }
+        #expect(try claimer.ask("complete 0").hasPrefix("ok"))
+        try cluster.expectSame(n)
+        #expect(try n[0].count(matching: ["job", .any]) == 0)
+    }
+
+    /// A namespace lives as long as a process on any machine owns it, and then goes on all machines.
+    @Test func theLastOwnerMayBeElsewhere() throws {
+        let keeper = try Agent()
+        let n = try cluster.namespaces(isPersistent: false)
+        try keeper.open(cluster[1].root, "n")
+        for namespace in n { try namespace.leave() }
+        // Longer than the grace: the keeper's machine says that it is owned.
+        try keeper.run("write [\"job\", 1]")
+        let machines = try cluster.machines.map { try $0.root.space.existingNamespace("n", owning: false) }
+        let start = MonotonicInstant.now
+        #expect(try eventually { start.advanced(by: .seconds(4)).hasPassed })
+        #expect(try machines[0].readIfExists("job", 1) != nil)
+        try keeper.exit()
+        for machine in cluster.machines { #expect(try eventually { try machine.root.space.namespaceNames() == [] }) }
+    }
+
+    /// Deleting on one machine deletes on all, and the name is free for another namespace.
+    @Test func aDeletionIsOneOfAll() throws {
+        let n = try cluster.namespaces()
+        let waiter = try Agent(cluster[1].root, "n", "owning=0")
+        try waiter.block("take-wait 60000 [\"job\", \"?int\"]", in: n[1])
+        try cluster[0].space("delete", "n")
+        #expect(try waiter.line()?.hasPrefix("error namespaceDeleted") == true)
+        #expect(try eventually { try cluster[1].root.space.namespaceNames() == [] })
+        let again = try cluster.namespaces()
+        try again[1].write("job", 9)
+        try cluster.expectSame(again)
+    }
+
+    /// The same name on two machines: the second is refused, and stays what it was.
+    @Test func aNameThatIsTakenIsRefused() throws {
+        try cluster.end(1)
+        let own = try cluster[1].root.space.namespace("n")
+        try own.write("mine", 1)
+        let n = try cluster.namespaceOfFirst()
+        try n.write("theirs", 1)
+        try cluster.start(1)
+        let error = try refusal { try own.replicate() }
+        #expect(error.code == .incompatible, "\(error)")
+        #expect(try own.takeIfExists("mine", 1) != nil)
+        #expect(!own.isReplicated)
+        try own.leave()
+        // When its own is gone, the shared one comes.
+        #expect(try TestCluster.open("n", in: cluster[1]).read("theirs", 1, timeout: watchdog) != nil)
+    }
+
+    /// `machines` and `show` say which machines there are, how far the replica is, and what is wrong.
+    @Test func theMachinesAreShown() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        let lines = try cluster[0].space("machines", "--json").lines
+        #expect(lines[0].contains("\"machine\":\"m0\"") && lines[0].contains("\"trouble\":null"))
+        #expect(lines.count == 4)
+        let show = try cluster[0].space("show", "n")
+        #expect(
+            show.output.contains("shared by  m0, m1") || show.output.contains("shared by  m1, m0"),
+            "\(show.output)"
+        )
+        #expect(show.output.contains("pen        m"), "\(show.output)")
+        try cluster.tell("leader no")
+        #expect(
+            try eventually {
+                try cluster[0].runner.space("show", "n").output.contains("store      does not answer")
+            }
+        )
+        try cluster.tell("leader yes")
+        try cluster.end(0)
+        let without = try cluster[0].runner.space("machines")
+        #expect(without.ending == .exited(75))
+        #expect(without.errors.contains("no daemon runs"), "\(without.errors)")
+    }
+}

@@ -1,0 +1,126 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// A store that loses answers and requests, does them twice, has no leader, forgets its history, or is set back.
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
+struct StoreFaultTests {
+    let cluster: TestCluster
+
+    init() throws { cluster = try TestCluster() }
+
+    /// A commit whose answer is lost, whose request is lost, or that arrives twice, counts once, and its writer is told
+    /// what became of it.
+    @Test(arguments: ["lose", "drop", "twice"])
+    func aFaultyRequestCountsOnce(_ fault: String) throws {
+        let n = try cluster.namespaces()
+        for number in 0..<20 {
+            if number % 3 == 1 { try cluster.tell("\(fault) 1") }
+            try n[number % 2].write("job", number)
+        }
+        for namespace in n { try namespace.synchronize() }
+        #expect(try n[0].readAll(matching: ["job", .any]).map { $0[1] } == (0..<20).map { .int($0) })
+        try cluster.expectSame(n)
+    }
+
+    /// Without a leader reads go on and writes fail; nothing of them is done later.
+    @Test func withoutALeaderWritesFail() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try n[1].synchronize()
+        try cluster.tell("leader no")
+        for namespace in n {
+            let error = try refusal { try namespace.write("job", 2) }
+            #expect(error.code == .clusterUnavailable, "\(error)")
+            #expect(try namespace.readIfExists("job", 1) != nil)
+            #expect(errorCode { try namespace.synchronize(timeout: .seconds(1)) } == .clusterUnavailable)
+        }
+        try cluster.tell("leader yes")
+        for (number, namespace) in n.enumerated() {
+            #expect(try eventually { errorCode { try namespace.write("late", number) } == nil })
+        }
+        try cluster.expectSame(n)
+        #expect(try n[0].readIfExists("job", 2) == nil)
+    }
+
+    /// Connections that are cut again and again lose no commit and double none.
+    @Test func cutConnectionsLoseNothing() throws {
+        let n = try cluster.namespaces()
+        let writers = try (0..<2).map { try Agent(cluster[$0].root, "n") }
+        for (number, writer) in writers.enumerated() { try writer.send("write-loop \(number * 1000) 60") }
+        for _ in 0..<3 { try cluster.tell("cut") }
+        for writer in writers {
+            // A commit whose outcome stays unknown ends the loop with an error that says so.
+            let line = try #require(try writer.line())
+            #expect(
+                line == "ok 60" || line.contains("outcomeUnknown") || line.contains("clusterUnavailable"),
+                "\(line)"
+            )
+        }
+        try cluster.expectSame(n)
+        let all = try n[0].readAll(matching: ["job", .any])
+        #expect(Set(all).count == all.count)
+    }
+
+    /// A machine that was away while the log was trimmed and the history compacted gets a base, and has everything.
+    @Test func aMachineThatWasAwayCatchesUp() throws {
+        let n = try cluster.namespaces()
+        try cluster.end(1)
+        let writer = try Agent(cluster[0].root, "n")
+        // A base is made every 1,000 entries, and the log before the last base goes.
+        try writer.run("write-loop 0 2500")
+        #expect(try eventually { try self.base(of: 0) >= 2000 })
+        try cluster.tell("compact")
+        try cluster.start(1)
+        // The old replica goes, and one of the base comes.
+        var again = try TestCluster.open("n", in: cluster[1])
+        #expect(
+            try eventually {
+                do {
+                    return try again.count(matching: ["job", .any]) == 2500
+                } catch let error as SpaceError where error.code == .namespaceDeleted {
+                    again = try TestCluster.open("n", in: cluster[1])
+                    return false
+                }
+            }
+        )
+        try cluster.expectSame([n[0], again])
+    }
+
+    private func base(of machine: Int) throws -> Int {
+        let line = try Value(json: cluster[machine].space("machines", "--json").lines.last ?? "null")
+        guard case .object(let object) = line, case .object(let namespace)? = object["namespace"],
+            case .int(let base)? = namespace["base"]
+        else { return 0 }
+        return base
+    }
+
+    /// A store that was set back to an older state: what only a replica has is set aside and reported, not deleted.
+    @Test func aReplicaThatIsAheadIsSetAside() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try n[1].synchronize()
+        try cluster.tell("save")
+        try n[0].write("job", 2)
+        try n[1].synchronize()
+        try cluster.tell("restore")
+        // The old replicas go, and others come; a handle on an old one ends.
+        let again = try cluster.machines.enumerated().map { number, machine in
+            var found: Namespace?
+            let writes = try eventually {
+                found = try? machine.root.space.existingNamespace("n")
+                return (try? found?.write("later", number)) != nil
+            }
+            #expect(writes)
+            return try #require(found)
+        }
+        try cluster.expectSame(again)
+        #expect(try again[0].readIfExists("job", 1) != nil)
+        #expect(try again[0].readIfExists("job", 2) == nil)
+        for machine in cluster.machines { #expect(machine.root.entries(of: ".aside") != []) }
+        #expect(try cluster[0].space("show", "n").output.contains("set aside"))
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// Several roots of this machine, each with the daemon `space join`, that share a store in memory: machines without a
+/// network.
+///
+/// The processes are real, and so are the leases. All of them end when this value goes.
+final class TestCluster {
+    /// A root and its daemon.
+    final class Machine {
+        let root: TemporaryRoot
+        let runner: CommandRunner
+        fileprivate(set) var daemon: RunningCommand?
+
+        fileprivate init() throws {
+            root = try TemporaryRoot()
+            runner = CommandRunner(root: root.path)
+        }
+
+        /// Runs `space` in the root to its end, and expects status 0.
+        @discardableResult
+        func space(_ words: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> CommandResult {
+            let result = try runner.start("space", words, environment: ["SHARED_SPACE_OWNER": "\(getpid())"]).finish()
+            #expect(result.ending == .exited(0), "\(words): \(result.errors)", sourceLocation: sourceLocation)
+            return result
+        }
+    }
+
+    /// How long a machine lives without word from its daemon.
+    static let lease = Duration.seconds(2)
+
+    let machines: [Machine]
+    private let folder: TemporaryRoot
+    private let store: RunningCommand
+
+    init(machines count: Int = 2) throws {
+        folder = try TemporaryRoot()
+        store = try CommandRunner(root: folder.path).start("space-test-store", ["\(folder.path)/store"])
+        guard try store.readLine() == "ready" else { throw TestFailure("the store does not start") }
+        machines = try (0..<count).map { _ in try Machine() }
+        for number in machines.indices { try start(number) }
+    }
+
+    deinit {
+        for machine in machines { machine.daemon?.signal(SIGKILL) }
+        store.signal(SIGKILL)
+    }
+
+    subscript(number: Int) -> Machine { machines[number] }
+
+    // MARK: Daemons
+
+    private static let options = ["--lease", "2s", "--grace", "2s"]
+
+    /// Starts a machine's daemon, and returns when it has joined.
+    func start(_ number: Int) throws {
+        let daemon = try machines[number].runner.start(
+            "space",
+            ["join", "--store", "\(folder.path)/store", "--name", "m\(number)"] + Self.options
+        )
+        machines[number].daemon = daemon
+        guard try daemon.readLine() == "joined m\(number)" else {
+            throw TestFailure("a daemon does not join: \(try daemon.finish().errors)")
+        }
+    }
+
+    /// Ends a machine's daemon by a signal.
+    func end(_ number: Int, by signal: CInt = SIGTERM) throws {
+        let daemon = try #require(machines[number].daemon)
+        daemon.signal(signal)
+        #expect(try daemon.wait() == .signalled(signal))
+        machines[number].daemon = nil
+    }
+
+    // MARK: The store
+
+    /// Does something to the store; space-test-store says what there is.
+    func tell(_ line: String) throws {
+        try store.send(line + "\n")
+        let answer = try store.readLine()
+        #expect(answer == "done", "\(line): \(answer ?? "the store has ended")")
+    }
+
+    // MARK: Namespaces
+
+    /// Makes a replicated namespace on the first machine.
+    func namespaceOfFirst(_ name: String = "n", isPersistent: Bool = true) throws -> Namespace {
+        let options = NamespaceOptions(isPersistent: isPersistent, isReplicated: true)
+        return try machines[0].root.space.namespace(name, options: options)
+    }
+
+    /// Makes a replicated namespace, and opens it on each machine.
+    func namespaces(_ name: String = "n", isPersistent: Bool = true) throws -> [Namespace] {
+        let first = try namespaceOfFirst(name, isPersistent: isPersistent)
+        return [first] + (try machines.dropFirst().map { try Self.open(name, in: $0) })
+    }
+
+    /// Opens a namespace when it is there.
+    static func open(_ name: String, in machine: Machine) throws -> Namespace {
+        var found: Namespace?
+        let isThere = try eventually {
+            do {
+                found = try machine.root.space.existingNamespace(name)
+                return true
+            } catch let error as SpaceError where error.code == .namespaceNotFound { return false }
+        }
+        guard isThere, let found else { throw TestFailure("\(name) does not come to \(machine.root.path)") }
+        return found
+    }
+
+    /// Waits until all machines have what was written, compares their tables byte for byte, and checks each.
+    func expectSame(_ namespaces: [Namespace], _ when: String = "", sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
+        var contents: [NamespaceContents] = []
+        let isComparable = try eventually {
+            for namespace in namespaces { try namespace.synchronize() }
+            contents = try namespaces.map { try NamespaceContents(of: $0) }
+            return Set(contents.map(\.entry)).count == 1
+        }
+        #expect(isComparable, sourceLocation: sourceLocation)
+        for (number, other) in contents.enumerated().dropFirst() {
+            let differences = contents[0].differences(from: other)
+            #expect(differences == [], "\(when), machine \(number)", sourceLocation: sourceLocation)
+        }
+        for namespace in namespaces { #expect(try namespace.verify() == [], sourceLocation: sourceLocation) }
+    }
+}

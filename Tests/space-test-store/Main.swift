@@ -1,0 +1,129 @@
+import ClusterStoreRemote
+import ClusterStoreTesting
+import Glibc
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+// space-test-store SOCKET: a store in memory for several processes, as a cluster's etcd would be.
+//
+// It listens at the path, prints "ready", and serves each connection the store's wire; leases end by real time. It ends
+// when its standard input ends. A line on standard input does something to the store, and is answered by "done":
+//
+//   cut              ends all connections
+//   leader no|yes    takes the leader away, or gives the store one again
+//   compact          forgets the changes up to the store's revision
+//   save, restore    notes the store as it is; sets it back to that
+//   lose N           the next N transactions are done, and their answers are lost
+//   drop N           the next N transactions are lost before they are done
+//   twice N          the next N transactions are done twice
+
+@main
+enum Main {
+    static func main() {
+        guard CommandLine.arguments.count == 2 else {
+            say("usage: space-test-store SOCKET", .standardError)
+            exit(64)
+        }
+        do {
+            let house = StoreHouse()
+            let socket = try UnixSocket.listen(CommandLine.arguments[1])
+            let listening = socket.release()
+            try DetachedThread.start { house.accept(listening) }
+            try DetachedThread.start { house.tick() }
+            say("ready")
+            while let line = readLine() { say(house.obey(line)) }
+            unlink(CommandLine.arguments[1])
+        } catch {
+            say("space-test-store: \(error)", .standardError)
+            exit(1)
+        }
+    }
+
+    private static func say(_ line: String, _ place: FileDescriptor = .standardOutput) {
+        _ = try? place.writeAll("\(line)\n".utf8)
+    }
+}
+
+/// The store, its connections, and its faults.
+private final class StoreHouse: Sendable {
+    private struct State {
+        var servers: [Int: StoreServer] = [:]
+        var nextServer = 0
+        var saved: MemoryStore.Checkpoint?
+    }
+
+    private let store = MemoryStore()
+    private let state = Mutex(State())
+
+    func accept(_ listening: CInt) {
+        while let connection = try? UnixSocket.accept(listening) {
+            let descriptor = connection.release()
+            guard let server = try? StoreServer(store, input: descriptor, output: descriptor) else {
+                close(descriptor)
+                continue
+            }
+            let number = state.withLock { state in
+                state.servers[state.nextServer] = server
+                state.nextServer += 1
+                return state.nextServer - 1
+            }
+            Task {
+                _ = try? await server.run()
+                self.state.withLock { _ = $0.servers.removeValue(forKey: number) }
+            }
+        }
+    }
+
+    /// Moves the store's clock with real time, and lets watches say now and then that nothing has changed.
+    func tick() {
+        var last = MonotonicInstant.now
+        var ticks = 0
+        while true {
+            usleep(100_000)
+            let now = MonotonicInstant.now
+            store.advance(by: now.duration(since: last))
+            last = now
+            ticks += 1
+            if ticks % 10 == 0 { store.sendProgress() }
+        }
+    }
+
+    func obey(_ line: String) -> String {
+        let words = line.split(separator: " ")
+        let count = words.count > 1 ? Int(words[1]) ?? 0 : 0
+        switch words.first {
+        case "cut":
+            for server in state.withLock({ $0.servers.values }) { server.close("cut by the test") }
+        case "leader": store.setLeader(words.last == "yes")
+        case "compact": store.compact()
+        case "save": state.withLock { $0.saved = store.checkpoint() }
+        case "restore":
+            guard let saved = state.withLock({ $0.saved }) else { return "nothing is saved" }
+            store.restore(saved)
+        case "lose": fault(count, .answerLost)
+        case "drop": fault(count, .requestLost)
+        case "twice": fault(count, .twice)
+        default: return "unknown: \(line)"
+        }
+        return "done"
+    }
+
+    /// Gives the next transactions a fault.
+    private func fault(_ count: Int, _ fault: MemoryFault) {
+        let left = Countdown(count)
+        store.setFault { call in
+            guard case .transact = call, left.takesOne() else { return .none }
+            return fault
+        }
+    }
+}
+
+/// How many transactions still get a fault.
+private final class Countdown: Sendable {
+    private let left: Atomic<Int>
+
+    init(_ count: Int) { left = Atomic(count) }
+
+    func takesOne() -> Bool { left.subtract(1, ordering: .relaxed).newValue >= 0 }
+}
