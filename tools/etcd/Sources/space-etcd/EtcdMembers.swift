@@ -1,0 +1,100 @@
+import ClusterStore
+import Glibc
+import SwiftProtobuf
+import Synchronization
+
+/// The members of one etcd, of which one at a time is asked.
+///
+/// A member that can't be reached, has no leader or does not answer in time is left for the next one, in a circle; all
+/// callers move together, so that a member that hangs costs one time limit and not one per call. Each process begins with a
+/// member of its own choice, so that the machines of a cluster do not all ask the same one. After a round in which no
+/// member could do a call, the call waits, longer each time and never the same time as other machines.
+final class EtcdMembers: Sendable {
+    let all: [EtcdMember]
+    private let current: Mutex<Int>
+    private let token: EtcdToken
+
+    /// How long a member may take for an answer.
+    private static let attempt = Duration.seconds(2)
+    /// How long a call may take with all its attempts; the daemon waits for 5 seconds.
+    private static let total = Duration.milliseconds(4500)
+    /// An attempt that has less time than this is not begun.
+    private static let shortest = Duration.milliseconds(200)
+
+    init(_ all: [EtcdMember], user: EtcdToken.User?) {
+        self.all = all
+        current = Mutex(Int.random(in: all.indices))
+        token = EtcdToken(user)
+    }
+
+    /// The member that is asked now.
+    var chosen: EtcdMember { all[current.withLock { $0 }] }
+
+    /// Goes on to the next member, unless another call has done so already.
+    func leave(_ member: EtcdMember) {
+        current.withLock { current in
+            if all[current] === member { current = (current + 1) % all.count }
+        }
+    }
+
+    /// The user's token for a call to a member.
+    func token(from member: EtcdMember) async throws(EtcdFailure) -> String? { try await token.get(from: member) }
+
+    /// Lets the next call fetch another token.
+    func forgetToken(_ old: String?) { token.forget(old) }
+
+    /// Calls a method of the member that is asked now, and of others if it can't do it.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - request: Its request.
+    ///   - isRepeatable: Whether a call that may have been done already is done again.
+    /// - Returns: The answer.
+    /// - Throws: `unknown` only if the call is not repeatable.
+    func call<Request: Message, Response: Message>(
+        _ method: EtcdMethod<Request, Response>,
+        _ request: Request,
+        isRepeatable: Bool = true
+    ) async throws(StoreError) -> Response {
+        let end = ContinuousClock.now + Self.total
+        var pause = Duration.milliseconds(50)
+        var triedMembers = 0
+        var tokens = 0
+        while true {
+            let member = chosen
+            let failure: EtcdFailure
+            var used: String?
+            do throws(EtcdFailure) {
+                used = try await token(from: member)
+                return try await member.call(
+                    method,
+                    request,
+                    token: used,
+                    timeLimit: min(Self.attempt, end - .now)
+                )
+            } catch {
+                failure = error
+            }
+            if failure.isMembersOwn { leave(member) }
+            switch failure.meaning {
+            case .refused: throw .refused(failure.message)
+            case .unanswered where !isRepeatable: throw .unknown(failure.message)
+            case .badToken:
+                forgetToken(used)
+                tokens += 1
+                guard tokens < 3 else { throw .refused(failure.message) }
+                continue
+            case .unanswered, .notDone: break
+            }
+            triedMembers += 1
+            if triedMembers % all.count == 0 {
+                // Up to half as long again.
+                let wait = pause + pause * Double.random(in: 0...0.5)
+                guard end - .now > wait + Self.shortest else { throw .unavailable(failure.message) }
+                do { try await Task.sleep(for: wait) } catch { throw .unavailable("the call was cancelled") }
+                pause = min(pause * 2, .milliseconds(500))
+            }
+            guard end - .now > Self.shortest, !Task.isCancelled else { throw .unavailable(failure.message) }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import GRPCNIOTransportHTTP2Posix
+import Glibc
+
+/// How connections by https are secured: the member's certificate is always verified, by the system's authorities or by
+/// those of a file, and also that it is for the member's host.
+struct EtcdSecurity: Sendable {
+    let transport: HTTP2ClientTransport.Posix.TransportSecurity
+
+    init(_ options: EtcdOptions) throws(Failure) {
+        let ca = try options.ca.map { path throws(Failure) in (path, try Self.bytes(path, "--ca")) }
+        let cert = try options.cert.map { path throws(Failure) in try Self.bytes(path, "--cert") }
+        let key = try options.key.map { path throws(Failure) in try Self.bytes(path, "--key") }
+        transport = .tls { tls in
+            if let ca { tls.trustRoots = .certificates([.bytes(ca.1, format: .pem)]) }
+            if let cert, let key {
+                tls.certificateChain = [.bytes(cert, format: .pem)]
+                tls.privateKey = .bytes(key, format: .pem)
+            }
+        }
+    }
+
+    /// A file's bytes.
+    static func bytes(_ path: String, _ option: String) throws(Failure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        defer { if descriptor >= 0 { close(descriptor) } }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while descriptor >= 0 {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count == 0 { return bytes }
+            guard count > 0 else {
+                if errno == EINTR { continue }
+                break
+            }
+            bytes += buffer[..<count]
+            guard bytes.count <= 1 << 20 else {
+                throw Failure(Failure.noInput, "\(option) \(path): the file is larger than 1 MiB; name a PEM file")
+            }
+        }
+        throw Failure(Failure.noInput, "\(option) \(path): \(String(cString: strerror(errno)))")
+    }
+}
