@@ -29,6 +29,15 @@ func example(_ name: String) -> Target {
     )
 }
 
+/// A fuzzer without libFuzzer: what it does with one input.
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/Fuzzing/\(name)", swiftSettings: settings)
+}
+let engine: [Target.Dependency] = ["SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine"]
+let fuzzers = [
+    "FuzzTuple", "FuzzJSON", "FuzzTemplate", "FuzzCodable", "FuzzRows", "FuzzControl", "FuzzBackup", "FuzzCommands",
+]
+
 /// The tuple coding and the commands' insides are products for their fuzzers alone, which are a package of their own.
 let fuzzed: [Product] =
     Context.environment["SHARED_SPACE_FUZZING"] == nil
@@ -207,6 +216,27 @@ let package = Package(
         .executableTarget(name: "space-without-calls", path: "Tests/space-without-calls"),
         example("intake"), example("workers"), example("planner"),
         example("producer"), example("worker"), example("claimer"),
+        .target(name: "FuzzCheck", path: "Tests/Fuzzing/FuzzCheck", swiftSettings: settings),
+        fuzzer("FuzzSupport", engine),
+        fuzzer("FuzzTuple", ["FuzzCheck", "TupleCoding"]),
+        fuzzer("FuzzJSON", ["FuzzCheck", "TupleCoding"]),
+        fuzzer("FuzzTemplate", ["FuzzCheck", "TupleCoding"]),
+        fuzzer("FuzzCodable", ["FuzzCheck", "TupleCoding"]),
+        fuzzer("FuzzRows", engine + ["FuzzSupport"]),
+        fuzzer("FuzzControl", engine + ["FuzzSupport"]),
+        fuzzer("FuzzBackup", engine + ["FuzzSupport"]),
+        fuzzer("FuzzCommands", ["SpaceCommands", "TupleCoding", argumentParser]),
+        .executableTarget(
+            name: "space-fuzz-replay",
+            dependencies: fuzzers.map { .target(name: $0) } + ["SeededRandom"],
+            path: "Tests/space-fuzz-replay",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "FuzzReplayTests",
+            dependencies: ["space-fuzz-replay", "SpaceTestSupport", "SpaceTesting"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "SharedSpaceServicesTests",
             dependencies: [

@@ -2,9 +2,12 @@
 import PackageDescription
 
 // The fuzzers: of the tuple coding, of the files on disk, and of the commands' input. They need the library
-// instrumented, so they are a package of their own, which tools/fuzz builds with --sanitize=fuzzer.
+// instrumented, so they are a package of their own, which tools/fuzz builds with --sanitize=fuzzer. The same sources are
+// targets of the main package, whose tests run the corpus without a fuzzer.
 
-let settings: [SwiftSetting] = [.swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny")]
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6), .enableUpcomingFeature("ExistentialAny"), .define("FUZZING"),
+]
 let library: Target.Dependency = .product(name: "SharedSpace", package: "SharedSpace")
 let coding: Target.Dependency = .product(name: "TupleCoding", package: "SharedSpace")
 let commands: Target.Dependency = .product(name: "SpaceCommands", package: "SharedSpace")

@@ -1,7 +1,8 @@
 import SpaceTesting
 import Testing
 
-/// Short runs of the torture, and runs with a fault planted in the workers; `SlowTortureTests` runs it for longer.
+/// Short runs of the torture, and runs with a fault planted in the workers; `SlowTortureTests` and `SlowDeathTests` run
+/// it for longer.
 ///
 /// An audit that finds nothing must be one that finds a fault if there is one.
 @Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
@@ -33,27 +34,6 @@ struct TortureTests {
     ])
     func aPlantedFaultIsFound(_ part: String, _ fault: String, _ counts: String, _ seconds: Int) async throws {
         try await torture.expectFault(part, "--plant", fault, in: counts, seconds)
-    }
-
-    /// If a safeguard is left out, the part that passes with it finds the fault that it is there for.
-    ///
-    /// If one scene of a part alone can find it, only that scene is played: the others would cost it the time in which
-    /// it meets the moment. (Without `timeLimit` `handoff` finds a process that is silent for two minutes, which is too
-    /// long for here.)
-    @Test(arguments: [
-        ("kill", "secondLook", "doubled", 60), ("near", "secondLook", "doubled", 4), ("kill", "deadClaims", "lost", 60),
-        ("handoff", "handedOn", "lost", 30),
-        ("history", "secondLook", "notLinearizable", 30), ("disk", "room", "faults", 30),
-        ("exhaust --scene killedReaders", "deadReaders", "faults", 30),
-        ("stop --scene gate", "lockWord", "faults", 60),
-        ("reap --scene enrolledAtTheDoor", "lookUnderDoor", "faults", 60), ("churn", "openOnce", "faults", 60),
-        ("hostile", "ownFiles", "faults", 2),
-        ("damage --scene walked", "damagedPages", "faults", 30),
-    ])
-    func aSafeguardThatIsLeftOutIsMissed(_ part: String, _ safeguard: String, _ counts: String, _ seconds: Int)
-        async throws
-    {
-        try await torture.expectFault(part, "--leave-out", safeguard, in: counts, seconds)
     }
 
     @Test(arguments: [

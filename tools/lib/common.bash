@@ -46,3 +46,11 @@ log_build() {
     mkdir -p -- "$(dirname -- "$log")"
     "$@" 2>&1 | tee -- "$log" | progress
 }
+
+# What a debug build is told where a warning is an error. SwiftPM compiles other packages with -suppress-warnings and
+# leaves the first flag away there: it applies only to this package's sources. The C compiler's warnings are requested
+# too, and tools/test counts them; -Xcc -Werror makes SwiftPM 6.3 fail with an internal error. No debugger reads such a
+# build's types; a crash still names its lines. (Without an index the package manager finds no tests.)
+readonly STRICT_FLAGS=(-Xswiftc -warnings-as-errors -Xcc -Wall -Xcc -Wextra -Xswiftc -gline-tables-only)
+
+in_ci() { [[ -n ${CI-} && $CI != false ]]; }

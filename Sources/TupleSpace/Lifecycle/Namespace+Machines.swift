@@ -166,7 +166,7 @@ extension Space {
             let control = try? namespace.openControl(),
             (try? ControlFile.marks(in: control.raw).isReplica) ?? false,
             let bytes = try? FileBytes.readPrefix(control.raw, count: ControlHeader.size),
-            let header = try? ControlHeader(decoding: bytes)
+            let header = try? ControlHeader(decoding: bytes), followsMachines(name)
         else { return false }
         let answer = try DaemonSocket.ask(
             .delete,
@@ -180,6 +180,22 @@ extension Space {
         case .unavailable(let why), .refused(let why): throw .clusterUnavailable(why)
         case .unknown(let why): throw .outcomeUnknown(why)
         default: throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+        }
+    }
+
+    /// Whether the data of a namespace, too, say that several machines share it, and not only the control file, whose
+    /// words may be damaged.
+    ///
+    /// Of damaged data this machine's copy alone is deleted: the daemon gets the namespace from the other machines again.
+    private func followsMachines(_ name: NamespaceName) -> Bool {
+        do throws(SpaceError) {
+            let namespace = try open(name.text, owner: .nobody, creates: false, options: NamespaceOptions())
+            defer { try? namespace.leave() }
+            return try namespace.core.read { (snapshot) throws(SpaceError) in
+                try snapshot.mainLog.get(.log)?.isOfDaemon ?? false
+            }
+        } catch {
+            return error.code != .damaged
         }
     }
 }

@@ -34,7 +34,9 @@ private let whole: [UInt8] = {
 }()
 
 /// Runs one input: pieces of the file, each an offset and bytes.
+#if FUZZING
 @_cdecl("LLVMFuzzerTestOneInput")
+#endif
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count)
     var bytes = whole

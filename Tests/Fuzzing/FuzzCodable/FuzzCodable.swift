@@ -5,7 +5,9 @@ import FuzzCheck
 @testable import TupleCoding
 
 /// Runs one input.
+#if FUZZING
 @_cdecl("LLVMFuzzerTestOneInput")
+#endif
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let value = try? Value(json: Array(UnsafeBufferPointer(start: start, count: count))) else { return 0 }
     guard let again = try? Value(encoding: value) else { fatalError("can't encode \(value)") }

@@ -7,7 +7,9 @@ import TupleCoding
 @testable import SpaceCommands
 
 /// Runs one input: words, each ended by NUL, then 0xFF and lines.
+#if FUZZING
 @_cdecl("LLVMFuzzerTestOneInput")
+#endif
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let parts = Array(UnsafeBufferPointer(start: start, count: count))
         .split(separator: 0xFF, maxSplits: 1, omittingEmptySubsequences: false)

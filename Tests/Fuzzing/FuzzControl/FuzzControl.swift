@@ -13,7 +13,9 @@ import SharedSpace
 private let playground = Playground("control")
 
 /// Runs one input: whether the namespace is open meanwhile, then pieces of the file, each an offset and bytes.
+#if FUZZING
 @_cdecl("LLVMFuzzerTestOneInput")
+#endif
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count)
     playground.clear()

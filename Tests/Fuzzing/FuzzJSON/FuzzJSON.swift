@@ -5,7 +5,9 @@ import FuzzCheck
 @testable import TupleCoding
 
 /// Runs one input.
+#if FUZZING
 @_cdecl("LLVMFuzzerTestOneInput")
+#endif
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = Array(UnsafeBufferPointer(start: start, count: count))
     let arguments: [String: Value] = ["a": "?", "b": [1, .null], "c": ["x": 1.5]]

@@ -12,7 +12,9 @@ import SharedSpace
 private let playground = Playground("rows")
 
 /// Runs one input: a sequence of changes to rows, each a table, a row, and the kind of change.
+#if FUZZING
 @_cdecl("LLVMFuzzerTestOneInput")
+#endif
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count)
     playground.clear()

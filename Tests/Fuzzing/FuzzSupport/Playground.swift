@@ -1,19 +1,21 @@
 import Glibc
 import SharedSpace
 
-@testable import SpaceEngine
+@testable package import SpaceEngine
 @testable import SpaceInspection
 @testable import SpaceRecipes
-@testable import TupleSpace
+@testable package import TupleSpace
 
 /// A root of the fuzzer's own, in memory, and the operations on a namespace in it, in any state of that namespace.
 package struct Playground: Sendable {
     package let path: String
     package let space: Space
 
-    /// Makes the root; ends the process if that fails, because there is nothing to fuzz then.
+    /// Makes the root, in memory or in the folder that `FUZZ_FOLDER` names; ends the process if that fails, because there
+    /// is nothing to fuzz then.
     package init(_ name: String) {
-        path = "/dev/shm/shared-space-fuzz-\(name)-\(getpid())"
+        let folder = getenv("FUZZ_FOLDER").map { String(cString: $0) } ?? "/dev/shm"
+        path = "\(folder)/shared-space-fuzz-\(name)-\(getpid())"
         mkdir(path, 0o700)
         do throws(SpaceError) {
             // The time that a damaged lock costs at most; the fuzzer's own limit for one input is far above.

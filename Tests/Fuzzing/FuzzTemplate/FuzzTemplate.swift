@@ -6,7 +6,9 @@ import FuzzCheck
 @testable import TupleCoding
 
 /// Runs one input.
+#if FUZZING
 @_cdecl("LLVMFuzzerTestOneInput")
+#endif
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     let arguments: [String: Value] = ["a": "?", "b": [1, .null], "c": ["x": 1.5]]

@@ -6,7 +6,9 @@ import FuzzCheck
 @testable import TupleCoding
 
 /// Runs one input.
+#if FUZZING
 @_cdecl("LLVMFuzzerTestOneInput")
+#endif
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
     guard let first = input.first else { return 0 }
