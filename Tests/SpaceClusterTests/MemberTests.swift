@@ -107,6 +107,31 @@ struct MemberTests {
         #expect(try n[0].count(matching: ["job", .any]) == 0)
     }
 
+    /// What a process writes for its session, or for a process, just after its machine became another member, lasts as long
+    /// as that.
+    @Test(arguments: [Lifetime.session, .process(getpid())], [true, false])
+    func whatIsWrittenForALifeOutlivesTheMember(_ lifetime: Lifetime, _ isTuple: Bool) throws {
+        let n = try cluster.namespaces()
+        let ended = try Agent(cluster[1].root, "n")
+        try cluster.end(1, by: SIGKILL)
+        #expect(try eventually { try n[0].status().machines == ["m0"] })
+        try cluster.start(1)
+        // The new member's first write.
+        if isTuple {
+            try n[1].write("here", 1, lifetime: lifetime)
+        } else {
+            try n[1].set("here", value: 1, lifetime: lifetime)
+        }
+        try ended.run("write-session [\"gone\", 1]")
+        try n[0].synchronize()
+        #expect(try n[0].readIfExists("gone", 1) != nil)
+        // When what really ended is gone, the look that removes it has seen the other too.
+        try ended.exit()
+        #expect(try eventually { try n[0].readIfExists("gone", 1) == nil })
+        #expect(try isTuple ? n[0].readIfExists("here", 1) != nil : n[0].get("here") == 1)
+        try cluster.expectSame(n)
+    }
+
     /// A namespace lives as long as a process on any machine owns it, and then goes on all machines.
     @Test func theLastOwnerMayBeElsewhere() throws {
         let keeper = try Agent()

@@ -304,7 +304,7 @@ extension CellStore where Self: ~Copyable {
             try cells.end(expires, lifetime)
         }
         return try cells.change("set a cell", key, .adding, bytes: encoded.count) { (scope) throws(SpaceError) in
-            try scope.set(key, encoded, end, if: condition)
+            try scope.set(key, encoded, cells.core.renewed(end), if: condition)
         }
     }
 

@@ -66,16 +66,10 @@ extension NamespaceCore {
         return ownTerms(deadline: deadline)
     }
 
-    /// The terms for this process's session as it is now.
-    ///
-    /// The session may have gone on as another member's since the terms were made, also while the claim waited; a claim of
-    /// the old number would return at once, although this process works on it.
+    /// The terms with their holder as it is now; see ``renewed(_:)-(ClaimHolder)``.
     @inline(__always)
     func renewed(_ terms: ClaimTerms) -> ClaimTerms {
-        guard case .session(let number) = terms.holder, number != session.number, session.hasHad(number) else {
-            return terms
-        }
-        return ownTerms(deadline: terms.deadline, isTake: terms.isTake)
+        ClaimTerms(holder: renewed(terms.holder), deadline: terms.deadline, isTake: terms.isTake)
     }
 
     /// The terms of a claim of this process.

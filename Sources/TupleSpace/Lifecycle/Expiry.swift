@@ -12,6 +12,15 @@ package struct Expiry {
     @inline(__always)
     var isNever: Bool { end.isNever && !isNeverSeen }
 
+    private init(_ end: RowEnd, isNeverSeen: Bool) {
+        self.end = end
+        self.isNeverSeen = isNeverSeen
+    }
+
+    /// The same with its holder as it is now.
+    @inline(__always)
+    package func renewed(in core: NamespaceCore) -> Expiry { Expiry(core.renewed(end), isNeverSeen: isNeverSeen) }
+
     package init(_ duration: Duration?, _ lifetime: Lifetime = .permanent, _ core: NamespaceCore) throws(SpaceError) {
         try duration?.checkNotNegative("an expiry")
         let holder = try lifetime.holder(in: core)

@@ -34,28 +34,26 @@ extension NamespaceCore {
 
     // MARK: A session whose member has ended
 
-    /// Runs a write, and once more if the machine did not take part.
+    /// Runs a write, and again if the machine did not take part; it waits for the machine once.
     ///
     /// If this process's member has ended, the session goes on as the machine's new member's. The write has not begun
     /// then.
     @inline(__always)
     func renewingSession<R>(_ write: () throws(SpaceError) -> R) throws(SpaceError) -> R {
-        do throws(SpaceError) {
-            return try write()
-        } catch  where error.code == .memberEnded {
-            if try !renewSession() {
-                try waitForMachine(error)
-                _ = try renewSession()
-            }
+        var hasWaited = false
+        while true {
             do throws(SpaceError) {
                 return try write()
             } catch  where error.code == .memberEnded {
-                throw .clusterUnavailable(error.reason)
+                // The machine may be a new member already that has not arrived yet.
+                if try renewSession() { continue }
+                guard !hasWaited else { throw .clusterUnavailable(error.reason) }
+                try waitForMachine(error)
+                hasWaited = true
+                _ = try renewSession()
             } catch {
                 throw error
             }
-        } catch {
-            throw error
         }
     }
 
@@ -97,6 +95,27 @@ extension NamespaceCore {
         engine.sessionMember = session.member
         renewals.add(1, ordering: .releasing)
         return session.member == member
+    }
+
+    /// A holder of this machine with the session's number, or its member, as they are now.
+    ///
+    /// The machine may have become another member since the holder was named, also while its write waited. What is written
+    /// for the old member ends at once, although the process lives.
+    @inline(__always)
+    package func renewed(_ holder: ClaimHolder) -> ClaimHolder {
+        switch holder {
+        case .session(let number) where number != session.number && session.hasHad(number): .session(session.number)
+        case .process(let process, let member) where member != session.member && session.hasBeen(member: member):
+            .process(process, member: session.member)
+        default: holder
+        }
+    }
+
+    /// The end of a row with its holder as it is now.
+    @inline(__always)
+    package func renewed(_ end: RowEnd) -> RowEnd {
+        guard let holder = end.holder else { return end }
+        return RowEnd(expiry: end.expiry, holder: renewed(holder))
     }
 
     /// The process whose session it is, if that can be told.

@@ -40,6 +40,10 @@ package final class Session: Sendable {
     func hasHad(_ number: UInt64) -> Bool {
         number == self.number || state.withLock { $0.earlier.contains(number) }
     }
+    /// Whether the session's number is or was one of a member's.
+    func hasBeen(member: UInt32) -> Bool {
+        member == self.member || state.withLock { $0.earlier.contains { SessionNumber.member(of: $0) == member } }
+    }
     package var isOwning: Bool { state.withLock { $0.record.isOwning } }
 
     /// Sets whether the session keeps the namespace alive.

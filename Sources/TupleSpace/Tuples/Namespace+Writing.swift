@@ -94,7 +94,9 @@ extension Namespace {
             if lifetime != .permanent { core.announceClaimant() }
             try Limits.check(size: tuple.bytes.count)
             if expiry.isNever, let id = try core.writeNear(tuple) { return id }
-            return try core.write(.adding) { (scope) throws(SpaceError) in try scope.insert(tuple, expiry) }
+            return try core.write(.adding) { (scope) throws(SpaceError) in
+                try scope.insert(tuple, expiry.renewed(in: core))
+            }
         }
     }
 
@@ -112,6 +114,7 @@ extension Namespace {
                 var ids: [TupleID] = []
                 ids.reserveCapacity(tuples.count)
                 var cursors: TupleCursors? = try TupleCursors(scope)
+                let expiry = expiry.renewed(in: core)
                 for tuple in tuples {
                     let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
                         try scope.insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry, with: &cursors)
