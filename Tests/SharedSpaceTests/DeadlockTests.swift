@@ -69,6 +69,75 @@ struct DeadlockTests {
         #expect(circles([lock(1, "permits", of: 2, 3, needsAll: false), back, other]).count == 1)
     }
 
+    /// The waits of a queue; its places are a process, whether it holds, and what it wants.
+    private func queue(_ name: String, _ places: (pid: Int32, isHolding: Bool, wish: TurnWish)...) -> [WaitGraph.Wait] {
+        let queue = TurnQueue(places.map { .init($0.pid, isHolding: $0.isHolding, $0.wish) })
+        return places.indices.filter { !places[$0].isHolding }.map { index in
+            var wait = WaitGraph.Wait(
+                pid: places[index].pid,
+                subject: .hold(kind: places[index].wish.kind.word, name: Name(name)),
+                blockers: places[..<index].map(\.pid),
+                needsAll: true,
+                since: nil
+            )
+            wait.turn = TurnPlace(queue, index)
+            return wait
+        }
+    }
+
+    @Test("Who waits only behind another waiter is stuck as long as that one waits")
+    func behind() {
+        let (shared, alone) = (TurnWish(kind: .lock, isShared: true), TurnWish(kind: .lock))
+        // 1 shares a and waits for b; 2 has b and waits to share a, behind 3, who wants a alone.
+        var waits = queue("a", (1, true, shared), (3, false, alone), (2, false, shared))
+        waits += queue("b", (2, true, alone), (1, false, alone))
+        var graph = graph(waits, busy: [], parents: [:], idle: [])
+        let text =
+            #"1 waits for the lock "b" of 2; 2 waits for the lock "a" behind 3; 3 waits for the lock "a" of 1"#
+        #expect(graph.deadlocks.map { $0.text() } == [text])
+        // If 3 gives up in time, 2 goes on.
+        waits[0].ends = 5000
+        graph = self.graph(waits, busy: [], parents: [:], idle: [])
+        #expect(graph.deadlocks == [] && graph.doubtful.map(\.doubt) == [.ends(5000)])
+        // If 2 wants a alone, it doesn't, whatever 3 does.
+        waits = queue("a", (1, true, shared), (3, false, alone), (2, false, alone))
+        waits[0].ends = 5000
+        waits += queue("b", (2, true, alone), (1, false, alone))
+        #expect(circles(waits) == [[1, 2]])
+    }
+
+    @Test("Who needs several permits is stuck if those that are left don't do")
+    func permits() {
+        func permits(_ weight: Int) -> TurnWish { TurnWish(kind: .semaphore, weight: weight, permits: 3) }
+        let back = queue("b", (9, true, TurnWish(kind: .lock)), (1, false, TurnWish(kind: .lock)))
+        // 1 has a permit and waits for 9; 2 has another one, and goes on.
+        func waits(_ weight: Int) -> [WaitGraph.Wait] {
+            queue("a", (1, true, permits(1)), (2, true, permits(2)), (9, false, permits(weight))) + back
+        }
+        #expect(circles(waits(2)) == [])
+        #expect(circles(waits(3)) == [[1, 9]])
+        // Behind one with a time-out that wants all of them.
+        var three = queue("a", (1, true, permits(1)), (5, false, permits(3)), (9, false, permits(1))) + back
+        #expect(circles(three) == [[1, 9, 5]])
+        three[0].ends = 5000
+        let graph = graph(three, busy: [], parents: [:], idle: [])
+        #expect(graph.deadlocks == [] && graph.doubtful.map(\.doubt) == [.ends(5000)])
+    }
+
+    @Test("A long queue for a holder that goes on is no deadlock")
+    func longQueue() {
+        let wish = TurnWish(kind: .lock)
+        let turns = (1...2000).map { TurnQueue.Turn(Int32($0), isHolding: $0 == 1, wish) }
+        let queue = TurnQueue(turns)
+        let waits = (1..<2000).map { index in
+            var wait = lock(turns[index].pid, "a", of: 1)
+            wait.turn = TurnPlace(queue, index)
+            return wait
+        }
+        #expect(circles(waits) == [])
+        #expect(circles(waits + [lock(1, "b", of: 2)]) == [[1, 2]])
+    }
+
     @Test("A process whose other wait can end, or that waits for itself, is not stuck")
     func threads() {
         #expect(circles([lock(1, "a", of: 2), lock(1, "c", of: 3), lock(2, "b", of: 1)]) == [])

@@ -1,12 +1,12 @@
 import Glibc
+import SpaceEngine
 
 /// Text for people.
 ///
 /// Names, commands and tuples come from other processes, and a terminal obeys the control characters in them: so they
 /// are escaped.
 enum PeopleText {
-    /// The text with an escape for each character that could move a cursor, end a line or reorder text: C0, DEL, C1,
-    /// the line and paragraph separators, and the bidirectional controls.
+    /// The text with an escape for each character that could move a cursor, end a line or reorder text.
     ///
     /// The escapes are JSON's, so that a tuple's JSON form stays JSON.
     static func escaped(_ text: String) -> String {
@@ -17,7 +17,7 @@ enum PeopleText {
             case "\n": result += "\\n"
             case "\t": result += "\\t"
             case "\r": result += "\\r"
-            case _ where isControl(scalar):
+            case _ where scalar.isControl:
                 let digits = String(scalar.value, radix: 16)
                 result += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
             default: result.unicodeScalars.append(scalar)
@@ -27,14 +27,7 @@ enum PeopleText {
     }
 
     /// Whether the text has a character that `escaped` replaces.
-    static func hasControls(_ text: String) -> Bool { text.unicodeScalars.contains(where: isControl) }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
+    static func hasControls(_ text: String) -> Bool { text.unicodeScalars.contains(where: \.isControl) }
 
     /// How many columns of a terminal a text takes: two for a character of East Asian scripts and for an emoji.
     static func columns(of text: String) -> Int {

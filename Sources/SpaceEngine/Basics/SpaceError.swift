@@ -198,6 +198,17 @@ extension SpaceError: CustomStringConvertible {
     }
 }
 
+extension Unicode.Scalar {
+    /// Whether the character could move a cursor, end a line or reorder text: C0, DEL, C1, the line and paragraph
+    /// separators, and the bidirectional controls.
+    package var isControl: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
 extension String {
     /// The string for use in messages: in quotes, cut to a readable length, its control characters escaped.
     package var quotedForPeople: String {
@@ -205,7 +216,7 @@ extension String {
         for scalar in unicodeScalars.prefix(80) {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value):
+            case _ where scalar.isControl:
                 text += "\\u{\(String(scalar.value, radix: 16))}"
             default: text.unicodeScalars.append(scalar)
             }

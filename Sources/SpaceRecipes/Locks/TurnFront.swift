@@ -1,4 +1,27 @@
-import TupleCoding
+package import TupleCoding
+
+/// What a place wants of its name.
+package struct TurnWish: Hashable, Sendable {
+    package let kind: SharedObjectKind
+    let isShared: Bool
+    let weight: Int
+    /// The number of permits of a semaphore.
+    let permits: Int
+
+    package init(_ row: PlaceRow) {
+        kind = row.kind
+        isShared = row.isShared
+        weight = Int(row.weight)
+        permits = row.kind == .semaphore ? row.details.permits : 0
+    }
+
+    package init(kind: SharedObjectKind, isShared: Bool = false, weight: Int = 1, permits: Int = 0) {
+        self.kind = kind
+        self.isShared = isShared
+        self.weight = weight
+        self.permits = permits
+    }
+}
 
 /// The front of a name's queue: decides, row after row, which rows may hold at the same time.
 ///
@@ -11,19 +34,26 @@ package struct TurnFront {
 
     package init() {}
 
-    package mutating func admits(_ row: PlaceRow) -> Bool {
+    package mutating func admits(_ row: PlaceRow) -> Bool { admits(TurnWish(row)) }
+
+    package mutating func admits(_ wish: TurnWish) -> Bool {
         guard !isClosed else { return false }
-        let isAdmitted =
-            switch row.kind {
-            case .lock: holders == 0 || isShared && row.isShared
-            case .semaphore: weight + Int(row.weight) <= row.details.permits
-            default: holders == 0
-            }
+        let isAdmitted = wouldAdmit(wish)
         isClosed = !isAdmitted
         holders += 1
-        isShared = isShared && row.isShared
-        weight += Int(row.weight)
+        isShared = isShared && wish.isShared
+        weight += wish.weight
         return isAdmitted
+    }
+
+    /// Whether a row that came next might hold.
+    func wouldAdmit(_ wish: TurnWish) -> Bool {
+        guard !isClosed else { return false }
+        return switch wish.kind {
+        case .lock: holders == 0 || isShared && wish.isShared
+        case .semaphore: weight + wish.weight <= wish.permits
+        default: holders == 0
+        }
     }
 }
 

@@ -40,6 +40,7 @@ extension Deadlock {
             let (step, blocker) = (steps[index], blocker(of: index))
             let place = step.namespace.flatMap { naming ? " in \($0.text.quotedForPeople)" : nil } ?? ""
             return switch step.subject {
+            case .hold where step.isBehind: "\(step.pid) waits for \(step.subject.phrase)\(place) behind \(blocker)"
             case .hold: "\(step.pid) waits for \(step.subject.phrase)\(place) of \(blocker)"
             case .answer: "\(step.pid) waits for \(step.subject.phrase)\(place) from \(blocker)"
             case .command: "\(step.pid) waits for its command \(blocker)"

@@ -37,27 +37,42 @@ package struct Deadlock: Hashable, Sendable {
     /// The circles among processes that wait; `lasts` tells of a wait whether only its blockers can end it.
     ///
     /// First those processes are left out, again and again, one of whose waits can end: enough of the processes that it
-    /// needs go on. The others are stuck. From each of them the way to a stuck process that it waits for ends in a
-    /// circle. Complexity: O(n²) for n waits, in the worst case.
+    /// needs go on, or its turn comes although those that don't go on stay where they are. The others are stuck. From each
+    /// of them the way to a stuck process that it waits for ends in a circle. Complexity: O(n²) for n waits, in the worst
+    /// case.
     private static func circles(in waits: [Step], lasts: (Step) -> Bool) -> [[Step]] {
         let waitsOf = Dictionary(grouping: waits, by: \.pid)
         var stuck = Set(waitsOf.keys)
+        // The queues, with the waits of their places.
+        var queues: [ObjectIdentifier: (queue: TurnQueue, waits: [Int: Step])] = [:]
+        for wait in waits {
+            guard let turn = wait.turn else { continue }
+            queues[ObjectIdentifier(turn.queue), default: (turn.queue, [:])].waits[turn.index] = wait
+        }
         func goesOn(_ blocker: Int32, for pid: Int32) -> Bool { blocker == pid || !stuck.contains(blocker) }
         func canEnd(_ wait: Step) -> Bool {
             if !lasts(wait) { return true }
+            // Its queue has decided already.
+            if wait.turn != nil { return false }
             return wait.needsAll
                 ? wait.blockers.allSatisfy { goesOn($0, for: wait.pid) }
                 : wait.blockers.contains { goesOn($0, for: wait.pid) }
         }
         while true {
-            let free = stuck.filter { waitsOf[$0]?.contains(where: canEnd) ?? true }
-            if free.isEmpty { break }
-            stuck.subtract(free)
+            let before = stuck.count
+            for (queue, waits) in queues.values { queue.free(&stuck) { index in waits[index].map(lasts) ?? true } }
+            stuck.subtract(stuck.filter { waitsOf[$0]?.contains(where: canEnd) ?? true })
+            if stuck.count == before { break }
         }
 
         /// A wait of a stuck process, and the stuck process that it waits for.
         func next(after pid: Int32) -> (step: Step, blocker: Int32)? {
-            for wait in waitsOf[pid] ?? [] {
+            for var wait in waitsOf[pid] ?? [] {
+                if let turn = wait.turn {
+                    guard let blocker = turn.queue.blocker(of: turn.index, isStuck: stuck.contains) else { continue }
+                    wait.isBehind = !blocker.isHolding
+                    return (wait, blocker.pid)
+                }
                 if let blocker = wait.blockers.first(where: { $0 != pid && stuck.contains($0) }) {
                     return (wait, blocker)
                 }

@@ -42,16 +42,12 @@ package struct ObjectWaits: Sendable {
         _ pid: Int32,
         for subject: WaitGraph.Subject,
         of blockers: [Int32],
+        in turn: TurnPlace? = nil,
         ends: Int64?
     ) {
         guard !blockers.isEmpty else { return }
-        var wait = WaitGraph.Wait(
-            pid: pid,
-            subject: subject,
-            blockers: blockers,
-            needsAll: row.kind == .lock || row.kind == .request,
-            since: row.since
-        )
+        var wait = WaitGraph.Wait(pid: pid, subject: subject, blockers: blockers, needsAll: true, since: row.since)
+        wait.turn = turn
         wait.ends = ends
         let name = row.kind == .request ? Name(RequestRow.queueName) : subject.name
         wait.place = name.map { WaitPlace(name: $0, ticket: row.ticket, isTold: row.isTold) }
@@ -70,29 +66,54 @@ extension Snapshot {
     package func objectWaits(pid: (PlaceRow) -> Int32?) throws(SpaceError) -> ObjectWaits {
         guard try counters().holds > 0 else { return ObjectWaits() }
         var waits = ObjectWaits()
-        var holders: [Name: [Int32]] = [:]
+        var turns: [Name: [(pid: Int32, row: PlaceRow)]] = [:]
         var responders: [Name: [ResponderRow]] = [:]
         let places = try allPlaces()
-        for (name, row) in places where row.isHolding {
-            guard row.kind != .request, let pid = pid(row) else { continue }
+        for (name, row) in places where row.kind != .request {
+            guard row.isHolding || row.kind.hasTurns, let pid = pid(row) else { continue }
+            if row.kind.hasTurns { turns[Name(name), default: []].append((pid, row)) }
+            guard row.isHolding else { continue }
             waits.addBusy(pid)
-            holders[Name(name), default: []].append(pid)
             if let responder = ResponderRow(row) { responders[Name(name), default: []].append(responder) }
         }
         let stacks = responders.mapValues { ResponderStack($0) }
+        var isDone: Set<Name> = []
         for (name, row) in places {
-            guard let pid = pid(row) else { continue }
             if let request = RequestRow(row) {
                 let name = Name(request.name)
-                guard request.isPending, let responder = stacks[name]?.addressee(of: request)?.pid else { continue }
+                guard let pid = pid(row), request.isPending, let responder = stacks[name]?.addressee(of: request)?.pid
+                else { continue }
                 let end = request.deadline == 0 ? nil : clock.realtime(request.deadline)
                 waits.add(row, pid, for: .answer(name: name), of: [responder], ends: end)
-            } else if !row.isHolding, row.kind != .queue, row.kind != .barrier {
-                let end = row.ends == 0 ? nil : clock.realtime(row.ends)
-                let subject = WaitGraph.Subject.hold(kind: row.kind.word, name: Name(name))
-                waits.add(row, pid, for: subject, of: holders[Name(name)] ?? [], ends: end)
+            } else if row.kind.hasTurns, isDone.insert(Name(name)).inserted {
+                add(turns[Name(name)] ?? [], of: Name(name), to: &waits)
             }
         }
         return waits
+    }
+
+    /// Adds the waits for their turn of the places of a name.
+    private func add(_ places: [(pid: Int32, row: PlaceRow)], of name: Name, to waits: inout ObjectWaits) {
+        let queue = TurnQueue(places.map { .init($0.pid, isHolding: $0.row.isHolding, TurnWish($0.row)) })
+        for (index, place) in places.enumerated() where !place.row.isHolding {
+            waits.add(
+                place.row,
+                place.pid,
+                for: .hold(kind: place.row.kind.word, name: name),
+                of: queue.blockers(of: index),
+                in: TurnPlace(queue, index),
+                ends: place.row.ends == 0 ? nil : clock.realtime(place.row.ends)
+            )
+        }
+    }
+}
+
+extension SharedObjectKind {
+    /// Whether its places wait for their turn (`TurnRules`).
+    fileprivate var hasTurns: Bool {
+        switch self {
+        case .lock, .semaphore, .election: true
+        default: false
+        }
     }
 }

@@ -24,8 +24,12 @@ package struct WaitGraph: Sendable {
         package var namespace: Name?
         /// The processes that can end the wait; not empty.
         package let blockers: [Int32]
-        /// Whether all of them have to; otherwise one is enough.
+        /// Whether all of them have to; otherwise one is enough. For a turn in a queue, `turn` decides.
         package let needsAll: Bool
+        /// The place in the queue, if it is a turn that is waited for.
+        package var turn: TurnPlace?
+        /// In a circle: whether the next process stands before this one in the queue, and does not hold.
+        package var isBehind = false
         /// The time at which the wait began, in milliseconds since 1970; `nil`: unknown.
         package let since: Int64?
         /// When the wait ends by itself, in milliseconds since 1970; `nil`: it does not.
