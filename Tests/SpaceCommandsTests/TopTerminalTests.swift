@@ -110,10 +110,14 @@ struct TopTerminalTests {
             of: #"""
                 import resource
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+                begin = os.pipe()
                 pid, terminal = pty.fork()
-                if pid == 0: os.execvp(sys.argv[1], sys.argv[1:])
+                if pid == 0:
+                    os.read(begin[0], 1)
+                    os.execvp(sys.argv[1], sys.argv[1:])
                 size()
                 before = termios.tcgetattr(terminal)[3]
+                os.write(begin[1], b"x")
                 until(b"q ends")
                 os.write(terminal, b"\x1c")
                 until(b"\x1b[?25h\x1b[?1049l")
