@@ -37,6 +37,7 @@ final class EtcdMember: Sendable {
                     allowWithoutCalls: false
                 )
                 config.connection.flushCoalescing = nil
+                config.channelDebuggingCallbacks.onCreateTCPConnection = PingAnswerer.add
             }
         )
         client = GRPCClient(transport: transport)
