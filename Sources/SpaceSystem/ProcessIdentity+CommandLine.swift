@@ -26,6 +26,16 @@ extension ProcessIdentity {
         commandWords(of: pid).flatMap { command(in: $0, of: pid, runner: runner) } != nil
     }
 
+    /// Whether a process is the program `runner`, runs a command after `--`, and has one of these words before that.
+    package static func runsCommand(_ pid: Int32, runner: String, having words: [String]) -> Bool {
+        guard let line = commandWords(of: pid), command(in: line, of: pid, runner: runner) != nil else { return false }
+        let own = line.prefix { !isMark($0) }
+        return words.contains { word in
+            // An option's value may stand in its word.
+            own.contains { $0.elementsEqual(word.utf8) || $0.starts(with: "\(word)=".utf8) }
+        }
+    }
+
     private typealias Word = ArraySlice<UInt8>
 
     /// The most bytes of a command line that are read: as many as all words of a command may have together under the

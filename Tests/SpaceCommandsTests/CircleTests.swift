@@ -131,6 +131,53 @@ struct CircleTests {
         }
     }
 
+    @Test("A responder's command ends with its request, and so does a circle through it")
+    func requestInHand() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            // The command of the request in hand waits for the lock of the process whose request comes next.
+            let command = ["--", "sh", "-c", "echo up >&3; exec space lock n a -- true"]
+            let responder = try runner.start(
+                "/bin/sh",
+                ["-c", "exec 3>&1; exec space respond n r \"$@\"", "sh"] + command
+            )
+            #expect(try eventually { try show(runner).contains("1 responder") })
+            let holder = try holders(runner, [("n", "a", "exec space request n r 2 --wait")])
+            let first = try runner.start("space", ["request", "n", "r", "1", "--wait", "10m"])
+            #expect(try responder.readLine() == "up")
+            try holder[0].send("go\n")
+            #expect(try eventually { try show(runner).contains("a circle that ends by itself in ") })
+            let status = try Value(json: show(runner, "n", "--json"))
+            #expect(status["deadlocks"]?.array == [])
+            first.signal(SIGTERM)
+            _ = try first.finish()
+            try end(holder + [responder])
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test("A command that is ended after a time makes a circle that may end by itself")
+    func timeToRun() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("queue", "n", "q", "put", "1")
+            let commands = try holders(
+                runner,
+                [
+                    ("n", "a", "exec space queue n q take --ttr 10m -- sh -c 'exec space lock n b -- true'"),
+                    ("n", "b", "exec space lock n a -- true"),
+                ]
+            )
+            for command in commands { try command.send("go\n") }
+            #expect(try eventually { try waiting(runner, "n") == 2 })
+            let shown = try show(runner)
+            #expect(shown.contains("perhaps a deadlock: ") && !shown.contains("\ndeadlock: "), "\(shown)")
+            #expect(try runner.space("metrics", "n").output.contains(#"shared_space_deadlocks{namespace="n"} 0"#))
+            try end(commands)
+            try runner.space("delete", "n")
+        }
+    }
+
     @Test("A command that waits in the background makes a circle that may end by itself")
     func background() throws {
         try withRoot { (runner) throws in

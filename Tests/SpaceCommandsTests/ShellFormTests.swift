@@ -2,6 +2,7 @@ import Glibc
 import SpaceTestSupport
 import SpaceTesting
 import Testing
+import TupleCoding
 
 /// What scripts and people at a terminal want to say without ceremony.
 @Suite("Forms for the shell", .blocking, .timeLimit(.minutes(5)))
@@ -215,6 +216,42 @@ struct ShellFormTests {
             for command in commands {
                 #expect(try runner.shell("\(command) | od -An -tx1").lines == [" 00 ff 0a 41 0a"], "\(command)")
             }
+        }
+    }
+
+    @Test("A namespace for a group to which its creator does not belong is not made")
+    func foreignGroup() throws {
+        try withRoot { (runner) throws in
+            let result = try runner.space("write", "n", "--group", "54321", "[1]")
+            #expect(result.ending == .exited(77))
+            #expect(result.errors.contains("does not belong to the group 54321"), "\(result.errors)")
+            #expect(try runner.space("list").output == "")
+        }
+    }
+
+    @Test("A queue's item may begin with a dash")
+    func dashedItem() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            let put = try runner.space("queue", "n", "q", "put", "-s", "--", "-x")
+            #expect(put.ending == .exited(0), "\(put.errors)")
+            #expect(try runner.space("queue", "n", "q", "list").output.contains("\"-x\""))
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test("A namespace that can't be looked at is shown by top with the reason")
+    func failedSight() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.shell("truncate -s 100 \"$SHARED_SPACE_ROOT/n/control\"")
+            let shown = try runner.space("top", "n", "--max", "1")
+            #expect(shown.output.contains("n: the control file is truncated to 100 bytes"), "\(shown.output)")
+            let line = try Value(json: runner.space("top", "n", "--max", "1", "--json").output)
+            let sight = line["namespaces"]?.array?.first
+            #expect(sight?["failed"] == .bool(true))
+            #expect(sight?["error"]?.description.contains("truncated to 100 bytes") == true, "\(line)")
+            try runner.space("delete", "n")
         }
     }
 }

@@ -9,7 +9,7 @@ struct MetricsCommand: ParsableCommand {
         discussion: """
             Prints the text form of OpenMetrics, of one namespace or of all; each metric's HELP line says what it is. Nothing is \
             measured between two calls: it costs nothing to those that don't look. A namespace that can't be looked at has the \
-            sample up 0, is named on standard error, and the status is 74.
+            sample up 0, is named on standard error, and the status says why: 74, 75, 77.
 
             For Prometheus: write the file of node_exporter's textfile collector from a timer, or answer over HTTP with the \
             socket unit in tools/systemd, which runs the command with --http for each request (GET /metrics). If the state can't \

@@ -135,8 +135,11 @@ private struct Looks {
         let names = try namespace.map { [$0] } ?? space.survey().names
         let before = before
         try space.look(at: names) { (name, result) in
-            guard let status = try? result.get() else {
-                sights.append(TopReport.Sight(name: name, status: nil, rate: nil))
+            let status: NamespaceStatus
+            switch result {
+            case .success(let seen): status = seen
+            case .failure(let error):
+                sights.append(TopReport.Sight(name: name, status: nil, failure: error, rate: nil))
                 return
             }
             let at = MonotonicInstant.now

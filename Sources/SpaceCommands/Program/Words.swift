@@ -128,7 +128,9 @@ enum Words {
                 options += shortOptions(word, rest: &rest)
             }
         }
-        if let command, let most = mostWords(before: command) {
+        // What `queue NS NAME put` is given is data, also behind '--'.
+        let isPut = command == "queue" && data.dropFirst(2).first == "put"
+        if let command, !isPut, let most = mostWords(before: command) {
             guard data.count <= most else {
                 throw .usage("'\(data[most])' is one word too many: put '--' before the command to run")
             }

@@ -17,6 +17,8 @@ struct TopReport {
         let name: String
         /// `nil` if it could not be looked at.
         let status: NamespaceStatus?
+        /// Why it could not be looked at.
+        var failure: SpaceError?
         /// Changes a second since the look before; `nil` at the first.
         let rate: Int?
     }
@@ -47,6 +49,9 @@ struct TopReport {
             for line in WaitReport.lines(circles.circles(in: status.name), now: now) {
                 named.append("\(Self.short(status.name)): \(line)")
             }
+        }
+        for case (let name, let failure?) in sights.map({ ($0.name, $0.failure) }) {
+            named.append("\(Self.short(name)): \(failure.reason)")
         }
         named += WaitReport.lines(circles.spanning + circles.doubtfulSpanning, naming: true, now: now)
         if let room { named = named.flatMap { PeopleText.wrapped($0, to: room.columns) } }
@@ -110,6 +115,7 @@ struct TopReport {
         object.add("name", sight.name)
         guard let status = sight.status else {
             object.add("failed", true)
+            object.add("error", sight.failure.map { "\($0)" })
             return object
         }
         object.add("tuples", status.tuples)

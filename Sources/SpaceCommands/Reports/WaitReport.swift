@@ -34,7 +34,7 @@ struct WaitReport {
             case nil: "deadlock: \(text). End one of them, or let them wait with a time-out"
             case .ends(let end)?: "a circle that ends by itself \(PeopleText.relative(end, to: now)): \(text)"
             case .command(let pid)?:
-                "perhaps a deadlock: \(text). Not all of the command of \(pid) waits, so it may go on by itself"
+                "perhaps a deadlock: \(text). The command of \(pid) may go on by itself"
             case .other?: "perhaps a deadlock: \(text). It depends on a process that may go on by itself"
             }
         }

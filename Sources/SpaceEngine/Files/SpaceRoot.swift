@@ -155,11 +155,26 @@ package final class SpaceRoot: Sendable {
             )
         }
         guard info.mode & 0o002 == 0, isShared || info.mode & 0o020 == 0 else {
+            let mode = String(info.mode & 0o7777, radix: 8)
+            let isGroups = info.mode & 0o2072 == 0o2070
             throw .permissionDenied(
-                "others may write in the folder \(path.quotedForPeople) (mode \(String(info.mode & 0o7777, radix: 8)))",
-                advice: "chmod go-w it, after a look at what is in it"
+                isGroups
+                    ? "the folder \(path.quotedForPeople) is one of the group \(info.group), to which this process does not belong"
+                    : "others may write in the folder \(path.quotedForPeople) (mode \(mode))",
+                advice: isGroups
+                    ? "use it as a member of that group (sg GROUP -c '…', or usermod -aG), also as root"
+                    : "chmod go-w it, after a look at what is in it"
             )
         }
+    }
+
+    /// Refuses a group whose members could use what this process makes, and this process could not.
+    package static func check(group: UInt32) throws(SpaceError) {
+        guard !belongsToGroup(group) else { return }
+        throw .permissionDenied(
+            "this process does not belong to the group \(group), and could not use the namespace itself",
+            advice: "make it as a member of that group (sg GROUP -c '…', or usermod -aG), also as root"
+        )
     }
 
     private static func belongsToGroup(_ group: UInt32) -> Bool {

@@ -3,19 +3,24 @@
 /// A command is a tree of processes: a shell, say, and what it has started. It is known to be held up only if each
 /// process of the tree waits: for an object, or for the end of a child that does. If another process of the tree runs,
 /// sleeps or reads, it may be the one that the command waits for: `sh -c 'space lock jobs b -- true & sleep 8'` ends
-/// after eight seconds whatever becomes of the lock. Such a wait is one of which `mayGoOn` is true.
+/// after eight seconds whatever becomes of the lock. So may one that ends its own command after a time (`--ttr`). Such a
+/// wait is one of which `mayGoOn` is true.
+///
+/// A responder's command ends with the request that it answers, and that has a time, as a rule: the wait ends then.
 struct CommandWaits {
     private let processes: ProcessView
     private let waiting: Set<Int32>
     private let busy: Set<Int32>
+    private let limits: [Int32: Int64]
 
     /// A chain of parents that changes while it is read could go round.
     private static let mostGenerations = 256
 
-    init(_ processes: ProcessView, waiting: Set<Int32>, busy: Set<Int32>) {
+    init(_ processes: ProcessView, waiting: Set<Int32>, busy: Set<Int32>, _ limits: [Int32: Int64]) {
         self.processes = processes
         self.waiting = waiting
         self.busy = busy
+        self.limits = limits
     }
 
     /// The waits, in the order of the PIDs.
@@ -37,6 +42,7 @@ struct CommandWaits {
         return commands.sorted { $0.key < $1.key }.map { (process, children) in
             var wait = WaitGraph.Wait(pid: process, subject: .command, blockers: children, needsAll: false, since: nil)
             wait.mayGoOn = !isHeldUp(process)
+            wait.ends = limits[process]
             return wait
         }
     }
@@ -47,6 +53,7 @@ struct CommandWaits {
         for _ in 0..<Self.mostGenerations {
             var next: [Int32] = []
             for process in front where !waiting.contains(process) {
+                if processes.limitsCommand(process) { return false }
                 let children = processes.children(process)
                 guard !children.isEmpty, processes.waitsForChild(process) || processes.runsCommand(process) else {
                     return false

@@ -21,17 +21,32 @@ package struct ObjectWaits: Sendable {
     package private(set) var waits: [WaitGraph.Wait] = []
     /// The processes that hold a name or answer requests.
     package private(set) var busy: Set<Int32> = []
+    /// When the request ends that a responder answers now, in milliseconds since 1970; none: not by itself.
+    package private(set) var limits: [Int32: Int64] = [:]
+    /// The responders that answer a request.
+    private var answering: Set<Int32> = []
 
     package init() {}
 
     /// Adds the waits of a namespace.
     package mutating func add(_ other: ObjectWaits, of namespace: Name) {
         busy.formUnion(other.busy)
+        // One that answers requests of several namespaces at once may be in any of them.
+        for pid in other.answering {
+            let end = other.limits[pid]
+            let isNew = answering.insert(pid).inserted
+            limits[pid] = isNew ? end : limits[pid].flatMap { own in end.map { max(own, $0) } }
+        }
         waits += other.waits.map { wait in
             var wait = wait
             wait.namespace = namespace
             return wait
         }
+    }
+
+    /// Notes that a responder has a request; it answers the one first that came first.
+    fileprivate mutating func addRequest(of responder: Int32, ends: Int64?) {
+        if answering.insert(responder).inserted { limits[responder] = ends }
     }
 
     fileprivate mutating func addBusy(_ pid: Int32) { busy.insert(pid) }
@@ -84,6 +99,7 @@ extension Snapshot {
                 guard let pid = pid(row), request.isPending, let responder = stacks[name]?.addressee(of: request)?.pid
                 else { continue }
                 let end = request.deadline == 0 ? nil : clock.realtime(request.deadline)
+                waits.addRequest(of: responder, ends: end)
                 waits.add(row, pid, for: .answer(name: name), of: [responder], ends: end)
             } else if row.kind.hasTurns, isDone.insert(Name(name)).inserted {
                 add(turns[Name(name)] ?? [], of: Name(name), to: &waits)

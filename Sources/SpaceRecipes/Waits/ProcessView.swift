@@ -4,6 +4,7 @@ package struct ProcessView {
     let children: (Int32) -> [Int32]
     let runsCommand: (Int32) -> Bool
     let waitsForChild: (Int32) -> Bool
+    let limitsCommand: (Int32) -> Bool
 
     /// Makes a view.
     ///
@@ -12,15 +13,18 @@ package struct ProcessView {
     ///   - children: The children of a process.
     ///   - runsCommand: Whether a process only waits for the end of a command that it runs.
     ///   - waitsForChild: Whether all that a process does now is to wait for the end of a child.
+    ///   - limitsCommand: Whether a process that runs a command ends it when a time has passed.
     package init(
         parent: @escaping (Int32) -> Int32?,
         children: @escaping (Int32) -> [Int32],
         runsCommand: @escaping (Int32) -> Bool,
-        waitsForChild: @escaping (Int32) -> Bool
+        waitsForChild: @escaping (Int32) -> Bool,
+        limitsCommand: @escaping (Int32) -> Bool = { _ in false }
     ) {
         self.parent = parent
         self.children = children
         self.runsCommand = runsCommand
         self.waitsForChild = waitsForChild
+        self.limitsCommand = limitsCommand
     }
 }

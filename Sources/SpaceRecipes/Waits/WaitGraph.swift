@@ -50,6 +50,8 @@ package struct WaitGraph: Sendable {
 
     /// The name of the program that waits for the end of the command after its `--`.
     package static let runner = "space"
+    /// The words with which that program ends the command when a time has passed.
+    private static let limits = ["--ttr", "--deadline", "eval"]
 
     /// The waits, in the order of the rows.
     package let waits: [Wait]
@@ -67,8 +69,10 @@ package struct WaitGraph: Sendable {
                 parent: processes.parent(of:),
                 children: processes.children(of:),
                 runsCommand: { ProcessIdentity.runsCommand($0, runner: Self.runner) },
-                waitsForChild: processes.waitsForChild
-            )
+                waitsForChild: processes.waitsForChild,
+                limitsCommand: { ProcessIdentity.runsCommand($0, runner: Self.runner, having: Self.limits) }
+            ),
+            limits: waits.limits
         )
     }
 
@@ -78,8 +82,9 @@ package struct WaitGraph: Sendable {
     ///   - waits: The waits that the namespaces know.
     ///   - busy: The processes that hold a name or answer requests.
     ///   - processes: What is known of processes.
-    package init(_ waits: [Wait], busy: Set<Int32>, processes: ProcessView) {
-        self.waits = waits + CommandWaits(processes, waiting: Set(waits.map(\.pid)), busy: busy).all
+    ///   - limits: When the commands of processes are ended, in milliseconds since 1970.
+    package init(_ waits: [Wait], busy: Set<Int32>, processes: ProcessView, limits: [Int32: Int64] = [:]) {
+        self.waits = waits + CommandWaits(processes, waiting: Set(waits.map(\.pid)), busy: busy, limits).all
         (deadlocks, doubtful) = Deadlock.all(in: self.waits)
     }
 

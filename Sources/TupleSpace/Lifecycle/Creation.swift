@@ -110,6 +110,7 @@ struct Creation {
 
     private func build(_ cradle: String, _ nursery: borrowing OwnedDescriptor) throws(SpaceError) -> Made {
         let group = opening.options.group
+        if let group { try SpaceRoot.check(group: group) }
         let folder = try system("its folder") { () throws(Errno) in
             let descriptor = try Directory.makeDirectory(at: nursery.raw, cradle, mode: 0o700)
             if let group {
