@@ -235,7 +235,7 @@ struct ShellFormTests {
             try runner.space("write", "--persistent", "n", "[1]")
             let put = try runner.space("queue", "n", "q", "put", "-s", "--", "-x")
             #expect(put.ending == .exited(0), "\(put.errors)")
-            #expect(try runner.space("queue", "n", "q", "list").output.contains("\"-x\""))
+            #expect(try runner.space("queue", "n", "q", "peek").output.contains("\"-x\""))
             try runner.space("delete", "n")
         }
     }

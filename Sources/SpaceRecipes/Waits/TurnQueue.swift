@@ -30,12 +30,12 @@ package final class TurnQueue: Sendable {
         return holders.filter { !(wish.kind == .lock && wish.isShared && $0.wish.isShared) }.map(\.pid)
     }
 
-    /// A process for which a place waits among those that are stuck: a holder that leaves it no room, or else the first
-    /// waiter before it; `nil` if it is served without them.
+    /// A process for which a place waits among those that are stuck.
     ///
     /// - Parameters:
     ///   - index: The place. Its own process's other places don't count.
     ///   - isStuck: Whether a process goes on only if others do.
+    /// - Returns: A holder that leaves it no room, or else the first waiter before it; `nil` if it is served without them.
     func blocker(of index: Int, isStuck: (Int32) -> Bool) -> (pid: Int32, isHolding: Bool)? {
         let own = turns[index]
         let stuck = turns[..<index].filter { $0.pid != own.pid && isStuck($0.pid) }

@@ -24,7 +24,9 @@ package struct WaitGraph: Sendable {
         package var namespace: Name?
         /// The processes that can end the wait; not empty.
         package let blockers: [Int32]
-        /// Whether all of them have to; otherwise one is enough. For a turn in a queue, `turn` decides.
+        /// Whether all of them have to; otherwise one is enough.
+        ///
+        /// For a turn in a queue, `turn` decides.
         package let needsAll: Bool
         /// The place in the queue, if it is a turn that is waited for.
         package var turn: TurnPlace?
