@@ -35,7 +35,8 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 }
 let engine: [Target.Dependency] = ["SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine"]
 let fuzzers = [
-    "FuzzTuple", "FuzzJSON", "FuzzTemplate", "FuzzCodable", "FuzzRows", "FuzzControl", "FuzzBackup", "FuzzCommands",
+    "FuzzTuple", "FuzzJSON", "FuzzTemplate", "FuzzCodable", "FuzzRows", "FuzzControl", "FuzzBackup", "FuzzEntry",
+    "FuzzMessages", "FuzzCommands",
 ]
 
 /// The tuple coding and the commands' insides are products for their fuzzers alone, which are a package of their own.
@@ -45,6 +46,7 @@ let fuzzed: [Product] =
     : [
         .library(name: "TupleCoding", targets: ["TupleCoding"]),
         .library(name: "SpaceCommands", targets: ["SpaceCommands"]),
+        .library(name: "SpaceCluster", targets: ["SpaceCluster", "ClusterStore"]),
     ]
 
 let package = Package(
@@ -225,6 +227,8 @@ let package = Package(
         fuzzer("FuzzRows", engine + ["FuzzSupport"]),
         fuzzer("FuzzControl", engine + ["FuzzSupport"]),
         fuzzer("FuzzBackup", engine + ["FuzzSupport"]),
+        fuzzer("FuzzEntry", engine + ["FuzzSupport", "SpaceSystem"]),
+        fuzzer("FuzzMessages", ["FuzzCheck", "SpaceCluster", "SpaceEngine", "ClusterStore"]),
         fuzzer("FuzzCommands", ["SpaceCommands", "TupleCoding", argumentParser]),
         .executableTarget(
             name: "space-fuzz-replay",

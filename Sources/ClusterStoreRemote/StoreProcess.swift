@@ -27,7 +27,7 @@ package final class StoreProcess: Sendable {
         errors: CInt = 2,
         timeLimit: Duration = .seconds(5)
     ) throws(Errno) {
-        let pair = try UnixSocket.pair()
+        let pair = try LocalSocket.pair()
         let theirs = OwnedDescriptor(adopting: pair.1)
         let own = OwnedDescriptor(adopting: pair.0)
         pid = try Self.spawn(program, arguments, input: theirs.raw, errors: errors)

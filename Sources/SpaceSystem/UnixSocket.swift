@@ -1,4 +1,3 @@
-import CSpaceShims
 import Glibc
 package import SystemPackage
 
@@ -11,39 +10,19 @@ package struct UnixSocket: ~Copyable {
     /// Connects to a socket in a folder.
     ///
     /// - Parameters:
-    ///   - folder: The open folder. A path by its descriptor has few bytes, and the address of a socket has at most 108.
+    ///   - folder: The open folder.
     ///   - name: The socket's name in the folder.
     /// - Throws: `noSuchFileOrDirectory` and `connectionRefused` if no process listens there.
     package init(in folder: borrowing OwnedDescriptor, _ name: String) throws(Errno) {
-        let socket = try Self.make()
-        let raw = socket.raw
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let path = Array("\(folder.procPath)/\(name)".utf8)
-        let isTooLong = path.count >= MemoryLayout.size(ofValue: address.sun_path)
-        if !isTooLong { withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) } }
-        let connected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(raw, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        let error = isTooLong ? .fileNameTooLong : Errno(rawValue: errno)
-        guard !isTooLong, connected == 0 else { throw error }
-        var user: UInt32 = 0
-        try checked(space_peer_user(raw, &user))
-        guard fcntl(raw, F_SETFL, O_NONBLOCK) == 0 else { throw Errno(rawValue: errno) }
+        let socket = try LocalSocket.connected(at: folder.raw, name)
+        let user = try LocalSocket.peerUser(socket.raw)
+        guard fcntl(socket.raw, F_SETFL, O_NONBLOCK) == 0 else { throw Errno(rawValue: errno) }
         self.init(connected: socket, peer: user)
     }
 
     private init(connected descriptor: consuming OwnedDescriptor, peer: UInt32) {
         self.descriptor = descriptor
         self.peer = peer
-    }
-
-    private static func make() throws(Errno) -> OwnedDescriptor {
-        let raw = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard raw >= 0 else { throw Errno(rawValue: errno) }
-        return OwnedDescriptor(adopting: raw)
     }
 
     /// Sends all bytes.

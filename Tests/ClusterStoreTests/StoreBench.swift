@@ -54,7 +54,7 @@ final class StoreBench: Sendable {
             (store, self.memory) = (memory, memory)
         case .remote:
             let memory = MemoryStore()
-            let (own, theirs) = try UnixSocket.pair()
+            let (own, theirs) = try LocalSocket.pair()
             let server = try StoreServer(memory, input: theirs, output: theirs)
             Task { try await server.run() }
             (store, self.memory) = (try RemoteStore(input: own, output: own), memory)

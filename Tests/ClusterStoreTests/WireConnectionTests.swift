@@ -3,6 +3,7 @@ import ClusterStoreRemote
 import ClusterStoreTesting
 import Glibc
 import SeededRandom
+import SpaceSystem
 import SystemPackage
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 struct WireConnectionTests {
     /// Sends bytes to a server, ends, and returns why the server has ended.
     private func serve(_ bytes: [UInt8], then close: Bool = true) async throws -> String {
-        let (own, theirs) = try UnixSocket.pair()
+        let (own, theirs) = try LocalSocket.pair()
         let server = try StoreServer(MemoryStore(), input: theirs, output: theirs)
         let running = Task { try await server.run() }
         let socket = FileDescriptor(rawValue: own)
@@ -82,7 +83,7 @@ struct WireConnectionTests {
         _ bytes: [UInt8],
         _ body: (RemoteStore) async throws -> Void
     ) async throws {
-        let (own, theirs) = try UnixSocket.pair()
+        let (own, theirs) = try LocalSocket.pair()
         let store = try RemoteStore(input: own, output: own)
         let socket = FileDescriptor(rawValue: theirs)
         try socket.writeAll(bytes)
@@ -108,7 +109,7 @@ struct WireConnectionTests {
     }
 
     @Test func aTransactionWithoutAnAnswerIsUnknown() async throws {
-        let (own, theirs) = try UnixSocket.pair()
+        let (own, theirs) = try LocalSocket.pair()
         let store = try RemoteStore(input: own, output: own)
         let socket = FileDescriptor(rawValue: theirs)
         async let transaction = Result { () async throws(StoreError) in

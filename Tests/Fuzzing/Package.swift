@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 let library: Target.Dependency = .product(name: "SharedSpace", package: "SharedSpace")
 let coding: Target.Dependency = .product(name: "TupleCoding", package: "SharedSpace")
 let commands: Target.Dependency = .product(name: "SpaceCommands", package: "SharedSpace")
+let cluster: Target.Dependency = .product(name: "SpaceCluster", package: "SharedSpace")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -33,6 +34,8 @@ let package = Package(
         fuzzer("FuzzRows", [library, "FuzzSupport"]),
         fuzzer("FuzzControl", [library, "FuzzSupport"]),
         fuzzer("FuzzBackup", [library, "FuzzSupport"]),
+        fuzzer("FuzzEntry", [library, "FuzzSupport"]),
+        fuzzer("FuzzMessages", [library, cluster, "FuzzCheck"]),
         fuzzer("FuzzCommands", [library, commands, argumentParser]),
     ]
 )

@@ -8,7 +8,9 @@ import FuzzBackup
 import FuzzCodable
 import FuzzCommands
 import FuzzControl
+import FuzzEntry
 import FuzzJSON
+import FuzzMessages
 import FuzzRows
 import FuzzTemplate
 import FuzzTuple
@@ -50,6 +52,8 @@ struct Main {
         case "rows": FuzzRows.fuzzOneInput
         case "control": FuzzControl.fuzzOneInput
         case "backup": FuzzBackup.fuzzOneInput
+        case "entry": FuzzEntry.fuzzOneInput
+        case "messages": FuzzMessages.fuzzOneInput
         case "commands": FuzzCommands.fuzzOneInput
         default: nil
         }

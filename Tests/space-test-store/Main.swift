@@ -27,7 +27,7 @@ enum Main {
         }
         do {
             let house = StoreHouse()
-            let socket = try UnixSocket.listen(CommandLine.arguments[1])
+            let socket = try LocalSocket.listening(CommandLine.arguments[1])
             let listening = socket.release()
             try DetachedThread.start { house.accept(listening) }
             try DetachedThread.start { house.tick() }
@@ -57,7 +57,11 @@ private final class StoreHouse: Sendable {
     private let state = Mutex(State())
 
     func accept(_ listening: CInt) {
-        while let connection = try? UnixSocket.accept(listening) {
+        while true {
+            let accepted: OwnedDescriptor?
+            do { accepted = try LocalSocket.accept(listening) } catch { return }
+            // One may have ended before it was accepted.
+            guard let connection = accepted else { continue }
             let descriptor = connection.release()
             guard let server = try? StoreServer(store, input: descriptor, output: descriptor) else {
                 close(descriptor)

@@ -148,7 +148,7 @@ struct JoinCommand: ParsableCommand {
     private func storeMaker() throws -> @Sendable () async throws -> any Store {
         if let store {
             return {
-                let socket = try ClusterStoreRemote.UnixSocket.connect(store).release()
+                let socket = try LocalSocket.connected(store).release()
                 return try RemoteStore(input: socket, output: socket)
             }
         }

@@ -4,7 +4,7 @@ import TupleCoding
 /// The header of a part of an entry.
 package struct LogChunk {
     static let headerSize = 72
-    private static let hashOffset = 64
+    static let hashOffset = 64
     /// A chunk has a MiB and a row at most; no row is as large as this.
     private static let mostBytes = 1 << 27
     private static let magic = Array("CHNK".utf8)

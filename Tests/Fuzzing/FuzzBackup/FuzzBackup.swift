@@ -70,8 +70,7 @@ private func mend(_ bytes: inout [UInt8]) {
     store(hash64(Array(bytes[..<(LogFile.headerSize - 8)])), at: LogFile.headerSize - 8)
     var position = LogFile.headerSize
     var link = position - 8
-    let start = LogPosition(entry: 0, end: 0, link: 0)
-    let chunkHeader = LogChunk(behind: start, LogMoment(sequence: 0, time: 0, isPersistent: false)).encoded.count
+    let chunkHeader = LogChunk.headerSize
     while position + chunkHeader <= bytes.count {
         let count = bytes[(position + 32)..<(position + 40)].withUnsafeBytes {
             Int(clamping: UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)))
@@ -80,8 +79,9 @@ private func mend(_ bytes: inout [UInt8]) {
         guard count <= bytes.count - start else { return }
         store(hash64(Array(bytes[start..<start + count])), at: position + 40)
         bytes.replaceSubrange(position + 48..<position + 56, with: Array(bytes[link..<link + 8]))
-        store(hash64(Array(bytes[position..<position + 56])), at: position + 56)
-        link = position + 56
+        let hash = position + LogChunk.hashOffset
+        store(hash64(Array(bytes[position..<hash])), at: hash)
+        link = hash
         position = start + count
     }
 }

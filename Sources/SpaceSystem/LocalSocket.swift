@@ -1,15 +1,33 @@
+import CSpaceShims
 import Glibc
-package import SpaceSystem
 package import SystemPackage
 
-/// Unix sockets (unix(7)), by names in open folders.
+/// Unix sockets of the stream kind (unix(7)), as descriptors: by names in open folders, by paths, and in pairs.
 ///
-/// A socket's path has at most 107 bytes, so it is reached through the open folder under /proc/self/fd.
+/// A socket's path has at most 107 bytes, so one in a folder is reached through the open folder under /proc/self/fd.
 package enum LocalSocket {
-    /// Makes a socket that listens under a name in a folder, for this user alone.
+    /// Two sockets that are connected with each other, both close-on-exec; the caller owns them.
+    package static func pair() throws(Errno) -> (CInt, CInt) {
+        var ends: [CInt] = [-1, -1]
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Errno(rawValue: errno) }
+        return (ends[0], ends[1])
+    }
+
+    /// Makes a socket at a path that does not exist, and listens; its calls wait.
+    package static func listening(_ path: String) throws(Errno) -> OwnedDescriptor {
+        let made = try unconnected()
+        try withAddress(path) { address, size throws(Errno) in
+            guard bind(made.raw, address, size) == 0 else { throw Errno(rawValue: errno) }
+        }
+        guard listen(made.raw, 128) == 0 else { throw Errno(rawValue: errno) }
+        return made
+    }
+
+    /// Makes a socket that listens under a name in a folder, for this user alone; its calls don't wait.
     package static func listening(at folder: CInt, _ name: String, backlog: CInt) throws(Errno) -> OwnedDescriptor {
         let made = try unconnected(SOCK_NONBLOCK)
-        try withAddress(at: folder, name) { address, size throws(Errno) in
+        try withAddress(path(at: folder, name)) { address, size throws(Errno) in
             guard bind(made.raw, address, size) == 0 else { throw Errno(rawValue: errno) }
         }
         guard fchmodat(folder, name, 0o600, 0) == 0, listen(made.raw, backlog) == 0 else {
@@ -20,14 +38,19 @@ package enum LocalSocket {
 
     /// Connects to the socket under a name in a folder; the connection's calls wait.
     package static func connected(at folder: CInt, _ name: String) throws(Errno) -> OwnedDescriptor {
+        try connected(path(at: folder, name))
+    }
+
+    /// Connects to the socket at a path; the connection's calls wait.
+    package static func connected(_ path: String) throws(Errno) -> OwnedDescriptor {
         let made = try unconnected()
-        try withAddress(at: folder, name) { address, size throws(Errno) in
+        try withAddress(path) { address, size throws(Errno) in
             guard connect(made.raw, address, size) == 0 else { throw Errno(rawValue: errno) }
         }
         return made
     }
 
-    /// Accepts a connection; `nil` if there is none.
+    /// Accepts a connection; `nil` if there is none, or it has ended meanwhile.
     package static func accept(_ listener: CInt) throws(Errno) -> OwnedDescriptor? {
         let raw = Glibc.accept(listener, nil, nil)
         if raw >= 0 {
@@ -43,13 +66,9 @@ package enum LocalSocket {
 
     /// The user of the process at the other end, when it connected.
     package static func peerUser(_ socket: CInt) throws(Errno) -> UInt32 {
-        // unix(7): struct ucred, which Glibc's module leaves out: pid, uid, gid.
-        var credentials: (Int32, UInt32, UInt32) = (0, .max, .max)
-        var size = socklen_t(MemoryLayout.size(ofValue: credentials))
-        guard getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0 else {
-            throw Errno(rawValue: errno)
-        }
-        return credentials.1
+        var user: UInt32 = .max
+        try checked(space_peer_user(socket, &user))
+        return user
     }
 
     /// Sends what the socket takes now.
@@ -90,16 +109,22 @@ package enum LocalSocket {
         return OwnedDescriptor(adopting: raw)
     }
 
+    private static func path(at folder: CInt, _ name: String) -> String {
+        "\(OwnedDescriptor.procPath(of: folder))/\(name)"
+    }
+
     private static func withAddress(
-        at folder: CInt,
-        _ name: String,
+        _ path: String,
         _ body: (UnsafePointer<sockaddr>, socklen_t) throws(Errno) -> Void
     ) throws(Errno) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
-        let path = Array("\(OwnedDescriptor.procPath(of: folder))/\(name)".utf8)
-        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else { throw .fileNameTooLong }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let bytes = Array(path.utf8)
+        // A path needs room for its NUL, and one that begins with NUL is no path.
+        guard !bytes.isEmpty, !bytes.contains(0), bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            throw .fileNameTooLong
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         let size = socklen_t(MemoryLayout<sockaddr_un>.size)
         var failure: Errno?
         withUnsafePointer(to: &address) {

@@ -1,0 +1,65 @@
+// What comes from other processes and machines: messages of a root's daemon and of a store, the values of a cluster's keys,
+// entries of the machines' log. Bytes are refused or understood; what is understood is the same when encoded and decoded
+// again. The first byte chooses what they are.
+
+import ClusterStore
+import FuzzCheck
+import SpaceCluster
+import SpaceEngine
+
+/// Runs one input.
+#if FUZZING
+@_cdecl("LLVMFuzzerTestOneInput")
+#endif
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let input = Array(UnsafeBufferPointer(start: start, count: count))
+    guard let kind = input.first else { return 0 }
+    let bytes = Array(input.dropFirst())
+    switch kind % 10 {
+    case 0: checkMessage(DaemonRequest(bytes), bytes, \.encoded)
+    case 1: checkMessage(DaemonAnswer(bytes), bytes, \.encoded)
+    case 2: _ = try? EntryBytes(bytes)
+    case 3: checkValue(try? NumberValue(decoding: bytes), bytes, \.encoded)
+    case 4: checkValue(try? MemberValue(decoding: bytes), bytes, \.encoded)
+    case 5: checkValue(try? LogValue(decoding: bytes, of: life), bytes, \.encoded)
+    case 6: checkValue(try? LastValue(decoding: bytes), bytes, \.encoded)
+    case 7: checkValue(try? ManifestValue(decoding: bytes, of: life), bytes, \.encoded)
+    case 8: checkValue(try? ChunkValue(decoding: bytes, of: life), bytes, \.encoded)
+    default: readStream(bytes)
+    }
+    return 0
+}
+
+private let life = NamespaceLife(number: 1)
+
+private func checkMessage<Message>(_ message: Message?, _ bytes: [UInt8], _ encoded: (Message) -> [UInt8]) {
+    // Four bytes with the length come first.
+    if let message { check(Array(encoded(message).dropFirst(4)) == bytes, "a message differs when encoded again") }
+}
+
+private func checkValue<Value>(_ value: Value?, _ bytes: [UInt8], _ encoded: (Value) -> [UInt8]) {
+    if let value { check(encoded(value) == bytes, "a value differs when encoded again") }
+}
+
+/// Reads the messages of a store's connection, which come in pieces.
+private func readStream(_ bytes: [UInt8]) {
+    var assembler = WireAssembler()
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        assembler.append(Array(rest.prefix(7)))
+        rest = rest.dropFirst(7)
+        while true {
+            let message: WireMessage?
+            do throws(WireError) { message = try assembler.next() } catch { return }
+            guard let message else { break }
+            if let request = try? WireRequest(message) {
+                let again = try? WireRequest(request.message(id: message.id))
+                check(again == request, "a request differs when encoded again")
+            }
+            if let answer = try? WireAnswer(message) {
+                let again = try? WireAnswer(answer.message(id: message.id))
+                check(again == answer, "an answer differs when encoded again")
+            }
+        }
+    }
+}
