@@ -112,4 +112,30 @@ struct ClusterTests {
         for taker in takers { try taker.kill() }
         try cluster.expectSame(n)
     }
+
+    /// If another machine writes while a transaction's body runs, nothing of it counts: the library's own body runs again,
+    /// and a user's, which runs once, fails with an error that says so.
+    @Test func anOutrunTransactionChangesNothing() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("count", 0)
+        for (repeats, expected) in [(false, 1), (true, 2)] {
+            var runs = 0
+            func body(_ t: borrowing Transaction) throws {
+                runs += 1
+                // The other machine gets the pen in the middle of the first run.
+                if runs == 1 { try n[1].write("other", expected) }
+                guard let (_, count) = try t.takeIfExists("count", any(Int.self)) else { throw TestFailure("no count") }
+                try t.write("count", count + 1)
+            }
+            if repeats {
+                try n[0].repeatableTransaction(body)
+            } else {
+                #expect(try refusal { try n[0].transaction(body) }.code == .outrun)
+            }
+            #expect(runs == expected)
+        }
+        #expect(try n[0].readIfExists("count", 1) != nil)
+        #expect(try n[0].count(matching: ["other", .any]) == 2)
+        try cluster.expectSame(n)
+    }
 }

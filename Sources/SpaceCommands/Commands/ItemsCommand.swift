@@ -175,7 +175,7 @@ struct ItemsCommand: ParsableCommand {
                 return true
             default:
                 // One step: the element is looked for and moved or replaced in the same transaction.
-                return try set.namespace.transaction { transaction in
+                return try set.namespace.repeatableTransaction { transaction in
                     let set = try transaction.orderedSet(set)
                     guard let place = try set.firstIndex(of: values[0]) else { return false }
                     if verb == .move {

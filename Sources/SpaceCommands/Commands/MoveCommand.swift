@@ -44,7 +44,7 @@ struct MoveCommand: ParsableCommand {
             do {
                 output.append(line: try printing.line(claim.tuple))
                 try output.flush()
-                try namespace.transaction { t in
+                try namespace.repeatableTransaction { t in
                     try t.complete(claim)
                     try t.write(tuple: tuple)
                 }

@@ -57,7 +57,7 @@ struct TxnCommand: ParsableCommand {
             )
         }
         do {
-            return try namespace.transaction { t in
+            return try namespace.repeatableTransaction { t in
                 var results: [String] = []
                 for (step, claim) in zip(steps, claims) { results.append(try step.run(t, claim: claim)) }
                 return results

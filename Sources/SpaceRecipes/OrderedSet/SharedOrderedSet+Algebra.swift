@@ -190,7 +190,7 @@ extension SharedOrderedSet {
     public func formSymmetricDifference(_ elements: some Sequence<Element>) throws {
         let elements = Array(elements)
         guard case .namespace(let namespace) = place else { return try exclude(elements) }
-        try namespace.transaction { try $0.orderedSet(self).exclude(elements) }
+        try namespace.repeatableTransaction { try $0.orderedSet(self).exclude(elements) }
     }
 
     /// Carries out the two edits of a symmetric difference; must run in a transaction.

@@ -1,3 +1,4 @@
+import SpaceSystem
 public import TupleCoding
 
 extension Namespace {
@@ -20,10 +21,25 @@ extension Namespace {
     ///   (``Limits/transactionChanges``, ``Limits/transactionBytes``).
     /// - Returns: The result of `body`, after the commit.
     /// - Throws: What `body` throws, after everything is undone; `transactionTooLarge`, `storageFull`, `limitReached`,
-    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`; in a namespace of several machines `outrun`: another machine
+    ///   has written first, and the body can be tried again.
     public func transaction<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         let core = try attempt(TransactionState.operation) { (core) throws(SpaceError) in core }
         return try core.transaction(in: self, TransactionState.operation, body)
+    }
+
+    /// A transaction whose body may run several times: it runs again if another machine has written first.
+    ///
+    /// - Throws: What ``transaction(_:)`` throws; `outrun` if other machines were first until the handle's time-out.
+    package func repeatableTransaction<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
+        let deadline = MonotonicInstant.now.advanced(by: core.timeout)
+        while true {
+            do {
+                return try transaction(body)
+            } catch let error as SpaceError where error.code == .outrun && !deadline.hasPassed {
+                continue
+            }
+        }
     }
 
     // MARK: Moving
@@ -34,7 +50,7 @@ extension Namespace {
     /// - Throws: What ``transaction(_:)`` throws.
     @discardableResult
     public func move(matching template: Template, to tuple: Tuple) throws -> Tuple? {
-        try transaction { transaction in
+        try repeatableTransaction { transaction in
             guard let taken = try transaction.takeIfExists(matching: template) else { return nil }
             try transaction.write(tuple: tuple)
             return taken
