@@ -131,6 +131,33 @@ struct CircleTests {
         }
     }
 
+    @Test("A circle through one that only stands before another in a queue names it, and ends when it gives up")
+    func behind() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            let script = ["--", "sh", "-c", "echo held; read go; exec space lock n b -- true"]
+            let sharer = try runner.start("space", ["lock", "n", "--shared", "a"] + script)
+            #expect(try sharer.readLine() == "held")
+            let holder = try holders(runner, [("n", "b", "exec space lock n --shared a -- true")])[0]
+            let between = try runner.start("space", ["lock", "n", "a", "--", "true"])
+            #expect(try eventually { try waiting(runner, "n") == 1 })
+            try holder.send("go\n")
+            #expect(try eventually { try waiting(runner, "n") == 2 })
+            try sharer.send("go\n")
+            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            let told = try runner.space("history", "n", "--deadlocks").output
+            #expect(told.contains("waits for the lock \"a\" behind \(between.pid)"), "\(told)")
+            #expect(try runner.space("history", "n", "--deadlocks", "--json").output.contains("\"behind\":true"))
+            #expect(try show(runner, "n", "--json").contains("\"behind\":true"))
+            // Nobody else need end.
+            between.signal(SIGTERM)
+            for command in [between, holder, sharer] { _ = try command.finish() }
+            #expect(try waiting(runner, "n") == 0)
+            try runner.space("delete", "n")
+        }
+    }
+
     @Test("A responder's command ends with its request, and so does a circle through it")
     func requestInHand() throws {
         try withRoot { (runner) throws in

@@ -52,6 +52,7 @@ struct WaitReport {
             object.add("name", steps[index].subject.name?.text)
             if let namespace = steps[index].namespace { object.add("namespace", namespace.text) }
             object.add("waits_for", deadlock.blocker(of: index))
+            if steps[index].isBehind { object.add("behind", true) }
             return object.line
         }
         return "[\(objects.joined(separator: ","))]"

@@ -53,10 +53,13 @@ extension Deadlock {
     var told: Value {
         let circle = steps.indices.map { index in
             let step = steps[index]
-            return Value.object([
-                "pid": .int(Int(step.pid)), "type": .string(step.subject.type),
-                "name": step.subject.name.map { .string($0.text) } ?? .null, "waits_for": .int(Int(blocker(of: index))),
-            ])
+            var told: [(String, Value)] = [
+                ("pid", .int(Int(step.pid))), ("type", .string(step.subject.type)),
+                ("name", step.subject.name.map { .string($0.text) } ?? .null),
+                ("waits_for", .int(Int(blocker(of: index)))),
+            ]
+            if step.isBehind { told.append(("behind", .bool(true))) }
+            return Value.object(Record(literal: told))
         }
         return .object(["circle": .array(circle), "text": .string(text())])
     }
