@@ -69,7 +69,8 @@ extension NamespaceCore {
     /// The terms with their holder as it is now; see ``renewed(_:)-(ClaimHolder)``.
     @inline(__always)
     func renewed(_ terms: ClaimTerms) -> ClaimTerms {
-        ClaimTerms(holder: renewed(terms.holder), deadline: terms.deadline, isTake: terms.isTake)
+        if isPresent(terms.holder) { return terms }
+        return ClaimTerms(holder: renewed(terms.holder), deadline: terms.deadline, isTake: terms.isTake)
     }
 
     /// The terms of a claim of this process.

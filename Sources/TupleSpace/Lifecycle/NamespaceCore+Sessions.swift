@@ -101,7 +101,7 @@ extension NamespaceCore {
     ///
     /// The machine may have become another member since the holder was named, also while its write waited. What is written
     /// for the old member ends at once, although the process lives.
-    @inline(__always)
+    @inline(never)
     package func renewed(_ holder: ClaimHolder) -> ClaimHolder {
         switch holder {
         case .session(let number) where number != session.number && session.hasHad(number): .session(session.number)
@@ -111,10 +111,21 @@ extension NamespaceCore {
         }
     }
 
+    /// Whether a holder of this machine has the session's number, or its member, as they are now; the usual case, which
+    /// costs two comparisons.
+    @inline(__always)
+    func isPresent(_ holder: ClaimHolder) -> Bool {
+        switch holder {
+        case .session(let number): number == session.number
+        case .process(_, let member): member == session.member
+        case .nobody: true
+        }
+    }
+
     /// The end of a row with its holder as it is now.
     @inline(__always)
     package func renewed(_ end: RowEnd) -> RowEnd {
-        guard let holder = end.holder else { return end }
+        guard let holder = end.holder, !isPresent(holder) else { return end }
         return RowEnd(expiry: end.expiry, holder: renewed(holder))
     }
 
