@@ -132,6 +132,51 @@ struct MemberTests {
         try cluster.expectSame(n)
     }
 
+    /// A claim for another process that is made just after the machine became another member lasts as long as that process.
+    @Test func aClaimForAProcessOutlivesTheMember() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try n[0].write("job", 2)
+        let ended = try Agent(cluster[1].root, "n")
+        try cluster.end(1, by: SIGKILL)
+        #expect(try eventually { try n[0].status().machines == ["m0"] })
+        try cluster.start(1)
+        let claim = try n[1].claim(
+            matching: ["job", 1],
+            holder: .current,
+            deadline: nil,
+            timeout: watchdog,
+            interruption: nil
+        )
+        let held = try #require(claim)
+        #expect(try ended.ask("claim [\"job\", 2]").hasPrefix("ok"))
+        try n[0].synchronize()
+        try ended.exit()
+        // When the claim of the process that ended has returned, the look that did it has seen the other claim too.
+        #expect(try eventually { try n[0].readIfExists("job", 2) != nil })
+        #expect(try n[0].readIfExists("job", 1) == nil)
+        try n[1].complete(held)
+        try cluster.expectSame(n)
+    }
+
+    /// A claim for a process of a machine that died goes on, also if a process of the living has the same PID.
+    @Test func aDeadMachinesClaimForAProcessGoesOn() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        let claim = try n[1].claim(
+            matching: ["job", 1],
+            holder: .current,
+            deadline: nil,
+            timeout: watchdog,
+            interruption: nil
+        )
+        #expect(claim != nil)
+        try n[0].synchronize()
+        #expect(try n[0].readIfExists("job", 1) == nil)
+        try cluster.end(1, by: SIGKILL)
+        #expect(try n[0].take("job", 1, timeout: watchdog) != nil)
+    }
+
     /// A namespace lives as long as a process on any machine owns it, and then goes on all machines.
     @Test func theLastOwnerMayBeElsewhere() throws {
         let keeper = try Agent()

@@ -150,7 +150,7 @@ struct CircleTests {
             #expect(told.contains("waits for the lock \"a\" behind \(between.pid)"), "\(told)")
             #expect(try runner.space("history", "n", "--deadlocks", "--json").output.contains("\"behind\":true"))
             #expect(try show(runner, "n", "--json").contains("\"behind\":true"))
-            // Nobody else need end.
+            // No other process need end.
             between.signal(SIGTERM)
             for command in [between, holder, sharer] { _ = try command.finish() }
             #expect(try waiting(runner, "n") == 0)

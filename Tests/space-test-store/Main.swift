@@ -84,6 +84,7 @@ private final class StoreHouse: Sendable {
         var last = MonotonicInstant.now
         var ticks = 0
         while true {
+            // Nothing waits for this: it is the tick of a clock.
             usleep(100_000)
             let now = MonotonicInstant.now
             store.advance(by: now.duration(since: last))

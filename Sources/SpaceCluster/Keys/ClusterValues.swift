@@ -170,7 +170,9 @@ package struct ManifestValue: Equatable, Sendable {
         number = try value.next()
         publisher = try value.next()
         position = ReplicaPosition(entry: try value.next(), link: try value.next())
-        isPersistent = try value.next(UInt8.self) != 0
+        let flag = try value.next(UInt8.self)
+        guard flag < 2 else { throw .damaged }
+        isPersistent = flag == 1
         header = try value.nextBytes()
         chunks = try value.next()
         try value.end()

@@ -42,7 +42,7 @@ struct OwnerKey: Sendable {
         ])
     }
 
-    /// Deletes the namespace whoever owns it.
+    /// Deletes the namespace, also if it has owners.
     ///
     /// - Returns: `false` if its life had ended.
     func deleteNamespace(if compares: [StoreCompare] = []) async throws(StoreError) -> Bool {

@@ -60,7 +60,7 @@ package actor Appender {
     var verdicts: [CommitID: Verdict] = [:]
     var awaited: Set<CommitID> = []
     private var counter: UInt64 = 0
-    /// Whether the daemon leaves the namespace, so that nobody waits for outcomes any more.
+    /// Whether the daemon leaves the namespace: its callers wait for no outcome any more.
     var isEnded = false
 
     private var sleepers: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -113,7 +113,7 @@ package actor Appender {
     private func learn(_ key: LiveKey, _ change: StoreChange) {
         switch (key, change) {
         case (.log(let number), .put(let row)):
-            // An entry that does not decode is read again by whoever needs it, which tells why.
+            // An entry that does not decode is read again by the task that needs it, and that one tells why.
             if let value = try? LogValue(decoding: row.value, of: keys.life) { cache.insert(number, value.entry) }
         case (.head, .put(let row)):
             if let value = try? NumberValue(decoding: row.value) { learn(head: value.number) }

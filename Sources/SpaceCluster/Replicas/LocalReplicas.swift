@@ -43,7 +43,7 @@ package struct LocalReplicas: ReplicaRoot {
         let (header, clock) = try Self.decode(base.header)
         let options = NamespaceOptions(
             mode: header.mode,
-            // Nobody owns it here yet; it is a replica before others see it, and the word is set right below.
+            // No process owns it here yet; it is a replica before others see it, and the word is set right below.
             isPersistent: true,
             byteLimit: Int(clamping: header.byteLimit)
         )

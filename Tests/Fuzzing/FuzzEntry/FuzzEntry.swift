@@ -37,10 +37,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     } catch {
         fatalError("an undamaged namespace: \(error)")
     }
-    guard let again = try? playground.space.namespace("n") else { return 0 }
-    playground.useAll(of: again)
-    try? again.leave()
-    playground.inspect()
+    playground.useAgain()
     return 0
 }
 

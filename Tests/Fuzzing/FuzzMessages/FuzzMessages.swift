@@ -1,6 +1,7 @@
 // What comes from other processes and machines: messages of a root's daemon and of a store, the values of a cluster's keys,
 // entries of the machines' log. Bytes are refused or understood; what is understood is the same when encoded and decoded
-// again. The first byte chooses what they are.
+// again. The first byte chooses what they are. Values get the right kind and checksum, and those of a namespace its life,
+// so that their fields are reached.
 
 import ClusterStore
 import FuzzCheck
@@ -15,16 +16,21 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let input = Array(UnsafeBufferPointer(start: start, count: count))
     guard let kind = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
+    let lived = [1, 0, 0, 0, 0, 0, 0, 0] + bytes
     switch kind % 10 {
     case 0: checkMessage(DaemonRequest(bytes), bytes, \.encoded)
     case 1: checkMessage(DaemonAnswer(bytes), bytes, \.encoded)
     case 2: _ = try? EntryBytes(bytes)
-    case 3: checkValue(try? NumberValue(decoding: bytes), bytes, \.encoded)
-    case 4: checkValue(try? MemberValue(decoding: bytes), bytes, \.encoded)
-    case 5: checkValue(try? LogValue(decoding: bytes, of: life), bytes, \.encoded)
-    case 6: checkValue(try? LastValue(decoding: bytes), bytes, \.encoded)
-    case 7: checkValue(try? ManifestValue(decoding: bytes, of: life), bytes, \.encoded)
-    case 8: checkValue(try? ChunkValue(decoding: bytes, of: life), bytes, \.encoded)
+    case 3: checkValue(.number, bytes, \.encoded) { (bytes) throws(ValueError) in try NumberValue(decoding: bytes) }
+    case 4: checkValue(.member, bytes, \.encoded) { (bytes) throws(ValueError) in try MemberValue(decoding: bytes) }
+    case 5: checkValue(.log, lived, \.encoded) { (bytes) throws(ValueError) in try LogValue(decoding: bytes, of: life) }
+    case 6: checkValue(.last, bytes, \.encoded) { (bytes) throws(ValueError) in try LastValue(decoding: bytes) }
+    case 7:
+        checkValue(.manifest, lived, \.encoded) { (bytes) throws(ValueError) in
+            try ManifestValue(decoding: bytes, of: life)
+        }
+    case 8:
+        checkValue(.chunk, lived, \.encoded) { (bytes) throws(ValueError) in try ChunkValue(decoding: bytes, of: life) }
     default: readStream(bytes)
     }
     return 0
@@ -37,8 +43,15 @@ private func checkMessage<Message>(_ message: Message?, _ bytes: [UInt8], _ enco
     if let message { check(Array(encoded(message).dropFirst(4)) == bytes, "a message differs when encoded again") }
 }
 
-private func checkValue<Value>(_ value: Value?, _ bytes: [UInt8], _ encoded: (Value) -> [UInt8]) {
-    if let value { check(encoded(value) == bytes, "a value differs when encoded again") }
+private func checkValue<Value>(
+    _ kind: ValueKind,
+    _ fields: [UInt8],
+    _ encoded: (Value) -> [UInt8],
+    _ decode: ([UInt8]) throws(ValueError) -> Value
+) {
+    var bytes = [ValueWriter.format, kind.rawValue] + fields
+    withUnsafeBytes(of: hash64(bytes).littleEndian) { bytes.append(contentsOf: $0) }
+    if let value = try? decode(bytes) { check(encoded(value) == bytes, "a value differs when encoded again") }
 }
 
 /// Reads the messages of a store's connection, which come in pieces.

@@ -33,10 +33,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         try? namespace.core.write(.removing) { _ in }
         playground.useAll(of: namespace)
         try? namespace.leave()
-        guard let again = try? playground.space.namespace("n") else { return 0 }
-        playground.useAll(of: again)
-        try? again.leave()
-        playground.inspect()
+        playground.useAgain()
     } catch {
         fatalError("an undamaged namespace: \(error)")
     }

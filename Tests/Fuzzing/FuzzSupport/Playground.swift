@@ -71,6 +71,14 @@ package struct Playground: Sendable {
         _ = try? namespace.endSubscription("kept")
     }
 
+    /// Opens the namespace again, if that is possible, and does everything with it.
+    package func useAgain() {
+        guard let again = try? space.namespace("n") else { return }
+        useAll(of: again)
+        try? again.leave()
+        inspect()
+    }
+
     /// Everything that the inspector can do, of a namespace that this process does not have open.
     package func inspect() {
         guard let inspection = try? Inspection(.name("n", root: path), checking: true) else { return }
