@@ -20,6 +20,7 @@ package final class OperationSender: Sendable {
     private let name: String
     private let life: NamespaceLife
     private let idle = Mutex(Idle())
+    package let takeWidth = TakeWidth()
 
     /// Connections that no thread uses now.
     ///

@@ -32,7 +32,6 @@ package final class NamespaceCore: ListeningNamespace {
     let nextAskForTheDead = Atomic<Int64>(0)
     /// How this process's operations come to the daemon, in a namespace that several machines share.
     let sender: OperationSender
-    let takeWidth = TakeWidth()
     /// How often the session has got another number.
     let renewals = Atomic<Int>(0)
     /// Whether the other processes know that this session claims.
