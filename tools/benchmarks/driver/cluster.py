@@ -65,7 +65,10 @@ def main():
     begun = time.monotonic()
     bench = Bench({"ours": options.ours, "etcd": [os.path.join(options.bin, "etcd")]})
     commands = ["--bin", options.commands] if options.commands else []
-    cluster = ClusterKeeper(options.source, "--machines", str(MACHINES), *commands)
+    try:
+        cluster = ClusterKeeper(options.source, "--machines", str(MACHINES), *commands)
+    except RuntimeError as error:
+        sys.exit(f"benchmark: {error}")
     bench.servers["etcd"] = ",".join(cluster.etcd)
     collection = Collection()
     for number in range(rounds):

@@ -30,6 +30,7 @@ class ClusterKeeper:
                 self.etcd.append(place.partition("://")[2])
             else:
                 self.roots.append(place)
+        self.process.wait(timeout=END_TIMEOUT)
         raise RuntimeError("the cluster has not come up; the messages above say why")
 
     @property
@@ -42,4 +43,5 @@ class ClusterKeeper:
         if self.process.returncode is not None:
             return
         self.process.stdin.close()
-        self.process.wait(timeout=END_TIMEOUT)
+        if self.process.wait(timeout=END_TIMEOUT) != 0:
+            raise RuntimeError("the cluster has not ended in order; the messages above say why")

@@ -79,7 +79,7 @@ WORKS = [
     *TAKES,
     *TAKES_ALONE,
     *RECIPES,
-    ours("write, two machines by turns", "machines-pen", (), "pen", machines=2, count=100, floor=ROUND_TRIP),
+    ours("write by two machines by turns, each with the other's pen", "machines-pen", (), "pen", machines=2, count=100, floor=ROUND_TRIP),
     *NOTICES,
     etcd(ROUND_TRIP, "round-trip", 1),
     ours("read of the local replica, beside an ordinary namespace", "machines-read", (), "read replica", count=10000,
