@@ -39,18 +39,24 @@ def measure(bench, cluster, work, milliseconds):
 
 
 def one_round(bench, cluster, works, milliseconds, collection):
+    """Does each work once.
+
+    Returns what went wrong: the row lacks a number of this round then.
+    """
+    failures = []
     for work in works:
         try:
             found = measure(bench, cluster, work, milliseconds)
         except RuntimeError as error:
-            # The row lacks a number of this round. If it has none at all, the end of the run names it.
-            say(f"{work.name}: {error}")
+            failures.append(f"{work.name}: {error}")
+            say(failures[-1])
             continue
         collection.add_line(work.name, work.program, found, work.line)
         if work.is_rate:
             collection.add_line(work.name, "each", found, f"{work.line}, each")
         if work.floor_line:
             collection.add_line(work.name, "floor", found, work.floor_line)
+    return failures
 
 
 def main():
@@ -71,8 +77,9 @@ def main():
         sys.exit(f"benchmark: {error}")
     bench.servers["etcd"] = ",".join(cluster.etcd)
     collection = Collection()
+    failures = []
     for number in range(rounds):
-        one_round(bench, cluster, works, milliseconds, collection)
+        failures += one_round(bench, cluster, works, milliseconds, collection)
         say(f"round {number + 1} of {rounds}: {time.monotonic() - begun:.0f} s")
 
     results = clusterreport.results(works, GOALS, collection)
@@ -93,10 +100,11 @@ def main():
     say(f"wrote {path}, after {time.monotonic() - begun:.0f} s")
     if former:
         print("\n" + comparing.text(results, former, options.compare, options.only))
-    empty = clusterreport.of_rows(works, results)
-    for line in empty:
+    # A work that failed in one round has shown that something is wrong, such as a tuple that was lost.
+    failures += clusterreport.of_rows(works, results)
+    for line in failures:
         say(line)
-    return 1 if empty else 0
+    return 1 if failures else 0
 
 
 sys.exit(main())
