@@ -3,7 +3,6 @@
 import argparse
 import json
 import os
-import statistics
 import sys
 import time
 
@@ -12,6 +11,7 @@ import comparing
 import idle
 import plots
 import report
+from collecting import Collection
 from running import QUANTILES, Bench, say
 from works import CROWDS, GROWTH, IDLE, LOCK, PEER_COUNTS, PEERS, SERVED, TABLE
 
@@ -35,34 +35,6 @@ def arguments():
 
 def results_path(output):
     return os.path.join(output, "results.json") if os.path.isdir(output) else output
-
-
-class Collection:
-    """Numbers under a name and a program, one for each round."""
-
-    def __init__(self):
-        self.numbers = {}
-
-    def add(self, name, program, number):
-        self.numbers.setdefault(name, {}).setdefault(program, []).append(number)
-
-    def add_line(self, name, program, found, line):
-        """Adds a line of a program's output, and the percentiles beside it."""
-        self.add(name, program, found[line])
-        for quantile in QUANTILES:
-            if f"{line}, {quantile}" in found:
-                self.add(name, (program, quantile), found[f"{line}, {quantile}"])
-
-    def median(self, name, program):
-        found = self.numbers.get(name, {}).get(program)
-        return statistics.median(found) if found else None
-
-    def latencies(self, name, program):
-        """The percentiles of single operations by name; none for what is timed as a whole."""
-        found = {quantile: self.median(name, (program, quantile)) for quantile in QUANTILES}
-        if found["mean"] is None:
-            return {}
-        return {"p50": self.median(name, program), **{key: number for key, number in found.items() if number is not None}}
 
 
 def one_round(bench, works, peers, collection):

@@ -79,7 +79,7 @@ enum Main {
         case "values": try Growth.values(space, count)
         case "lock": try SharedObjects.lock(space, count)
         case "ordered-set": try SharedObjects.orderedSet(space, count)
-        default: throw Failure("no such work")
+        default: try Machines.run(space, work, count, more)
         }
     }
     private static func number(_ word: String) throws -> Int {
