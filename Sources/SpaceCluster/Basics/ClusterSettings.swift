@@ -9,6 +9,8 @@ package struct ClusterSettings: Sendable {
 
     /// How long this machine keeps the pen after its last use while another one waits for it.
     package var penKeep: Duration = .milliseconds(10)
+    /// The same after a single use.
+    package var penLinger: Duration = .milliseconds(1)
     /// How long this machine goes on using the pen at most while another one waits for it.
     package var penTurn: Duration = .milliseconds(50)
     /// How long a process may have the pen beyond its machine's turn without appending or releasing it.

@@ -52,6 +52,8 @@ package actor Appender {
     var uses: Set<UInt64> = []
     var waiting = 0
     var lastUse = MonotonicInstant.now
+    /// How often the pen was used since this machine got it.
+    var usesOfPen = 0
     /// Since when another machine waits while this one has the pen.
     var turn: MonotonicInstant?
 
