@@ -25,7 +25,7 @@ struct Options: Sendable {
     var seconds = 10
     var processes = 4
     var seed = UInt64(time(nil))
-    var parts = Part.allCases
+    var parts = Part.ofOneMachine
     var plant: Plant?
     var leftOut: Safeguard?
     /// The only scene to play; `nil` for all of a part's.
@@ -35,6 +35,10 @@ struct Options: Sendable {
     var patience = 10
     /// Where the roots are made.
     var folder = "/dev/shm"
+    /// For the part `cluster`: the program etcd, the folder with space-etcd, and the library libfaketime, if there is one.
+    var etcd: String?
+    var bin: String?
+    var clock: String?
 
     init(_ arguments: some Sequence<String>) throws {
         var words = Array(arguments)[...]
@@ -47,6 +51,9 @@ struct Options: Sendable {
             case "--patience": patience = try Self.number(option, value, 1...1000)
             case "--folder": folder = value
             case "--scene": scene = value
+            case "--etcd": etcd = value
+            case "--bin": bin = value
+            case "--clock": clock = value
             case "--part":
                 guard let part = Part(rawValue: value) else {
                     throw UsageError(text: "no part \(value); there are \(Part.allCases.map(\.rawValue))")
