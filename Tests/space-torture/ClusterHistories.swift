@@ -76,13 +76,13 @@ struct ClusterHistories {
         for object in 0..<ClusterHistoryWorker.templates {
             while true {
                 let found = look(.take, object) { (namespace) throws(SpaceError) in
-                    try namespace.takeIfExists(matching: ClusterHistoryWorker.template(history, object))?.numberOfField(3)
+                    try namespace.takeIfExists(matching: board.template(history, object))?.numberOfField(3)
                 }
                 guard let found else { return false }
                 if found == nil { break }
             }
         }
-        let cell = ClusterHistoryWorker.cell(history, 0)
+        let cell = board.cell(history)
         return look(.get, 0) { (namespace) throws(SpaceError) in
             guard case .int(let content)? = try namespace.get(cell) else { return nil }
             return content
@@ -104,7 +104,7 @@ struct ClusterHistories {
         let entries = (0..<HistoryLog.processes).flatMap { log.entries(of: $0) }
         let judge = HistoryJudge(templates: ClusterHistoryWorker.templates, cells: ClusterHistoryWorker.cells)
         let faults = judge.faults(entries) { template in returning(entries.filter { $0.object == template }) }
-        for fault in faults { noteFault(board.wrong, "history \(history): \(fault)") }
+        for fault in faults { noteFault(board.wrong, "history \(board.number).\(history): \(fault)") }
         _ = board.histories.add(1)
         _ = board.calls.add(UInt64(entries.count))
         let pending = entries.count { $0.returned == nil }

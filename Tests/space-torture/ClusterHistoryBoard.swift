@@ -1,3 +1,4 @@
+import SharedSpace
 import SpaceSystem
 
 /// Where the processes of the part `cluster` that make histories meet: which history is being made, and who is in it.
@@ -5,15 +6,20 @@ import SpaceSystem
 /// A history is made by one process for each place; a process that takes a killed one's place joins the next history. So
 /// a killed process has calls in one history at most, and its claims return there.
 struct ClusterHistoryBoard: Sendable {
+    /// How many histories are made at once; they share a namespace, and thereby its pen.
+    static let boards = 4
     /// Places of processes that make calls; the last place of a log is that of the process that looks at the end.
     static let places = HistoryLog.processes - 1
     /// A stopped process may be in an old history for a while.
     private static let kept = 8
 
+    /// The board's own number.
+    let number: Int
     private let logs: [HistoryLog]
     private let memory: SharedMemory
 
-    init() throws {
+    init(_ number: Int) throws {
+        self.number = number
         logs = try (0..<Self.kept).map { _ in try HistoryLog() }
         memory = try SharedMemory(size: 4096)
     }
@@ -47,6 +53,20 @@ struct ClusterHistoryBoard: Sendable {
     func isQuiet(_ history: UInt64) -> Bool {
         (0..<Self.places).allSatisfy { isIn($0).load() != history }
     }
+
+    // MARK: Objects
+
+    private static let names = ["a", "b"]
+
+    func template(_ history: UInt64, _ object: Int) -> Template {
+        ["history \(number)", Int(history), Self.names[object], .any]
+    }
+
+    func tuple(_ history: UInt64, _ object: Int, _ value: Int) -> Tuple {
+        ["history \(number)", Int(history), Self.names[object], value]
+    }
+
+    func cell(_ history: UInt64) -> String { "cell \(number).\(history)" }
 
     // MARK: Findings
 

@@ -12,8 +12,7 @@ struct ClusterHistoryWorker {
     static let name = "history"
     static let templates = 2
     static let cells = 1
-    private static let calls = 14
-    private static let names = ["a", "b"]
+    private static let calls = 12
 
     let root: String
     /// Its place, and which machine it is on.
@@ -42,14 +41,6 @@ struct ClusterHistoryWorker {
         }
         try? namespace.leave()
     }
-
-    static func template(_ history: UInt64, _ object: Int) -> Template {
-        ["h", Int(history), names[object], .any]
-    }
-    static func tuple(_ history: UInt64, _ object: Int, _ number: Int) -> Tuple {
-        ["h", Int(history), names[object], number]
-    }
-    static func cell(_ history: UInt64, _ object: Int) -> String { "\(names[object])\(history)" }
 
     /// Makes a call that is noted before and after.
     ///
@@ -93,14 +84,14 @@ struct ClusterHistoryWorker {
         var number = process * 1000
         for _ in 0..<Self.calls where board.closed.load() < history && ledger.stop.load() == 0 {
             let object = Int.random(in: 0..<Self.templates, using: &generator)
-            let template = Self.template(history, object)
-            let cell = Self.cell(history, 0)
+            let template = board.template(history, object)
+            let cell = board.cell(history)
             number += 1
             switch Int.random(in: 0..<14, using: &generator) {
             case 0...3:
                 try call(history, .write, object, number) { () throws(SpaceError) in
                     if plant != .lost || number % 5 != 0 {
-                        try namespace.write(tuple: Self.tuple(history, object, number))
+                        try namespace.write(tuple: board.tuple(history, object, number))
                     }
                     return nil
                 }

@@ -14,7 +14,7 @@ struct ClusterPart {
     let options: Options
     private let workRoot: WorkRoot
     private let ledger: ClusterLedger
-    private let board: ClusterHistoryBoard
+    private let boards: [ClusterHistoryBoard]
     private var played: [(name: String, count: Int)] = []
     private var skipped: [String] = []
     private var stuck: [String] = []
@@ -25,7 +25,7 @@ struct ClusterPart {
         self.options = options
         workRoot = WorkRoot(options)
         ledger = try ClusterLedger()
-        board = try ClusterHistoryBoard()
+        boards = try (0..<ClusterHistoryBoard.boards).map(ClusterHistoryBoard.init)
         generator = SeededGenerator(seed: options.seed)
     }
 
@@ -49,24 +49,27 @@ struct ClusterPart {
             servers.end()
             throw error
         }
-        let supervisors = try Process.supervisors(options.processes + ClusterHistoryBoard.places) { number in
+        let places = boards.count * ClusterHistoryBoard.places + options.processes
+        let supervisors = try Process.supervisors(places) { number in
             ClusterSupervisor(
                 options: options,
                 roots: roots,
                 ledger: ledger,
-                board: board,
+                boards: boards,
                 number: number
             ).supervise()
         }
-        let seed = part.generator.next()
-        let histories = try Process.startWorker {
-            var generator = SeededGenerator(seed: seed)
-            try ClusterHistories(roots: roots, board: board, ledger: ledger).work(&generator)
+        let histories = try boards.map { board in
+            let seed = part.generator.next()
+            return try Process.startWorker {
+                var generator = SeededGenerator(seed: seed)
+                try ClusterHistories(roots: roots, board: board, ledger: ledger).work(&generator)
+            }
         }
         try part.playFaults(servers)
         ledger.stop.store(1)
         for supervisor in supervisors { _ = Process.wait(supervisor) }
-        if Process.wait(histories) != .exited(0) { _ = ledger.failures.add(1) }
+        for process in histories where Process.wait(process) != .exited(0) { _ = ledger.failures.add(1) }
         let ended = part
         Process.work {
             let found: Result<Report, any Error> = Result {
@@ -139,8 +142,13 @@ struct ClusterPart {
         }
     }
 
+    /// The sum over all boards.
+    private func sum(_ count: (ClusterHistoryBoard) -> SharedWord64) -> Int {
+        boards.reduce(0) { $0 + Int(count($1).load()) }
+    }
+
     private var progress: String {
-        "\(ledger.kill.deathCount.load()) kills, \(ledger.kill.takenCount.load()) taken, \(board.histories.load()) histories"
+        "\(ledger.kill.deathCount.load()) kills, \(ledger.kill.takenCount.load()) taken, \(sum(\.histories)) histories"
     }
 
     private static func seconds(_ start: MonotonicInstant) -> Int {
@@ -180,15 +188,15 @@ struct ClusterPart {
         object.add("stuck", stuck)
         object.add("serversEnded", servers.ended)
         audit.add(to: &object)
-        object.add("histories", Int(board.histories.load()))
-        object.add("historyCalls", Int(board.calls.load()))
-        object.add("historyPending", Int(board.pending.load()))
-        object.add("historiesDisturbed", Int(board.disturbed.load()))
-        object.add("historiesUnfinished", Int(board.unfinished.load()))
-        object.add("notLinearizable", Int(board.wrong.load()))
+        object.add("histories", sum(\.histories))
+        object.add("historyCalls", sum(\.calls))
+        object.add("historyPending", sum(\.pending))
+        object.add("historiesDisturbed", sum(\.disturbed))
+        object.add("historiesUnfinished", sum(\.unfinished))
+        object.add("notLinearizable", sum(\.wrong))
         let isGood =
-            audit.isGood && stuck.isEmpty && servers.ended.isEmpty && board.wrong.load() == 0
-            && board.histories.load() > 0
+            audit.isGood && stuck.isEmpty && servers.ended.isEmpty && sum(\.wrong) == 0
+            && sum(\.histories) > 0
         return Report(Part.cluster.rawValue, isGood: isGood, object)
     }
 

@@ -9,12 +9,16 @@ struct ClusterSupervisor {
     let options: Options
     let roots: [String]
     let ledger: ClusterLedger
-    let board: ClusterHistoryBoard
+    let boards: [ClusterHistoryBoard]
     /// The first places are those of histories.
     let number: Int
 
     private var machine: Int { number % roots.count }
-    private var isOfHistories: Bool { number < ClusterHistoryBoard.places }
+    /// The board of a process that makes histories; `nil` for the others.
+    private var board: ClusterHistoryBoard? {
+        number < boards.count * ClusterHistoryBoard.places ? boards[number / ClusterHistoryBoard.places] : nil
+    }
+    private var historyPlace: Int { number % ClusterHistoryBoard.places }
 
     /// How long a worker that is to end by itself may take, after the run's end.
     private static let patience = Duration.seconds(90)
@@ -39,15 +43,15 @@ struct ClusterSupervisor {
                 _ = ledger.failures.add(1)
             }
             place.end()
-            if isOfHistories { board.isIn(number).storeSequential(0) }
+            board?.isIn(historyPlace).storeSequential(0)
         }
     }
 
     private func live(_ place: KillLedger.Place, _ generator: inout SeededGenerator) throws {
-        if isOfHistories {
+        if let board {
             try ClusterHistoryWorker(
                 root: roots[machine],
-                process: number,
+                process: historyPlace,
                 machine: machine,
                 board: board,
                 ledger: ledger,
@@ -67,7 +71,8 @@ struct ClusterSupervisor {
     /// Waits for the worker's end, which this process may bring about.
     private func attend(_ child: pid_t, _ generator: inout SeededGenerator) -> (Process.End, wasKilledHere: Bool) {
         // One in eight lives long: an operation may take seconds while the cluster is disturbed.
-        let life = Int.random(in: 300...6000, using: &generator) * (Int.random(in: 0..<8, using: &generator) == 0 ? 5 : 1)
+        let lives = board == nil ? 300...6000 : 2000...20_000
+        let life = Int.random(in: lives, using: &generator) * (Int.random(in: 0..<8, using: &generator) == 0 ? 5 : 1)
         let start = MonotonicInstant.now
         let killTime = start.advanced(by: .milliseconds(life))
         let stopTime = start.advanced(by: .milliseconds(Int.random(in: 100...20_000, using: &generator)))
