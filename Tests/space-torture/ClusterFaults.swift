@@ -29,7 +29,7 @@ struct ClusterFaults {
             }
         }
         return [
-            fault("daemonKilled", daemonKilled), fault("daemonStopped", daemonStopped),
+            fault("calm", calm), fault("daemonKilled", daemonKilled), fault("daemonStopped", daemonStopped),
             fault("daemonStoppedBeyondLease", daemonStoppedBeyondLease), fault("leaderKilled", leaderKilled),
             fault("followerKilled", followerKilled), fault("memberStopped", memberStopped),
             fault("majorityKilled", majorityKilled), fault("machineKilled", machineKilled),
@@ -44,7 +44,6 @@ struct ClusterFaults {
 
     // MARK: Times
 
-    private static let milliseconds = 1000
     private var lease: Int { Int(ClusterServers.lease.components.seconds) * 1000 }
 
     private func pause(_ milliseconds: ClosedRange<Int>, _ generator: inout SeededGenerator) {
@@ -62,6 +61,9 @@ struct ClusterFaults {
     private func member(_ generator: inout SeededGenerator) -> Int {
         Int.random(in: 0..<servers.members, using: &generator)
     }
+
+    /// Nothing but the workers is disturbed.
+    private func calm(_ generator: inout SeededGenerator) throws { pause(2000...8000, &generator) }
 
     // MARK: Processes
 
@@ -161,7 +163,7 @@ struct ClusterFaults {
     /// Fills etcd until it raises its alarm, and makes space again after a time.
     private func noSpace(_ generator: inout SeededGenerator) throws {
         var number = 0
-        let deadline = MonotonicInstant.now.advanced(by: .seconds(30))
+        let deadline = MonotonicInstant.now.advanced(by: .seconds(60))
         var isFull = false
         while !isFull, !deadline.hasPassed {
             let taken = servers.request(servers.leader() ?? 0).putFiller(number, bytes: 900_000)

@@ -24,7 +24,7 @@ struct ClusterHistories {
             let log = board.log(of: history)
             log.clear()
             board.current.storeSequential(history)
-            wait(.seconds(15)) { board.isOver(history) }
+            wait(.seconds(5)) { board.isOver(history) }
             board.closed.storeSequential(history)
             // A call that a process has begun ends by itself, unless the process is stopped.
             wait(.seconds(20)) { board.isQuiet(history) }
@@ -36,7 +36,7 @@ struct ClusterHistories {
 
     private func wait(_ time: Duration, until isDone: () -> Bool) {
         let deadline = MonotonicInstant.now.advanced(by: time)
-        while !isDone(), !deadline.hasPassed, ledger.stop.load() == 0 { usleep(500) }
+        while !isDone(), !deadline.hasPassed, ledger.stop.load() == 0 { usleep(2000) }
     }
 
     // MARK: The end

@@ -12,7 +12,7 @@ struct ClusterHistoryWorker {
     static let name = "history"
     static let templates = 2
     static let cells = 1
-    private static let calls = 12
+    private static let calls = 10
 
     let root: String
     /// Its place, and which machine it is on.
@@ -31,7 +31,7 @@ struct ClusterHistoryWorker {
         while ledger.stop.load() == 0 {
             let history = board.current.load()
             if history <= max(board.joined(process).load(), board.closed.load()) {
-                usleep(500)
+                usleep(2000)
                 continue
             }
             board.isIn(process).storeSequential(history)

@@ -9,7 +9,7 @@ final class ClusterServers {
     /// What is not a machine's own: the time in which a machine counts as living without word from its daemon.
     static let lease = Duration.seconds(4)
     /// Small enough to be filled, and far more than the log of a run.
-    private static let quota = 96 << 20
+    private static let quota = 48 << 20
 
     let members = 3
     let machines = ClusterLedger.machines

@@ -105,7 +105,7 @@ struct ClusterSupervisor {
                 kill(child, SIGCONT)
                 goOnTime = .distantFuture
             }
-            usleep(3000)
+            usleep(10_000)
         }
         return (Process.wait(child), false)
     }

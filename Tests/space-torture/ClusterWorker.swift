@@ -167,8 +167,8 @@ struct ClusterWorker {
         place.end()
         guard case .done(let claim?) = claimed else { return }
         // Some claims are old when they end: their machine may have been given up for dead meanwhile.
-        if Int.random(in: 0..<12, using: &generator) == 0 {
-            usleep(UInt32(Int.random(in: 100_000...3_000_000, using: &generator)))
+        if Int.random(in: 0..<8, using: &generator) == 0 {
+            usleep(UInt32(Int.random(in: 100_000...6_000_000, using: &generator)))
         }
         if Int.random(in: 0..<3, using: &generator) == 0 {
             place.begin(.releasing, number)
@@ -245,22 +245,21 @@ struct ClusterWorker {
         let seen = ledger.fencing.load()
         place.begin(.locking)
         guard let hold = try acquire(namespace) else { return }
-        if hold.fencing <= seen {
-            noteFault(ledger.unfenced, "fencing number \(hold.fencing) after \(seen) was seen")
-        }
+        // The planted fault: a number that another holder has had.
+        let fencing = plant == .doubled ? seen : hold.fencing
+        if fencing <= seen { noteFault(ledger.unfenced, "fencing number \(fencing) after \(seen) was seen") }
         // The protected thing refuses every number smaller than the greatest it has seen.
         var greatest = ledger.fencing.load()
-        while greatest < hold.fencing {
-            let (isStored, now) = ledger.fencing.compareExchange(expected: greatest, desired: hold.fencing)
+        while greatest < fencing {
+            let (isStored, now) = ledger.fencing.compareExchange(expected: greatest, desired: fencing)
             if isStored { break }
             greatest = now
         }
-        if greatest > hold.fencing { _ = ledger.fencedOff.add(1) }
+        if greatest > fencing { _ = ledger.fencedOff.add(1) }
         let start = MonotonicInstant.now.nanoseconds
-        usleep(UInt32(Int.random(in: 0..<16, using: &generator) == 0 ? 200_000 : 500))
+        usleep(UInt32(Int.random(in: 0..<32, using: &generator) == 0 ? 3_000_000 : 500))
         let end = MonotonicInstant.now.nanoseconds
         do throws(SpaceError) {
-            let fencing = hold.fencing
             try hold.release()
             ledger.note(.init(fencing: fencing, start: start, end: end, machine: UInt64(machine)))
         } catch {
