@@ -44,7 +44,9 @@ struct ClusterAudit {
         judgeHolds()
         for root in roots {
             let folder = try OwnedDescriptor.open(root, flags: O_RDONLY | O_DIRECTORY)
-            guard let aside = try? OwnedDescriptor.open("\(root)/.aside", flags: O_RDONLY | O_DIRECTORY) else { continue }
+            guard let aside = try? OwnedDescriptor.open("\(root)/.aside", flags: O_RDONLY | O_DIRECTORY) else {
+                continue
+            }
             setAside += try Directory.list(aside.raw).map { "\(root): \($0)" }
             _ = consume folder
         }

@@ -15,7 +15,7 @@ struct ClusterFaults {
     }
 
     private static let noNetwork = "networks of the kernel are not permitted"
-    private static let noClock = "there is no libfaketime"
+    private static let noClock = "wrong-clock.so was not built"
 
     func all() -> [Fault] {
         func fault(_ name: String, _ play: @escaping (inout SeededGenerator) throws -> Void) -> Fault {
@@ -266,11 +266,11 @@ struct ClusterFaults {
 
     // MARK: Clocks
 
-    /// A daemon's wall clock steps, and stays wrong.
+    /// The wall clock of a machine steps, for its daemon and its workers, and stays wrong.
     private func clockSet(_ generator: inout SeededGenerator) throws {
-        let steps = [-86_400, -3600, -5, 0, 5, 3600, 86_400 * 365]
+        let steps: [Int64] = [-86_400, -3600, -5, 0, 5, 3600, 86_400 * 365]
         guard let ahead = steps.randomElement(using: &generator) else { return }
-        try servers.setClock(of: machine(&generator), ahead: ahead)
+        try WrongClock.set(servers.root(machine(&generator)), ahead: ahead)
         pause(500...3000, &generator)
     }
 }

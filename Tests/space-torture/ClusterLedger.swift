@@ -41,7 +41,8 @@ struct ClusterLedger: Sendable {
 
     /// The errors by which nothing was changed, and which faults explain.
     static let refusals: [SpaceError.Code] = [
-        .clusterUnavailable, .outrun, .holderBusy, .holderStopped, .timedOut, .namespaceDeleted, .namespaceNotFound, .closed,
+        .clusterUnavailable, .outrun, .holderBusy, .holderStopped, .timedOut, .namespaceDeleted, .namespaceNotFound,
+        .closed,
         .holdLost, .claimLost,
     ]
 

@@ -126,7 +126,8 @@ struct ClusterPart {
             if order.isEmpty { order = possible.indices.shuffled(using: &generator) }
             let index = order.removeLast()
             // One in four comes with another.
-            if Int.random(in: 0..<4, using: &generator) == 0, let server = servers.all.randomElement(using: &generator) {
+            if Int.random(in: 0..<4, using: &generator) == 0, let server = servers.all.randomElement(using: &generator)
+            {
                 servers.kill(server)
             }
             note("\(Self.seconds(start)) s: \(possible[index].name); \(progress)")
@@ -204,7 +205,10 @@ struct ClusterPart {
     private func showLogs(_ servers: ClusterServers) {
         for name in (0..<3).flatMap({ ["daemon-\($0).log", "etcd-\($0).log"] }) + ["network.log"] {
             let path = "\(servers.folder)/\(name)"
-            _ = Process.runScript("! test -s \(path) || { echo \(name):; tail -n 5 \(path) | cut -c1-300; }", log: "/dev/stderr")
+            _ = Process.runScript(
+                "! test -s \(path) || { echo \(name):; tail -n 5 \(path) | cut -c1-300; }",
+                log: "/dev/stderr"
+            )
         }
     }
 }

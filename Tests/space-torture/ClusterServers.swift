@@ -16,7 +16,7 @@ final class ClusterServers {
     let folder: String
     /// `nil` where networks of the part's own are not permitted: all servers are on 127.0.0.1 then.
     let network: ClusterNetwork?
-    /// Whether a daemon's wall clock can be set.
+    /// Whether a machine can have a wrong wall clock.
     let hasClocks: Bool
     private let options: Options
     private let bin: String
@@ -38,7 +38,7 @@ final class ClusterServers {
         memberPIDs = Array(repeating: nil, count: members)
         daemonPIDs = Array(repeating: nil, count: machines)
         hasClocks = options.clock.map { access($0, R_OK) == 0 } ?? false
-        for machine in 0..<machines { try setClock(of: machine, ahead: 0) }
+        for machine in 0..<machines { try WrongClock.set(root(machine), ahead: 0) }
     }
 
     func root(_ machine: Int) -> String { "\(folder)/machine-\(machine)" }
@@ -81,7 +81,8 @@ final class ClusterServers {
                 "--listen-client-urls", clientURL(member), "--advertise-client-urls", clientURL(member),
                 "--listen-peer-urls", peerURL(member), "--initial-advertise-peer-urls", peerURL(member),
                 "--initial-cluster", initial, "--initial-cluster-token", folder, "--initial-cluster-state", "new",
-                "--quota-backend-bytes", "\(Self.quota)", "--snapshot-count", "5000", "--auto-compaction-retention", "0",
+                "--quota-backend-bytes", "\(Self.quota)", "--snapshot-count", "5000", "--auto-compaction-retention",
+                "0",
                 "--logger", "zap", "--log-level", "warn",
             ],
             environment: ["PATH=/usr/bin:/bin", "ETCD_UNSUPPORTED_ARCH=arm64"].dropLast(Self.isARM ? 0 : 1),
@@ -102,12 +103,8 @@ final class ClusterServers {
 
     func startDaemon(_ machine: Int) throws {
         var environment = ["PATH=\(bin):/usr/bin:/bin", "LC_ALL=C"]
-        if hasClocks, let clock = options.clock {
-            // Only the wall clock: the time since boot goes on as it does for all.
-            environment += [
-                "LD_PRELOAD=\(clock)", "FAKETIME_TIMESTAMP_FILE=\(clockFile(machine))", "FAKETIME_NO_CACHE=1",
-                "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1",
-            ]
+        if hasClocks, let library = options.clock {
+            environment += ["LD_PRELOAD=\(library)", "SPACE_WRONG_CLOCK=\(WrongClock.file(root(machine)))"]
         }
         daemonPIDs[machine] = try Process.startProgram(
             CommandRunner.path("space"),
@@ -119,17 +116,6 @@ final class ClusterServers {
             log: "\(folder)/daemon-\(machine).log",
             network: network?.holder(of: node(machine: machine))
         )
-    }
-
-    private func clockFile(_ machine: Int) -> String { "\(folder)/clock-\(machine)" }
-
-    /// Sets how far a daemon's wall clock is ahead, in seconds.
-    func setClock(of machine: Int, ahead: Int) throws {
-        let text = Array("\(ahead < 0 ? "" : "+")\(ahead)\n".utf8)
-        let file = open(clockFile(machine), O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        guard file >= 0 else { throw UsageError(text: "\(clockFile(machine)): errno \(errno)") }
-        _ = text.withUnsafeBytes { write(file, $0.baseAddress, $0.count) }
-        close(file)
     }
 
     // MARK: Signals
@@ -172,7 +158,7 @@ final class ClusterServers {
 
     var all: [Server] { (0..<members).map(Server.member) + (0..<machines).map(Server.daemon) }
 
-    /// Starts all that does not run. What ended by itself is noted.
+    /// Starts all that does not run, and notes what ended by itself.
     func mend() throws {
         for server in all {
             if let pid = pid(server) {

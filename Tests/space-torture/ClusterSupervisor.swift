@@ -48,6 +48,7 @@ struct ClusterSupervisor {
     }
 
     private func live(_ place: KillLedger.Place, _ generator: inout SeededGenerator) throws {
+        WrongClock.use(roots[machine])
         if let board {
             try ClusterHistoryWorker(
                 root: roots[machine],
@@ -100,7 +101,9 @@ struct ClusterSupervisor {
                 isStopped = true
                 // Mostly short; sometimes longer than the time for which a machine lives without word.
                 let isLong = Int.random(in: 0..<4, using: &generator) == 0
-                goOnTime = .now.advanced(by: .milliseconds(Int.random(in: isLong ? 3000...6000 : 5...500, using: &generator)))
+                goOnTime = .now.advanced(
+                    by: .milliseconds(Int.random(in: isLong ? 3000...6000 : 5...500, using: &generator))
+                )
             } else if isStopped, goOnTime.hasPassed {
                 kill(child, SIGCONT)
                 goOnTime = .distantFuture

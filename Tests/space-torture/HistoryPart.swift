@@ -128,7 +128,9 @@ struct HistoryPart {
     /// Returns the objects on which the history is not linearizable.
     private func judge(_ entries: [HistoryLog.Entry], killed: Int?) -> [String] {
         HistoryJudge(templates: HistoryWorker.templates, cells: HistoryWorker.cells).faults(entries) { template in
-            guard let killed, let last = entries.filter({ $0.process == killed }).map(\.invoked).max() else { return [] }
+            guard let killed, let last = entries.filter({ $0.process == killed }).map(\.invoked).max() else {
+                return []
+            }
             // The victim's claim returns some time after its last step.
             return [Call(process: killed, invoked: last, returned: nil, .release)]
         }

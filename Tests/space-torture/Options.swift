@@ -35,7 +35,7 @@ struct Options: Sendable {
     var patience = 10
     /// Where the roots are made.
     var folder = "/dev/shm"
-    /// For the part `cluster`: the program etcd, the folder with space-etcd, and the library libfaketime, if there is one.
+    /// For the part `cluster`: the program etcd, the folder with space-etcd, and the library Tests/WrongClock.
     var etcd: String?
     var bin: String?
     var clock: String?
