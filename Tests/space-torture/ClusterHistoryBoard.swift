@@ -7,7 +7,7 @@ import SpaceSystem
 /// a killed process has calls in one history at most, and its claims return there.
 struct ClusterHistoryBoard: Sendable {
     /// How many histories are made at once; they share a namespace, and thereby its pen.
-    static let boards = 6
+    static let boards = 12
     /// Places of processes that make calls; the last place of a log is that of the process that looks at the end.
     static let places = HistoryLog.processes - 1
     /// A stopped process may be in an old history for a while.

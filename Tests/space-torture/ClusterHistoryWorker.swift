@@ -113,6 +113,10 @@ struct ClusterHistoryWorker {
                 }
             case 8, 9:
                 if held[object] != nil {
+                    // Some claims are old when they end: their machine may have been given up for dead meanwhile.
+                    if Int.random(in: 0..<8, using: &generator) == 0 {
+                        usleep(UInt32(Int.random(in: 100_000...3_000_000, using: &generator)))
+                    }
                     try end(held.removeValue(forKey: object), history, object, namespace, &uncertain, &generator)
                 } else if !uncertain.contains(object) {
                     let isKnown = try call(history, .claim, object) { () throws(SpaceError) in

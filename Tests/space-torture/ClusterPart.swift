@@ -42,11 +42,16 @@ struct ClusterPart {
         let servers = try ClusterServers(options, folder: workRoot.path, network: network)
         let roots = (0..<servers.machines).map(servers.root)
         do {
+            guard !chosen(ClusterFaults(servers: servers, ledger: ledger)).isEmpty else {
+                let names = ClusterFaults(servers: servers, ledger: ledger).all().map(\.name)
+                throw UsageError(text: "no such scene; there are \(names)")
+            }
             try servers.mend()
             try Self.found(roots[0])
         } catch {
             part.showLogs(servers)
             servers.end()
+            try? workRoot.remove()
             throw error
         }
         let places = boards.count * ClusterHistoryBoard.places + options.processes
@@ -107,14 +112,12 @@ struct ClusterPart {
 
     // MARK: Faults
 
+    private func chosen(_ faults: ClusterFaults) -> [ClusterFaults.Fault] {
+        faults.all().filter { options.scene == nil || options.scene == $0.name }
+    }
+
     private mutating func playFaults(_ servers: ClusterServers) throws {
-        let all = ClusterFaults(servers: servers, ledger: ledger).all()
-        let chosen = all.filter { options.scene == nil || options.scene == $0.name }
-        if chosen.isEmpty {
-            note("no such scene; there are \(all.map(\.name))")
-            servers.end()
-            exit(64)
-        }
+        let chosen = chosen(ClusterFaults(servers: servers, ledger: ledger))
         skipped = chosen.compactMap { fault in fault.refusal.map { "\(fault.name): \($0)" } }
         let possible = chosen.filter { $0.refusal == nil }
         played = possible.map { ($0.name, 0) }

@@ -29,7 +29,7 @@ final class ClusterServers {
 
     init(_ options: Options, folder: String, network: ClusterNetwork?) throws {
         guard let etcd = options.etcd, let bin = options.bin else {
-            throw UsageError(text: "the part cluster wants --etcd PROGRAM and --bin FOLDER; tools/torture names them")
+            throw UsageError(text: Options.clusterNeeds)
         }
         (self.options, self.folder, self.network, self.etcd, self.bin) = (options, folder, network, etcd, bin)
         ports = try (0..<members).map { _ in
@@ -123,19 +123,40 @@ final class ClusterServers {
     enum Server {
         case member(Int)
         case daemon(Int)
+        /// A daemon's connection to etcd: its child space-etcd, which the daemon starts and ends.
+        case connection(Int)
     }
 
-    private func pid(_ server: Server) -> pid_t? {
+    func pid(_ server: Server) -> pid_t? {
         switch server {
         case .member(let member): memberPIDs[member]
         case .daemon(let machine): daemonPIDs[machine]
+        case .connection(let machine): daemonPIDs[machine].flatMap(Self.child)
         }
+    }
+
+    /// The last child of a process that this one has started (proc(5), /proc/PID/task/TID/children).
+    private static func child(of pid: pid_t) -> pid_t? {
+        guard let folder = try? OwnedDescriptor.open("/proc/\(pid)/task", flags: O_RDONLY | O_DIRECTORY),
+            let threads = try? Directory.list(folder.raw)
+        else { return nil }
+        // Any of its threads may have started it.
+        let children = threads.flatMap { thread -> [pid_t] in
+            let file = open("/proc/\(pid)/task/\(thread)/children", O_RDONLY | O_CLOEXEC)
+            guard file >= 0 else { return [] }
+            defer { close(file) }
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = max(0, read(file, &bytes, bytes.count))
+            return String(decoding: bytes[..<count], as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
+        }
+        return children.max()
     }
 
     private func forget(_ server: Server) {
         switch server {
         case .member(let member): memberPIDs[member] = nil
         case .daemon(let machine): daemonPIDs[machine] = nil
+        case .connection: break
         }
     }
 
@@ -153,6 +174,7 @@ final class ClusterServers {
         switch server {
         case .member(let member): try startMember(member)
         case .daemon(let machine): try startDaemon(machine)
+        case .connection: break
         }
     }
 

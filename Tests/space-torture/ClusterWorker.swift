@@ -45,7 +45,7 @@ struct ClusterWorker {
                 switch Int.random(in: 0..<16, using: &generator) {
                 case 0...4: if backlog < 400 { try produce(namespace) } else { try take(namespace, &generator) }
                 case 5...7: try take(namespace, &generator)
-                case 8: try wait(namespace)
+                case 8: try wait(namespace, Bool.random(using: &generator) ? .milliseconds(200) : .seconds(5))
                 case 9, 10: try claim(namespace, &generator)
                 case 11: try move(namespace)
                 case 12, 13: try count(namespace)
@@ -134,7 +134,7 @@ struct ClusterWorker {
     }
 
     private func take(_ namespace: Namespace, _ generator: inout SeededGenerator) throws {
-        guard let number = try candidate(namespace, &generator) else { return try wait(namespace) }
+        guard let number = try candidate(namespace, &generator) else { return try wait(namespace, .milliseconds(200)) }
         defer { place.end() }
         if plant == .doubled {
             // Long enough for another to come in.
@@ -147,12 +147,12 @@ struct ClusterWorker {
         if case .done(true) = taken { ledger.kill.take(number) }
     }
 
-    private func wait(_ namespace: Namespace) throws {
+    private func wait(_ namespace: Namespace, _ timeout: Duration) throws {
         defer { place.end() }
         // 0: any.
         place.begin(.taking, 0)
         let taken = try attempt { () throws(SpaceError) in
-            try namespace.take(matching: Self.loose, timeout: .milliseconds(200))
+            try namespace.take(matching: Self.loose, timeout: timeout)
         }
         if case .done(let tuple?) = taken, let number = tuple.numberOfField(1) { ledger.kill.take(number) }
     }

@@ -30,6 +30,8 @@ struct Options: Sendable {
     var leftOut: Safeguard?
     /// The only scene to play; `nil` for all of a part's.
     var scene: String?
+    static let clusterNeeds = "the part cluster wants --etcd PROGRAM and --bin FOLDER; tools/torture names them"
+
     var isToFail: Bool { plant != nil || leftOut != nil }
     /// Seconds without progress that count as a lost wake-up.
     var patience = 10
@@ -72,6 +74,7 @@ struct Options: Sendable {
             default: throw UsageError(text: "no option \(option)")
             }
         }
+        if parts.contains(.cluster), etcd == nil || bin == nil { throw UsageError(text: Self.clusterNeeds) }
     }
 
     private static func number(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws -> Int {
