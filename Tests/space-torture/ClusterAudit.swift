@@ -164,7 +164,7 @@ struct ClusterAudit {
             && looseGone <= looseLimit
         let isFenced = overlaps == 0 && ledger.unfenced.load() == 0
         return isWhole && isCounted && isFenced && differences.isEmpty && damage.isEmpty && setAside.isEmpty
-            && failures == 0 && acknowledged > 0
+            && ledger.toldWrongly.load() == 0 && failures == 0 && acknowledged > 0
     }
 
     func add(to object: inout JSONObject) {
@@ -203,6 +203,9 @@ struct ClusterAudit {
         object.add("overlaps", overlaps)
         object.add("unfenced", Int(ledger.unfenced.load()))
         object.add("fencedOff", Int(ledger.fencedOff.load()))
+        object.add("changesTold", Int(ledger.told.load()))
+        object.add("changeGaps", Int(ledger.gaps.load()))
+        object.add("toldWrongly", Int(ledger.toldWrongly.load()))
         object.add("differences", differences)
         object.add("damage", damage)
         object.add("setAside", setAside)

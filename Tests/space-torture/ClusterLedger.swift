@@ -9,17 +9,19 @@ struct ClusterLedger: Sendable {
     static let machines = 3
     private static let holdCapacity = 1 << 18
     private static let counterCapacity = 1 << 20
+    private static let changeCapacity = 1 << 21
     private static let header = 4096
     private static let movedStart = header
     private static let counterStart = movedStart + KillLedger.capacity * 4
     private static let holdStart = counterStart + counterCapacity * 4
+    private static let changeStart = holdStart + holdCapacity * 32
 
     let kill: KillLedger
     private let memory: SharedMemory
 
     init() throws {
         kill = try KillLedger()
-        memory = try SharedMemory(size: Self.holdStart + Self.holdCapacity * 32)
+        memory = try SharedMemory(size: Self.changeStart + Self.changeCapacity * 8)
     }
 
     private func word(_ index: Int) -> SharedWord64 { memory.word64(index * 64) }
@@ -78,6 +80,18 @@ struct ClusterLedger: Sendable {
     /// How many processes were told that they have set the counter to a number.
     func setters(_ number: Int) -> SharedWord32 {
         memory.word32(Self.counterStart + number % Self.counterCapacity * 4)
+    }
+
+    // MARK: Changes
+
+    /// How many changes observers were told.
+    var told: SharedWord64 { word(25) }
+    var gaps: SharedWord64 { word(26) }
+    /// Changes that differ between machines, or came out of order.
+    var toldWrongly: SharedWord64 { word(27) }
+    /// What the first observer was told under a number, as a hash.
+    func change(_ sequence: UInt64) -> SharedWord64 {
+        memory.word64(Self.changeStart + Int(sequence) % Self.changeCapacity * 8)
     }
 
     // MARK: Holds

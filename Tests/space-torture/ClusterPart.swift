@@ -54,7 +54,7 @@ struct ClusterPart {
             try? workRoot.remove()
             throw error
         }
-        let places = boards.count * ClusterHistoryBoard.places + options.processes
+        let places = ClusterSupervisor.places(options, boards)
         let supervisors = try Process.supervisors(places) { number in
             ClusterSupervisor(
                 options: options,

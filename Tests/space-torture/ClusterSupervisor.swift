@@ -10,8 +10,12 @@ struct ClusterSupervisor {
     let roots: [String]
     let ledger: ClusterLedger
     let boards: [ClusterHistoryBoard]
-    /// The first places are those of histories.
+    /// The first places are those of histories, the last ones those of observers, one on each machine.
     let number: Int
+
+    static func places(_ options: Options, _ boards: [ClusterHistoryBoard]) -> Int {
+        boards.count * ClusterHistoryBoard.places + options.processes + ClusterLedger.machines
+    }
 
     private var machine: Int { number % roots.count }
     /// The board of a process that makes histories; `nil` for the others.
@@ -58,6 +62,8 @@ struct ClusterSupervisor {
                 ledger: ledger,
                 plant: options.plant
             ).live(&generator)
+        } else if number >= Self.places(options, boards) - roots.count {
+            try ClusterObserver(root: roots[machine], ledger: ledger).live()
         } else {
             try ClusterWorker(
                 root: roots[machine],
