@@ -27,6 +27,17 @@ extension Engine {
         }
     }
 
+    /// Runs `body` in a transaction with what else is submitted at the same time, on another thread.
+    ///
+    /// `body` may run more than once, and must have no effects except on the scope and on a result that its caller keeps.
+    /// `completion` is called on some thread, with the error if nothing was changed or the outcome is unknown; it must not
+    /// wait.
+    package func submit(
+        _ purpose: WritePurpose,
+        _ body: @escaping @Sendable (WriteScope) throws(SpaceError) -> Void,
+        completion: @escaping @Sendable (SpaceError?) -> Void
+    ) { combiner.submit(purpose, on: self, body, completion: completion) }
+
     @inline(__always)
     func beginWrite() throws(SpaceError) -> WriteTransaction {
         try lmdb { () throws(LMDBError) in try environment.beginWrite() }

@@ -1,9 +1,12 @@
 import SpaceSystem
 import Synchronization
+import SystemPackage
 
-/// Lets threads of one process that write at the same time share a transaction, and its fsync.
+/// Lets writes that come at the same time share a transaction, and what its commit costs.
 ///
-/// It is for `.durable`, where a sync costs three hundred times as much as the rest of a write.
+/// It is for `.durable`, where a sync costs three hundred times as much as the rest of a write, and for the daemon of a
+/// namespace that several machines share, where an append costs even more. In `.durable` the writes come from the threads
+/// of one process, which wait; the daemon submits what other processes have sent, and no thread of it waits.
 ///
 /// The first thread that comes leads. It takes all operations that have queued up by the time it has the gate, and runs
 /// them in one transaction. Then it hands the lead to the first thread that has queued meanwhile, if there is one.
@@ -14,7 +17,9 @@ import Synchronization
 /// only if collecting has paid lately. The thread that completes the queue leads, because it is awake.
 ///
 /// If an operation throws, it leaves half a transaction to the others (LMDB's nested transactions cost 3 MiB each). So
-/// the whole transaction is undone, and each operation runs on its own.
+/// the whole transaction is undone, and each half of the operations runs on its own; so do they if all changes together
+/// are too large. An error of the commit itself is that of all operations if the changes may be in a log all the same:
+/// then nothing may run again.
 package final class WriteCombiner: Sendable {
     private struct Queue {
         var jobs: [Job] = []
@@ -76,13 +81,17 @@ package final class WriteCombiner: Sendable {
         /// not escape.
         var body: ((WriteScope) throws(SpaceError) -> Void)?
         var failure: SpaceError?
+        /// What is told of the end, if no thread waits for it.
+        let completion: (@Sendable (SpaceError?) -> Void)?
 
         init(
             _ purpose: WritePurpose,
-            _ body: @escaping (WriteScope) throws(SpaceError) -> Void
+            _ body: @escaping (WriteScope) throws(SpaceError) -> Void,
+            completion: (@Sendable (SpaceError?) -> Void)? = nil
         ) {
             self.purpose = purpose
             self.body = body
+            self.completion = completion
         }
 
         func run(_ scope: WriteScope) throws(SpaceError) { try body?(scope) }
@@ -95,15 +104,40 @@ package final class WriteCombiner: Sendable {
     ) throws(SpaceError) {
         let failure = withoutActuallyEscaping(body) { body in
             let job = Job(purpose, body)
-            let (number, part) = queue.withLock { queue in
-                queue.jobs.append(job)
-                return (queue.number, self.part(&queue))
-            }
+            let (number, part) = enqueue(job)
             if comesToLead(part, number) { lead(on: engine) }
             // The leader's own job is among those that it ended.
             return job.failure
         }
         if let failure { throw failure }
+    }
+
+    /// Queues an operation, and returns at once.
+    ///
+    /// A thread is started if one has to lead. `completion` is called on some thread when the operation has ended, with its
+    /// error if it failed; it must not wait.
+    func submit(
+        _ purpose: WritePurpose,
+        on engine: Engine,
+        _ body: @escaping @Sendable (WriteScope) throws(SpaceError) -> Void,
+        completion: @escaping @Sendable (SpaceError?) -> Void
+    ) {
+        let (number, part) = enqueue(Job(purpose, body, completion: completion))
+        if case .follow(isNext: false) = part { return }
+        do throws(Errno) {
+            try DetachedThread.start { [self] in
+                if comesToLead(part, number) { lead(on: engine) }
+            }
+        } catch {
+            fail(SpaceError(error, subject: "a thread of the daemon"))
+        }
+    }
+
+    private func enqueue(_ job: Job) -> (number: UInt32, part: Part) {
+        queue.withLock { queue in
+            queue.jobs.append(job)
+            return (queue.number, self.part(&queue))
+        }
     }
 
     // MARK: Who leads
@@ -192,11 +226,16 @@ package final class WriteCombiner: Sendable {
             }
             end(jobs, number, patience)
         } catch {
-            // The leader could not take the gate, so no job was taken: all that have queued by now get the error.
-            let (jobs, number) = queue.withLock { $0.take() }
-            for job in jobs { job.failure = error }
-            end(jobs, number, .zero)
+            // The leader could not take the gate, so no job was taken.
+            fail(error)
         }
+    }
+
+    /// Ends all jobs that have queued by now with an error.
+    private func fail(_ error: SpaceError) {
+        let (jobs, number) = queue.withLock { $0.take() }
+        for job in jobs { job.failure = error }
+        end(jobs, number, .zero)
     }
 
     /// Releases a queue's threads, and the lead.
@@ -213,24 +252,31 @@ package final class WriteCombiner: Sendable {
         }
         // The leader's own job is one of them.
         if jobs.count > 1 || isFollowed { lastEnded(like: number).futex.wake() }
+        for job in jobs { job.completion?(job.failure) }
     }
 
     private func commit(_ jobs: [Job], on engine: Engine) {
-        if jobs.count > 1 {
-            let purpose: WritePurpose = jobs.contains { $0.purpose == .adding } ? .adding : .removing
-            let isShared =
-                (try? engine.commit(purpose) { (scope) throws(SpaceError) -> Void in
+        let purpose: WritePurpose = jobs.contains { $0.purpose == .adding } ? .adding : .removing
+        var isOfJob = false
+        do throws(SpaceError) {
+            try engine.commit(purpose) { (scope) throws(SpaceError) in
+                isOfJob = false
+                do throws(SpaceError) {
                     for job in jobs { try job.run(scope) }
-                }) != nil
-            if isShared { return engine.announce() }
-        }
-        for job in jobs {
-            do throws(SpaceError) {
-                try engine.commit(job.purpose) { (scope) throws(SpaceError) in try job.run(scope) }
-                engine.announce()
-            } catch {
-                job.failure = error
+                } catch {
+                    isOfJob = true
+                    throw error
+                }
             }
+            engine.announce()
+        } catch {
+            let mayRunAgain = isOfJob || !engine.scope.mayBeLogged || error.code == .transactionTooLarge
+            guard jobs.count > 1, mayRunAgain else {
+                for job in jobs { job.failure = error }
+                return
+            }
+            commit(Array(jobs[..<(jobs.count / 2)]), on: engine)
+            commit(Array(jobs[(jobs.count / 2)...]), on: engine)
         }
     }
 }

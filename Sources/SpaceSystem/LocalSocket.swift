@@ -99,6 +99,13 @@ package enum LocalSocket {
         return bytes
     }
 
+    /// Whether the peer has its end of a connection open.
+    package static func isConnected(_ socket: CInt) -> Bool {
+        var byte: UInt8 = 0
+        let count = recv(socket, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT))
+        return count > 0 || count < 0 && [EAGAIN, EWOULDBLOCK, EINTR].contains(errno)
+    }
+
     /// Ends a connection in both directions; its descriptor stays open.
     package static func shutDown(_ socket: CInt) { _ = Glibc.shutdown(socket, CInt(SHUT_RDWR)) }
 

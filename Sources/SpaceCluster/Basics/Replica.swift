@@ -46,6 +46,17 @@ package protocol Replica: AnyObject, Sendable {
     /// sessions held; nothing happens if it is no member.
     func end(_ member: UInt32) throws(SpaceError)
 
+    /// Executes an operation that a process has sent, in a transaction with what others send at the same time.
+    ///
+    /// It does not wait for the gate: that is done on a thread of its own.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - isAwaited: Whether the process still waits for the result; if not, nothing is done. It is asked right before
+    ///     the operation is executed.
+    /// - Returns: The result.
+    func execute(_ operation: SentOperation, while isAwaited: @escaping @Sendable () -> Bool) async -> SentResult
+
     /// Says in shared memory as which member this root's processes write; 0 if the daemon has none.
     func publish(member: UInt32)
 

@@ -53,8 +53,10 @@ final class RequestHandler: RequestAnswering {
         if case .hello = request, !subject.name.isEmpty { return hello(subject, session) }
         if request == .arrive { return await arrive(subject) }
         guard let session else {
-            if case .pen = request { return .joining(why) }
-            return .unavailable(why)
+            switch request {
+            case .pen, .operate: return .joining(why)
+            default: return .unavailable(why)
+            }
         }
         return await answer(request, of: caller, subject, session)
     }
@@ -117,8 +119,10 @@ final class RequestHandler: RequestAnswering {
         guard let namespace = session.namespace(name), namespace.keys.life.number == subject.life else {
             if session.isGone(name, subject.life) { return .gone }
             let why = "the daemon has not joined the namespace yet"
-            if case .pen = request { return .joining(why) }
-            return .unavailable(why)
+            switch request {
+            case .pen, .operate: return .joining(why)
+            default: return .unavailable(why)
+            }
         }
         let appender = namespace.appender
         switch request {
@@ -138,6 +142,7 @@ final class RequestHandler: RequestAnswering {
         case .release: return .refused("a release has no answer")
         case .head:
             do { return .head(try await appender.readHead()) } catch { return .unavailable(error.told) }
+        case .operate(let operation): return await namespace.execute(operation, of: caller)
         case .own: return await namespace.own()
         case .delete: return await namespace.delete()
         case .hello, .arrive, .replicate, .report: return .refused("the request has been answered before")

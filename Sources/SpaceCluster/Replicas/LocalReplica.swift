@@ -2,6 +2,7 @@ import Glibc
 import SpaceEngine
 import SpaceInspection
 import SpaceSystem
+import Synchronization
 import SystemPackage
 import TupleCoding
 import TupleSpace
@@ -96,6 +97,20 @@ final class LocalReplica: Replica {
     }
 
     func publish(member: UInt32) { core.control.member.store(member) }
+
+    // MARK: Operations of processes
+
+    func execute(_ operation: SentOperation, while isAwaited: @escaping @Sendable () -> Bool) async -> SentResult {
+        let result = Mutex(SentResult.nothing)
+        return await withCheckedContinuation { continuation in
+            core.engine.submit(operation.purpose) { (scope) throws(SpaceError) in
+                let outcome = isAwaited() ? try scope.execute(operation) : .nothing
+                result.withLock { $0 = outcome }
+            } completion: { error in
+                continuation.resume(returning: error.map { .failed($0) } ?? result.withLock { $0 })
+            }
+        }
+    }
 
     // MARK: Owners, and the end
 

@@ -18,13 +18,19 @@ package final class Caller: Sendable {
     package let number: UInt64
     /// The namespace that the connection's `hello` named, if it did.
     package let subject = Mutex<Subject?>(nil)
+    /// Whether the connection stands: the process waits for its answer. It asks the system, and may be called while a request
+    /// is under way.
+    package let isConnected: @Sendable () -> Bool
 
     package struct Subject: Sendable {
         package let name: String
         package let life: UInt64
     }
 
-    package init(number: UInt64) { self.number = number }
+    package init(number: UInt64, isConnected: @escaping @Sendable () -> Bool = { true }) {
+        self.number = number
+        self.isConnected = isConnected
+    }
 }
 
 /// A process's connection.
@@ -49,7 +55,9 @@ final class Connection: Sendable {
     private let state = Mutex(State())
 
     init(number: UInt64, _ socket: consuming OwnedDescriptor, _ answering: any RequestAnswering) {
-        caller = Caller(number: number)
+        let raw = socket.raw
+        // While a request is under way, its task keeps the descriptor open.
+        caller = Caller(number: number) { LocalSocket.isConnected(raw) }
         self.socket = socket
         self.answering = answering
     }

@@ -20,6 +20,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Writing, taking and claiming in the near end: before and after the store that commits, and before a flush moves
     // the head.
     case nearFilled, nearWritten, nearTaking, nearTaken, nearClaiming, nearClaimed, nearStored
+    // Several machines: a process has sent an operation to its daemon, and has no answer yet.
+    case operationSent
     // Waiting.
     case slotFilling, slotCounted, slotPublished, rearmed, granting
     // Switching the measuring of latencies.

@@ -19,19 +19,13 @@ final class DaemonLog: CommitLog {
     private let root: SpaceRoot
     private let name: String
     private let life: NamespaceLife
-    private var connection: Connection?
+    private var connection: DaemonConnection?
     private var deadline = MonotonicInstant.now
     /// The pen's revision, and the log's last entry, as of this transaction.
     private var pen: Int64 = 0
     private var head: UInt64 = 0
     /// Whether this transaction has the pen and has not used it.
     private var mustRelease = false
-
-    private final class Connection {
-        let socket: UnixSocket
-
-        init(_ socket: consuming UnixSocket) { self.socket = socket }
-    }
 
     init(root: SpaceRoot, name: String, life: NamespaceLife) {
         self.root = root
@@ -68,7 +62,7 @@ final class DaemonLog: CommitLog {
         guard mustRelease else { return }
         mustRelease = false
         do throws(Errno) {
-            try connection?.socket.send(DaemonRequest.release.encoded, until: deadline)
+            try connection?.send(.release, until: deadline)
         } catch {
             connection = nil
         }
@@ -144,11 +138,9 @@ final class DaemonLog: CommitLog {
         let hadConnection = connection != nil
         do throws(Errno) {
             if connection == nil {
-                let answer = try connect()
-                guard case .welcome = answer else {
-                    connection = nil
-                    return answer
-                }
+                let (made, answer) = try DaemonConnection.open(root, life: life, name: name, until: deadline)
+                guard let made else { return answer }
+                connection = made
             }
             return try exchange(request)
         } catch {
@@ -159,14 +151,8 @@ final class DaemonLog: CommitLog {
         }
     }
 
-    /// - Returns: The answer to the greeting; a connection without a welcome is of no use.
-    private func connect() throws(Errno) -> DaemonAnswer {
-        connection = Connection(try DaemonSocket.connect(root))
-        return try exchange(.hello(life: life.number, name: name))
-    }
-
     private func exchange(_ request: DaemonRequest) throws(Errno) -> DaemonAnswer {
         guard let connection else { throw .connectionReset }
-        return try DaemonSocket.exchange(request, over: connection.socket, until: deadline)
+        return try connection.exchange(request, until: deadline)
     }
 }

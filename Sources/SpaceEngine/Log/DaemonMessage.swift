@@ -32,9 +32,12 @@ package enum DaemonRequest: Equatable, Sendable {
     /// Waits until this machine takes part in the namespace; the process must not hold the gate, which the daemon needs
     /// for that. Answers: `done`, `gone`, `unavailable`.
     case arrive
+    /// Executes an operation, together with those of other processes. It is not executed if the connection ends before
+    /// that. Answers: `result`, `joining`, `gone`, `unavailable`.
+    case operate(SentOperation)
 
     /// The protocol's version, sent with `hello`.
-    package static let version: UInt32 = 1
+    package static let version: UInt32 = 2
     /// The most bytes of a message.
     package static let mostBytes = 16 << 20
 }
@@ -60,6 +63,7 @@ package enum DaemonAnswer: Equatable, Sendable {
     case report(String)
     /// This machine does not take part yet, or no more, and is about to; nothing was done.
     case joining(String)
+    case result(SentResult)
 }
 
 // MARK: Bytes
@@ -89,6 +93,7 @@ extension DaemonRequest {
         case .delete: message(9) { _ in }
         case .report: message(10) { _ in }
         case .arrive: message(11) { _ in }
+        case .operate(let operation): message(12) { operation.encode(into: &$0) }
         }
     }
 
@@ -119,6 +124,9 @@ extension DaemonRequest {
         case 9 where hasCount(1): self = .delete
         case 10 where hasCount(1): self = .report
         case 11 where hasCount(1): self = .arrive
+        case 12:
+            guard let operation = SentOperation(bytes[1...]) else { return nil }
+            self = .operate(operation)
         default: return nil
         }
     }
@@ -149,6 +157,7 @@ extension DaemonAnswer {
         case .head(let entry): message(9) { $0.append(little: entry) }
         case .report(let json): text(10, json)
         case .joining(let why): text(11, why)
+        case .result(let result): message(12) { result.encode(into: &$0) }
         }
     }
 
@@ -179,6 +188,7 @@ extension DaemonAnswer {
         case 9 where bytes.count == 9: self = .head(bytes.little(1, UInt64.self))
         case 10: guard let json = text() else { return nil }; self = .report(json)
         case 11: guard let why = text() else { return nil }; self = .joining(why)
+        case 12: guard let result = SentResult(bytes[1...]) else { return nil }; self = .result(result)
         default: return nil
         }
     }

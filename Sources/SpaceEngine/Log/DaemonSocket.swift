@@ -31,6 +31,16 @@ package enum DaemonSocket {
         until deadline: MonotonicInstant
     ) throws(Errno) -> DaemonAnswer {
         try socket.send(request.encoded, until: deadline)
+        return try receive(over: socket, until: deadline)
+    }
+
+    /// Waits for an answer.
+    ///
+    /// - Throws: `timedOut`; `badMessage` for an answer that does not decode; what the socket throws.
+    static func receive(
+        over socket: borrowing UnixSocket,
+        until deadline: MonotonicInstant
+    ) throws(Errno) -> DaemonAnswer {
         let size = Int(try socket.receive(4, until: deadline).little(0, UInt32.self))
         guard (1...DaemonRequest.mostBytes).contains(size),
             let answer = DaemonAnswer(try socket.receive(size, until: deadline))
@@ -95,7 +105,7 @@ extension SpaceError {
     }
 
     /// The error for a transaction of a session whose machine does not take part; it may run again when it does.
-    static func memberEnded(_ reason: String) -> SpaceError {
+    package static func memberEnded(_ reason: String) -> SpaceError {
         SpaceError(.memberEnded, reason: reason, advice: "look with: space machines")
     }
 

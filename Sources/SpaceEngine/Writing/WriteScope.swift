@@ -38,8 +38,9 @@ package final class WriteScope: TransactionTables {
     var net: NetChanges?
     /// The meter that makes sure of the disk space for each change.
     package let meter: RoomMeter
-    /// This process's PID, for the journal.
-    package let process: Int32 = getpid()
+    /// The PID of the process that changes something, for the journal: this one's, unless a daemon executes what another
+    /// one has sent.
+    @exclusivity(unchecked) package private(set) var process: Int32 = getpid()
     /// The counters as they were before the changes that are to be logged.
     private var countersBefore = Counters()
     /// Whether the namespace stays without owners from this logged transaction on; `nil`: as before.
@@ -118,6 +119,26 @@ package final class WriteScope: TransactionTables {
     func beginLogged(by member: UInt32) {
         countersBefore = counters
         (persistence, absentMember, self.member) = (nil, 0, member)
+    }
+
+    /// Whether the changes of the transaction may be in a log although its commit has failed.
+    var mayBeLogged: Bool { counters.logEntry != 0 }
+
+    /// Executes `body` as an operation that a process of this machine has sent.
+    ///
+    /// - Parameters:
+    ///   - process: The process's PID.
+    ///   - member: The member of its session.
+    ///   - body: The operation.
+    package func act<R>(
+        for process: Int32,
+        of member: UInt32,
+        _ body: () throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        let own = (process: self.process, member: self.member)
+        (self.process, self.member, knownOrigin) = (process, member, .unknown)
+        defer { (self.process, self.member, knownOrigin) = (own.process, own.member, .unknown) }
+        return try body()
     }
 
     /// Whether the transaction has changed something since `beginLogged()` that other copies of the namespace need.

@@ -18,7 +18,7 @@ extension SharedDictionary {
         try place.attempt("set a value") { () throws(SpaceError) in
             let encoded = try encode(value)
             let old = try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
-                try scope.set(cell, encoded) { _ in true }.old
+                try scope.set(cell, encoded, if: .any).old
             }
             return try decode(old, key)
         }
@@ -34,7 +34,7 @@ extension SharedDictionary {
         try place.attempt("set a default") { () throws(SpaceError) in
             let encoded = try encode(value)
             let old = try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
-                try scope.set(cell, encoded) { $0 == nil }.old
+                try scope.set(cell, encoded, if: .isAbsent).old
             }
             return try decode(old, key) ?? value
         }

@@ -64,7 +64,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Value? {
-        try change(key, to: value, expires, lifetime) { _ in true }.old
+        try change(key, to: value, expires, lifetime, if: .any).old
     }
 
     /// Sets a cell if it has the expected value: compare-and-set.
@@ -93,9 +93,7 @@ extension CellStore where Self: ~Copyable {
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
         let expected = try cellAccess.attempt("set a cell") { () throws(SpaceError) in try expected.uncheckedElement() }
-        return try change(key, to: value, expires, lifetime) { row in
-            row.map { $0.element.elementsEqual(expected) } ?? false
-        }.isSet
+        return try change(key, to: value, expires, lifetime, if: .equals(expected)).isSet
     }
 
     /// Sets a cell if it has the version that an earlier look has found.
@@ -118,7 +116,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
-        try change(key, to: try encoded(content), expires, lifetime) { ($0?.version ?? 0) == version }.isSet
+        try change(key, to: try encoded(content), expires, lifetime, if: .hasVersion(version)).isSet
     }
 
     /// Sets a cell if it is not set yet.
@@ -142,7 +140,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
-        try change(key, to: value, expires, lifetime) { $0 == nil }.isSet
+        try change(key, to: value, expires, lifetime, if: .isAbsent).isSet
     }
 
     /// Adds to the integer in a cell, in one step; a cell that is not set counts as 0.
@@ -155,7 +153,14 @@ extension CellStore where Self: ~Copyable {
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
         try cellAccess.attempt("increment a cell") { () throws(SpaceError) in try Limits.check(cellKey: key) }
-        return try opened().change("increment a cell", key, .adding) { (scope) throws(SpaceError) in
+        let cells = try opened()
+        if case .namespace(let namespace) = cells {
+            let sum = try namespace.attempt("increment a cell") { (core) throws(SpaceError) in
+                try core.sendIncrement(key, by: amount)
+            }
+            if let sum { return sum }
+        }
+        return try cells.change("increment a cell", key, .adding) { (scope) throws(SpaceError) in
             try scope.increment(key, by: amount)
         }
     }
@@ -292,7 +297,7 @@ extension CellStore where Self: ~Copyable {
         to value: Value,
         _ expires: Duration?,
         _ lifetime: Lifetime,
-        if condition: (CellRow?) -> Bool
+        if condition: CellCondition
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
         let encoded = try cellAccess.attempt("set a cell") { () throws(SpaceError) in
             try Limits.check(cellKey: key)
@@ -302,6 +307,12 @@ extension CellStore where Self: ~Copyable {
         let cells = try opened()
         let end = try cellAccess.attempt("set a cell") { () throws(SpaceError) in
             try cells.end(expires, lifetime)
+        }
+        if case .namespace(let namespace) = cells {
+            let sent = try namespace.attempt("set a cell") { (core) throws(SpaceError) in
+                try core.sendSetting(key, encoded, end, if: condition)
+            }
+            if let sent { return sent }
         }
         return try cells.change("set a cell", key, .adding, bytes: encoded.count) { (scope) throws(SpaceError) in
             try scope.set(key, encoded, cells.core.renewed(end), if: condition)

@@ -29,11 +29,11 @@ extension WriteScope {
         _ key: String,
         _ encoded: [UInt8],
         _ end: RowEnd = RowEnd(),
-        if condition: (CellRow?) -> Bool
+        if condition: CellCondition
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
         let old = try snapshot.cellRow(key)
         let oldValue = try old.map { (row) throws(SpaceError) in try snapshot.value(key, row.element) }
-        guard condition(old) else { return (false, oldValue) }
+        guard condition.isMet(by: old) else { return (false, oldValue) }
         try set(key, encoded, end: end)
         return (true, oldValue)
     }

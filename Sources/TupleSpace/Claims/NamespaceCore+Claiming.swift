@@ -12,13 +12,8 @@ extension NamespaceCore {
         _ terms: ClaimTerms,
         _ decode: (Match) throws(SpaceError) -> Content
     ) throws(SpaceError) -> Found<Claimed<Content>>? {
-        try takeIfExists(template, order) { (match) throws(SpaceError) -> (Tuple, Content) in
+        try takeIfExists(template, order, Claiming(terms: terms)) { (match) throws(SpaceError) -> (Tuple, Content) in
             (try match.tuple(), try decode(match))
-        } near: { (id) throws(SpaceError) in
-            if deferred.isDue { carryOutDeferred() }
-            return try engine.claimNear(id.rawValue, terms)
-        } _: { (scope, id, row) throws(SpaceError) in
-            try scope.claim(id, row, renewed(terms))
         }.map { taken in
             let claim = HeldClaim(taken.id, taken.result, taken.content.0)
             return Found(result: Claimed(claim: claim, content: taken.content.1), removed: taken.id.rawValue)

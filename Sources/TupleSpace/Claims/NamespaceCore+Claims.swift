@@ -9,6 +9,7 @@ extension NamespaceCore {
 
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
         if claims.count == 1, try completeNear(claims[0]) { return }
+        if try sendCompletion(claims) { return }
         // A single claim that is not in the near end is in the tables, or has ended.
         try write(.removing, keepsNear: claims.count == 1) { (scope) throws(SpaceError) in
             for claim in claims {

@@ -30,6 +30,9 @@ package final class NamespaceCore: ListeningNamespace {
     /// The time, in monotonic nanoseconds, after which a look that finds nothing checks again whether holders of
     /// claims live.
     let nextAskForTheDead = Atomic<Int64>(0)
+    /// How this process's operations come to the daemon, in a namespace that several machines share.
+    let sender: OperationSender
+    let takeWidth = TakeWidth()
     /// How often the session has got another number.
     let renewals = Atomic<Int>(0)
     /// Whether the other processes know that this session claims.
@@ -39,6 +42,7 @@ package final class NamespaceCore: ListeningNamespace {
         self.engine = engine
         self.session = session
         self.parts = NamespaceParts(parts)
+        sender = OperationSender(root: engine.root, name: engine.name.text, life: engine.control.header.life)
         engine.sessionMember = session.member
     }
 

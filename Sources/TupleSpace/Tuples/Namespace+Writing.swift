@@ -94,6 +94,7 @@ extension Namespace {
             if lifetime != .permanent { core.announceClaimant() }
             try Limits.check(size: tuple.bytes.count)
             if expiry.isNever, let id = try core.writeNear(tuple) { return id }
+            if let id = try core.sendWrite(tuple, expiry) { return id }
             return try core.write(.adding) { (scope) throws(SpaceError) in
                 try scope.insert(tuple, expiry.renewed(in: core))
             }

@@ -9,8 +9,10 @@ import TupleCoding
 extension NamespaceCore {
     /// How many candidates a take may lose to other processes before it looks under the gate.
     private static let optimisticAttempts = 4
+    /// How often a take that the daemon executes may lose all candidates before this process takes under the gate.
+    private static let sentAttempts = 16
 
-    private func search(_ snapshot: Snapshot, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Search {
+    func search(_ snapshot: Snapshot, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Search {
         Search(snapshot, try engine.shapeCache.table(of: snapshot), template, order)
     }
 
@@ -194,18 +196,16 @@ extension NamespaceCore {
         }
     }
 
-    /// Takes the first match out of sight, and carries out `end` with it under the gate.
+    /// Takes the first match out of sight, by a removal.
     ///
-    /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
-    /// `near` does the same with a tuple of the near end, if it can be done there; otherwise its result is `nil`.
-    /// `end` adds no tuple, so the near end stays as it is if the tuple is in the tables.
-    package func takeIfExists<T, R>(
+    /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place. The
+    /// removal adds no tuple, so the near end stays as it is if the tuple is in the tables.
+    func takeIfExists<T, R: Removal>(
         _ template: Template,
         _ order: MatchOrder,
-        decode: (Match) throws(SpaceError) -> T,
-        near: (TupleID) throws(SpaceError) -> R?,
-        _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
-    ) throws(SpaceError) -> Taken<T, R>? {
+        _ removal: R,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Taken<T, R.Result>? {
         var attempt = 0
         while true {
             var sight = Sight(isForTake: true)
@@ -220,25 +220,42 @@ extension NamespaceCore {
             }
             if candidate.endsWithHolder, askForTheDead() { continue }
             let content = try borrowed.content(of: candidate, decode)
-            if sight.isNear, let result = try near(candidate.id) {
+            if sight.isNear, let result = try removal.endNear(candidate.id, in: self) {
                 followUp(template, sight)
                 return Taken(candidate.id, content, result)
             }
             let (isNear, commit) = (sight.isNear, sight.commit)
             attempt += 1
+            if isSending, attempt <= Self.sentAttempts {
+                switch try sendRemoval(removal, template, order, decode: decode) {
+                case .taken(let taken):
+                    followUp(template, sight)
+                    return taken
+                case .lost: continue
+                case .mustExecute: attempt = Self.sentAttempts
+                }
+            }
             let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
             let taken = try write(.removing, keepsNear: !isNear && !underGate) {
-                (scope) throws(SpaceError) -> Taken<T, R>? in
+                (scope) throws(SpaceError) -> Taken<T, R.Result>? in
                 let isUnchanged = !isNear && scope.isUnchanged(since: commit)
                 if !candidate.isLent, isUnchanged || !Safeguard.secondLook.stands {
-                    return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R>? in
+                    return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R.Result>? in
                         // The tuple may have expired since it was found.
                         guard scope.snapshot.isVisible(row) else { return nil }
-                        return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
+                        return Taken(
+                            candidate.id,
+                            content,
+                            try removal.end(candidate.id.rawValue, row, in: scope, of: self)
+                        )
                     }
                 }
                 if let row = try scope.snapshot.tupleRow(candidate.id.rawValue) {
-                    return Taken(candidate.id, content, try end(scope, candidate.id.rawValue, row))
+                    return Taken(
+                        candidate.id,
+                        content,
+                        try removal.end(candidate.id.rawValue, row, in: scope, of: self)
+                    )
                 }
                 guard underGate else { return nil }
                 var found: (UInt64, TupleRow)?
@@ -249,7 +266,7 @@ extension NamespaceCore {
                 }
                 guard let (id, row) = found else { return nil }
                 let content = try decode(Match(id, row))
-                return Taken(TupleID(rawValue: id), content, try end(scope, id, row))
+                return Taken(TupleID(rawValue: id), content, try removal.end(id, row, in: scope, of: self))
             }
             if let taken {
                 followUp(template, sight)
@@ -328,10 +345,8 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try takeIfExists(template, order, decode: decode) { (id) throws(SpaceError) in
-            try takeNear(id) ? () : nil
-        } _: { (scope, id, row) throws(SpaceError) in
-            try scope.remove(id, row)
-        }.map { Found(result: $0.content, removed: $0.id.rawValue) }
+        try takeIfExists(template, order, Taking(), decode: decode).map {
+            Found(result: $0.content, removed: $0.id.rawValue)
+        }
     }
 }

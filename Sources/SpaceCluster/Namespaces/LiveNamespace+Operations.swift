@@ -1,0 +1,17 @@
+import SpaceEngine
+
+/// Operations that processes of this machine send.
+extension LiveNamespace {
+    /// Executes an operation on the replica, and appends it.
+    ///
+    /// - Returns: `result`, or `joining` if this machine does not take part now; nothing was done then.
+    func execute(_ operation: SentOperation, of caller: Caller) async -> DaemonAnswer {
+        guard hasEntered, let replica else { return .joining(trouble ?? "the daemon has not joined the namespace yet") }
+        let result = await replica.execute(operation, while: caller.isConnected)
+        // The daemon has left the replica before the operation began.
+        if case .failed(let error) = result, error.code == .closed {
+            return .joining("the daemon joins the namespace again")
+        }
+        return .result(result)
+    }
+}

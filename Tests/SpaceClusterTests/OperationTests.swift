@@ -1,0 +1,113 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// Operations that processes send to their daemon, which executes together what has come together.
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
+struct OperationTests {
+    let cluster: TestCluster
+
+    init() throws { cluster = try TestCluster() }
+
+    /// Takers in several processes take each tuple once, with fewer entries than takes.
+    @Test func takesShareEntries() throws {
+        let n = try cluster.namespaces()
+        try n[0].write(contentsOf: (0..<400).map { Tuple("job", $0) })
+        let before = try n[0].status().entry
+        let takers = try (0..<8).map { _ in try Agent(cluster[0].root, "n", "owning=0") }
+        let ledgers = try takers.indices.map { number in
+            let ledger = Ledger(cluster[0].root, "taken-\(number)")
+            try takers[number].run("ledger \(ledger.path)")
+            return ledger
+        }
+        for taker in takers { try taker.send("take-loop 0") }
+        for taker in takers { #expect(try taker.line()?.hasPrefix("ok ") == true) }
+        #expect(try ledgers.flatMap { try $0.numbers() }.sorted() == Array(0..<400))
+        let entries = try n[0].status().entry - before
+        #expect(entries < 300, "\(entries) entries for 400 takes")
+        try cluster.expectSame(n)
+    }
+
+    /// What a process has sent is not executed once the process is dead.
+    @Test(arguments: ["take [\"job\", \"?int\"]", "claim-wait 0 [\"job\", \"?int\"]", "write [\"late\", 1]"])
+    func theDeadTakeNothing(_ command: String) throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 7)
+        let agent = try Agent(cluster[0].root, "n", "owning=0")
+        try agent.run("arm kill operationSent")
+        // While a transaction's body runs, the daemon can't begin.
+        try n[0].transaction { transaction in
+            try agent.send(command)
+            #expect(try agent.ended() == .killed(by: SIGKILL))
+            try transaction.write("body", 1)
+        }
+        // The daemon executes in order.
+        try n[0].write("after", 1)
+        #expect(try n[0].readIfExists("job", 7) != nil)
+        #expect(try n[0].readIfExists("late", 1) == nil)
+        #expect(try n[0].status().claims.isEmpty)
+        try cluster.expectSame(n)
+    }
+
+    /// A stopped daemon executes nothing later of what its processes have given up.
+    @Test func whatWasGivenUpIsNotDoneLater() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        let daemon = try #require(cluster[0].daemon)
+        daemon.signal(SIGSTOP)
+        // The daemon has answered right before, so the first of them was sent.
+        let codes = (2..<4).map { number in errorCode { try n[0].write("job", number) } }
+        #expect(
+            codes == [.outcomeUnknown, .clusterUnavailable] || codes == [.clusterUnavailable, .clusterUnavailable]
+        )
+        daemon.signal(SIGCONT)
+        #expect(try eventually { errorCode { try n[0].write("later", 1) } == nil })
+        try cluster.expectSame(n)
+        #expect(try n[0].count(matching: ["job", .any]) == 1)
+    }
+
+    /// An operation that fails is the error of its own process; what was sent with it is done.
+    @Test func aFailureIsOfItsOwnProcess() throws {
+        let n = try cluster.namespaces()
+        try n[0].set("word", value: "no number")
+        let agents = try (0..<4).map { _ in try Agent(cluster[0].root, "n", "owning=0") }
+        try n[0].transaction { transaction in
+            for (number, agent) in agents.enumerated() {
+                try agent.send(number == 2 ? "increment word" : "write [\"job\", \(number)]")
+            }
+            try transaction.write("body", 1)
+        }
+        for (number, agent) in agents.enumerated() {
+            let line = try #require(try agent.line())
+            if number == 2 {
+                #expect(line.contains("badData"), "\(line)")
+            } else {
+                #expect(line.hasPrefix("ok "), "\(line)")
+            }
+        }
+        #expect(try n[0].readAll(matching: ["job", .any]).count == 3)
+        try cluster.expectSame(n)
+    }
+
+    /// Cells: with conditions, with old values of every size, and with sums.
+    @Test func cellsAreSetThroughTheDaemon() throws {
+        let n = try cluster.namespaces()
+        let large = Value.string(String(repeating: "x", count: 40_000))
+        #expect(try n[0].set("k", value: 1) == nil)
+        #expect(try n[0].set("k", value: large) == 1)
+        #expect(try n[0].set("k", value: 2) == large)
+        #expect(try n[0].set("k", value: 3, ifEquals: 1) == false)
+        #expect(try n[0].set("k", value: 3, ifEquals: 2))
+        #expect(try n[0].setIfAbsent("k", value: 4) == false)
+        #expect(try n[0].increment("k", by: 5) == 8)
+        let details = try #require(try n[0].details(of: "k"))
+        #expect(try n[0].set("k", 9, ifVersion: details.version))
+        #expect(try n[0].set("k", 10, ifVersion: details.version) == false)
+        #expect(errorCode { try n[0].set("", value: 1) } == .tooLarge)
+        try cluster.expectSame(n)
+        #expect(try n[1].get("k") == 9)
+    }
+}
