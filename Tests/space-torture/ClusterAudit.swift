@@ -181,6 +181,11 @@ struct ClusterAudit {
         let unknown = Int(ledger.unknown.load())
         object.add("entries", entries)
         object.add("workersKilled", Int(ledger.kill.kills(KillLedger.points.count).load()))
+        var points = JSONObject()
+        for (index, point) in ClusterSupervisor.points.enumerated() {
+            points.add(point.rawValue, Int(ledger.killedAt(index).load()))
+        }
+        object.add("killedAtPoints", json: points.text)
         object.add("workersStopped", Int(ledger.stops.load()))
         object.add("openEnds", deaths.count { $0.doing != .nothing })
         object.add("acknowledged", acknowledged)

@@ -39,6 +39,9 @@ struct ClusterLedger: Sendable {
     var unknown: SharedWord64 { word(18) }
     var claimsLost: SharedWord64 { word(19) }
 
+    /// How many workers died at a place of ``ClusterSupervisor/points``.
+    func killedAt(_ point: Int) -> SharedWord64 { memory.word64(3072 + point * 8) }
+
     // MARK: Errors
 
     /// The errors by which nothing was changed, and which faults explain.

@@ -15,10 +15,10 @@ struct ClusterPart {
     private let workRoot: WorkRoot
     private let ledger: ClusterLedger
     private let boards: [ClusterHistoryBoard]
-    private var played: [(name: String, count: Int)] = []
+    /// The faults, how often each was done, and the longest time until all machines went on.
+    private var played: [(name: String, count: Int, slowest: Duration)] = []
     private var skipped: [String] = []
     private var stuck: [String] = []
-    private var slowest = Duration.zero
     private var generator: SeededGenerator
 
     init(_ options: Options) throws {
@@ -120,9 +120,9 @@ struct ClusterPart {
         let chosen = chosen(ClusterFaults(servers: servers, ledger: ledger))
         skipped = chosen.compactMap { fault in fault.refusal.map { "\(fault.name): \($0)" } }
         let possible = chosen.filter { $0.refusal == nil }
-        played = possible.map { ($0.name, 0) }
+        played = possible.map { ($0.name, 0, .zero) }
         // Nothing is disturbed before every machine works.
-        goOn(servers, after: "the start")
+        _ = goOn(servers, after: "the start")
         let start = MonotonicInstant.now
         var order: [Int] = []
         while MonotonicInstant.now.duration(since: start) < .seconds(options.seconds), !possible.isEmpty {
@@ -138,7 +138,7 @@ struct ClusterPart {
             played[index].count += 1
             servers.network?.heal()
             try servers.mend()
-            goOn(servers, after: possible[index].name)
+            played[index].slowest = max(played[index].slowest, goOn(servers, after: possible[index].name))
             // etcd has to forget its history now and then, or it runs full.
             if Int.random(in: 0..<4, using: &generator) == 0, let leader = servers.leader() {
                 _ = servers.request(leader).compact(at: max(1, servers.revision() - 1000))
@@ -160,7 +160,9 @@ struct ClusterPart {
     }
 
     /// Waits until each machine has had an operation acknowledged after a fault is over.
-    private mutating func goOn(_ servers: ClusterServers, after what: String) {
+    ///
+    /// Returns: How long that took.
+    private mutating func goOn(_ servers: ClusterServers, after what: String) -> Duration {
         let start = MonotonicInstant.now
         let deadline = start.advanced(by: .seconds(60 + options.patience))
         let before = (0..<servers.machines).map { ledger.progress($0).load() }
@@ -174,21 +176,26 @@ struct ClusterPart {
             }
             usleep(10_000)
         }
-        slowest = max(slowest, MonotonicInstant.now.duration(since: start))
+        let time = MonotonicInstant.now.duration(since: start)
         usleep(UInt32(Int.random(in: 0..<1_000_000, using: &generator)))
+        return time
     }
 
     // MARK: The report
 
     private func report(_ audit: ClusterAudit, _ servers: ClusterServers) -> Report {
         var faults = JSONObject()
-        for fault in played { faults.add(fault.name, fault.count) }
+        var recoveries = JSONObject()
+        for fault in played {
+            faults.add(fault.name, fault.count)
+            recoveries.add(fault.name, fault.slowest.wholeMilliseconds)
+        }
         var object = JSONObject()
         object.add("faults", json: faults.text)
         object.add("faultCount", played.reduce(0) { $0 + $1.count })
         object.add("skipped", skipped)
         object.add("delayedLinks", servers.network?.hasDelays ?? false)
-        object.add("slowestRecoveryMs", slowest.wholeMilliseconds)
+        object.add("slowestRecoveryMs", json: recoveries.text)
         object.add("stuck", stuck)
         object.add("serversEnded", servers.ended)
         audit.add(to: &object)

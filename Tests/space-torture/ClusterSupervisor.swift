@@ -27,6 +27,13 @@ struct ClusterSupervisor {
     /// How long a worker that is to end by itself may take, after the run's end.
     private static let patience = Duration.seconds(90)
 
+    /// The places at which half of the workers are killed, or sleep for a while.
+    static let points: [CrashPoint] = [
+        .gateTaken, .begun, .beforeLogging, .logged, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken,
+        .rung,
+        .slotPublished, .operationSent,
+    ]
+
     func supervise() {
         var generator = SeededGenerator(seed: options.seed &+ UInt64(number) &* 1_000_003)
         let place = ledger.kill.place(number)
@@ -36,11 +43,18 @@ struct ClusterSupervisor {
                 continue
             }
             var childGenerator = SeededGenerator(seed: generator.next())
-            guard let child = try? Process.startWorker({ try live(place, &childGenerator) }) else { continue }
+            let point = Bool.random(using: &generator) ? Self.points.indices.randomElement(using: &generator) : nil
+            guard
+                let child = try? Process.startWorker({
+                    if let point { Self.arm(Self.points[point], &childGenerator) }
+                    try live(place, &childGenerator)
+                })
+            else { continue }
             let (end, wasKilledHere) = attend(child, &generator)
             switch end {
-            case .killed(SIGKILL) where wasKilledHere:
+            case .killed(SIGKILL) where wasKilledHere || point != nil:
                 ledger.kill.noteDeath(of: child, place, point: KillLedger.points.count)
+                if let point, !wasKilledHere { ledger.killedAt(point).add(1) }
             case .exited(0): break
             default:
                 note("a worker ended by itself: \(end)")
@@ -49,6 +63,14 @@ struct ClusterSupervisor {
             place.end()
             board?.isIn(historyPlace).storeSequential(0)
         }
+    }
+
+    private static func arm(_ point: CrashPoint, _ generator: inout SeededGenerator) {
+        let count = Int.random(in: 1...20, using: &generator)
+        if Int.random(in: 0..<4, using: &generator) > 0 { return CrashPoint.arm(point, count: count) }
+        // In the gate, for example, others are told that it is busy; an append may be older than the machine's lease.
+        let time = UInt32(Int.random(in: 10_000...6_000_000, using: &generator))
+        CrashPoint.arm(point, count: count, action: .run { usleep(time) })
     }
 
     private func live(_ place: KillLedger.Place, _ generator: inout SeededGenerator) throws {
