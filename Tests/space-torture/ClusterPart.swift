@@ -166,9 +166,11 @@ struct ClusterPart {
         let start = MonotonicInstant.now
         let deadline = start.advanced(by: .seconds(60 + options.patience))
         let before = (0..<servers.machines).map { ledger.progress($0).load() }
+        var last: [Int] = []
         while true {
             let waiting = before.indices.filter { ledger.progress($0).load() == before[$0] }
             if waiting.isEmpty { break }
+            last = waiting
             if deadline.hasPassed {
                 stuck.append("machines \(waiting) do not go on after \(what)")
                 note(stuck.last ?? "")
@@ -177,6 +179,7 @@ struct ClusterPart {
             usleep(10_000)
         }
         let time = MonotonicInstant.now.duration(since: start)
+        if time > .seconds(10) { note("machines \(last) went on \(time.wholeMilliseconds) ms after \(what)") }
         usleep(UInt32(Int.random(in: 0..<1_000_000, using: &generator)))
         return time
     }
