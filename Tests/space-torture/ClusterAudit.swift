@@ -35,8 +35,7 @@ struct ClusterAudit {
         let names = [ClusterWorker.name, ClusterHistoryWorker.name]
         var first: Namespace?
         for name in names {
-            let namespaces = try roots.map { try Self.open(name, $0) }
-            try compare(namespaces, name)
+            let namespaces = try compare(name, roots)
             if first == nil { first = namespaces.first }
         }
         guard let first else { return }
@@ -70,13 +69,22 @@ struct ClusterAudit {
     }
 
     /// Waits until all replicas have the same entries, and nothing is claimed any more, and compares them byte for byte.
-    private mutating func compare(_ namespaces: [Namespace], _ name: String) throws {
+    ///
+    /// Returns: The namespace on each machine.
+    private mutating func compare(_ name: String, _ roots: [String]) throws -> [Namespace] {
+        var namespaces = try roots.map { try Self.open(name, $0) }
         let deadline = MonotonicInstant.now.advanced(by: Self.patience)
         var contents: [NamespaceContents] = []
         var claims = 0
         repeat {
             contents = try Self.trying {
-                for namespace in namespaces { try namespace.synchronize() }
+                // A machine that was away while the log was trimmed gets another replica, maybe only now.
+                for (machine, namespace) in namespaces.enumerated() {
+                    do throws(SpaceError) { try namespace.synchronize() } catch {
+                        if error.code == .namespaceDeleted { namespaces[machine] = try Self.open(name, roots[machine]) }
+                        throw error
+                    }
+                }
                 return try namespaces.map { try NamespaceContents(of: $0) }
             }
             claims = try Self.trying { try namespaces[0].status().claims.count }
@@ -94,6 +102,7 @@ struct ClusterAudit {
         for (machine, namespace) in namespaces.enumerated() {
             damage += try namespace.verify().map { "\(name), machine \(machine): \($0)" }
         }
+        return namespaces
     }
 
     // MARK: Tuples
