@@ -169,7 +169,7 @@ let package = Package(
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
         .target(
             name: "SpaceTestSupport",
-            dependencies: ["SharedSpace", "SpaceSystem", system, subprocess],
+            dependencies: ["SharedSpace", "TupleSpace", "SpaceEngine", "SpaceSystem", system, subprocess],
             path: "Tests/SpaceTestSupport",
             swiftSettings: settings
         ),

@@ -12,10 +12,10 @@ package enum TupleBag: SequentialObject {
     package enum Operation: Hashable {
         case write(Int)
         case read, take, claim
-        /// Ends the process's claim; the tuple is gone.
+        /// Ends the process's claim; the tuple is gone. The response `nothing` says that the claim was lost before.
         case complete
         /// Ends the process's claim, if it has one; the tuple returns. This also happens to the claim of a killed
-        /// process.
+        /// process, and to those of a machine that was given up for dead.
         case release
     }
 
@@ -55,7 +55,8 @@ package enum TupleBag: SequentialObject {
                 return next
             }
         case .complete:
-            // A claim is lost only with its process.
+            if response == .nothing { return state.claimed[process] == nil ? [state] : [] }
+            // A claim is lost only with its process, or with its machine, which is a release.
             guard next.claimed.removeValue(forKey: process) != nil else { return [] }
             return [next]
         case .release:

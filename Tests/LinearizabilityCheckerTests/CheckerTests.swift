@@ -60,6 +60,16 @@ struct CheckerTests {
         #expect(!Tuples.holds(of: claimed + [call(1, 6...7, .take, .tuple(1)), call(1, 8...9, .read, .tuple(1))]))
     }
 
+    /// A claim is lost with its machine: its tuple has returned before the completion is refused.
+    @Test func aLostClaimHasReturned() {
+        let claimed = [
+            call(0, 1...2, .write(1), .done), call(0, 3...4, .claim, .tuple(1)), call(0, 9...10, .complete, .nothing),
+        ]
+        #expect(!Tuples.holds(of: claimed))
+        #expect(Tuples.holds(of: claimed + [killed(0, 3, .release), call(1, 5...6, .take, .tuple(1))]))
+        #expect(!Tuples.holds(of: claimed + [killed(0, 3, .release), call(1, 11...12, .take, .nothing)]))
+    }
+
     @Test func compareAndSet() {
         #expect(
             Cells.holds(of: [

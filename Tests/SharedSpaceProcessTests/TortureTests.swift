@@ -38,7 +38,7 @@ struct TortureTests {
 
     @Test(arguments: [
         "--part", "--part nothing", "--seconds 0", "--seconds many", "--processes 1", "--plant x", "--leave-out x",
-        "--x y",
+        "--x y", "--part cluster",
     ])
     func whatItDoesNotUnderstandIsUsage(_ arguments: String) throws {
         try torture.expectUsage(arguments.split(separator: " ").map(String.init))

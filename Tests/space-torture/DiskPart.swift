@@ -154,11 +154,7 @@ struct DiskPart {
     ///
     /// Returns: Why not, where that is not permitted.
     private static func becomePrivate() -> String? {
-        // Swift's Glibc hides it.
-        guard let symbol = dlsym(nil, "unshare") else { return "there is no unshare in libc" }
-        let unshare = unsafeBitCast(symbol, to: (@convention(c) (CInt) -> CInt).self)
-        let newMountNamespace: CInt = 0x0002_0000  // CLONE_NEWNS
-        guard unshare(newMountNamespace) == 0 else { return "mounting is not permitted: unshare, errno \(errno)" }
+        if let refusal = KernelCall.unshare(KernelCall.newMounts) { return "mounting is not permitted: \(refusal)" }
         // mount_namespaces(7): without MS_PRIVATE a mount would spread to the other mount namespaces.
         guard Glibc.mount(nil, "/", nil, UInt(MS_REC) | UInt(MS_PRIVATE), nil) == 0 else {
             return "mounting is not permitted: mount, errno \(errno)"

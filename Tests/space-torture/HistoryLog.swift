@@ -26,7 +26,13 @@ struct HistoryLog: Sendable {
     var mayLeave: SharedWord32 { memory.word32(128) }
     var damage: SharedWord32 { memory.word32(192) }
 
+    /// How many calls a process has noted.
+    func noted(_ process: Int) -> Int { Int(count(process).load()) }
+
     func clear() { memset(memory.base, 0, Self.header + Self.processes * Self.perProcess) }
+
+    /// The result of completing a claim that was lost before.
+    static let claimLost = 0
 
     /// 0: no result; 1: a result without a number; otherwise the number plus two.
     private static func coded(_ number: Int?) -> UInt64 { number.map { UInt64($0) + 2 } ?? 1 }
@@ -57,6 +63,9 @@ struct HistoryLog: Sendable {
         memory.word64(offset + 40).store(UInt64(MonotonicInstant.now.nanoseconds))
         memory.word64(offset + 32).storeSequentially(Self.coded(result))
     }
+
+    /// Notes that the call changed nothing and said nothing: it is no part of the history.
+    func withdraw(_ process: Int, _ entry: Int) { memory.word32(offset(process, entry)).store(.max) }
 
     struct Entry {
         let process: Int

@@ -125,71 +125,14 @@ struct HistoryPart {
         }
     }
 
-    // MARK: Judging
-
-    /// Returns the object on which the history is not linearizable, if any.
+    /// Returns the objects on which the history is not linearizable.
     private func judge(_ entries: [HistoryLog.Entry], killed: Int?) -> [String] {
-        var faults: [String] = []
-        for template in 0..<HistoryWorker.templates {
-            var history = entries.filter { !$0.kind.isOfCell && $0.object == template }.compactMap(tupleCall)
-            if let killed, let last = entries.filter({ $0.process == killed }).map(\.invoked).max() {
-                // The victim's claim returns some time after its last step.
-                history.append(Call(process: killed, invoked: last, returned: nil, .release))
+        HistoryJudge(templates: HistoryWorker.templates, cells: HistoryWorker.cells).faults(entries) { template in
+            guard let killed, let last = entries.filter({ $0.process == killed }).map(\.invoked).max() else {
+                return []
             }
-            if !Linearizability<TupleBag>.holds(of: history) {
-                faults.append("template \(template): \(describe(history))")
-            }
+            // The victim's claim returns some time after its last step.
+            return [Call(process: killed, invoked: last, returned: nil, .release)]
         }
-        for cell in 0..<HistoryWorker.cells {
-            let history = entries.filter { $0.kind.isOfCell && $0.object == cell }.compactMap(cellCall)
-            if !Linearizability<CellRegister>.holds(of: history) { faults.append("cell \(cell): \(describe(history))") }
-        }
-        return faults
-    }
-
-    private func describe<O, R>(_ history: [Call<O, R>]) -> String {
-        history.sorted { $0.invoked < $1.invoked }.map { call in
-            let result = call.response.map { "\($0)" } ?? "killed"
-            return
-                "\(call.process):\(call.invoked % 1_000_000_000)-\((call.returned ?? -1) % 1_000_000_000) \(call.operation)=\(result)"
-        }.joined(separator: " ")
-    }
-
-    private func tupleCall(_ entry: HistoryLog.Entry) -> Call<TupleBag.Operation, TupleBag.Response>? {
-        let operation: TupleBag.Operation
-        switch entry.kind {
-        case .write: operation = .write(entry.argument)
-        case .read: operation = .read
-        case .take: operation = .take
-        case .claim: operation = .claim
-        case .complete: operation = .complete
-        case .release: operation = .release
-        case .set, .get, .compareAndSet: return nil
-        }
-        let returned = entry.returned.map { returned -> (time: Int64, TupleBag.Response) in
-            switch operation {
-            case .read, .take, .claim: (returned.time, returned.result.map { .tuple($0) } ?? .nothing)
-            case .write, .complete, .release: (returned.time, .done)
-            }
-        }
-        return Call(process: entry.process, invoked: entry.invoked, returned: returned, operation)
-    }
-
-    private func cellCall(_ entry: HistoryLog.Entry) -> Call<CellRegister.Operation, CellRegister.Response>? {
-        let operation: CellRegister.Operation
-        switch entry.kind {
-        case .set: operation = .set(entry.argument)
-        case .get: operation = .get
-        case .compareAndSet: operation = .compareAndSet(expected: entry.expected, entry.argument)
-        default: return nil
-        }
-        let returned = entry.returned.map { returned -> (time: Int64, CellRegister.Response) in
-            switch operation {
-            case .set: (returned.time, .done)
-            case .get: (returned.time, .content(returned.result))
-            case .compareAndSet: (returned.time, .isSet(returned.result == 1))
-            }
-        }
-        return Call(process: entry.process, invoked: entry.invoked, returned: returned, operation)
     }
 }

@@ -15,7 +15,9 @@ struct KillLedger: Sendable {
     /// The workers watch nothing.
     static let points = CrashPoint.allCases.filter { ![.nothingReady, .beforeLogging, .logged].contains($0) }
 
-    enum Doing: UInt32 { case nothing, opening, writing, taking, moving, claiming, completing, releasing, leaving }
+    enum Doing: UInt32 {
+        case nothing, opening, writing, taking, moving, claiming, completing, releasing, leaving, setting, locking
+    }
 
     private let memory: SharedMemory
 

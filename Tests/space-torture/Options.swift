@@ -25,16 +25,22 @@ struct Options: Sendable {
     var seconds = 10
     var processes = 4
     var seed = UInt64(time(nil))
-    var parts = Part.allCases
+    var parts = Part.ofOneMachine
     var plant: Plant?
     var leftOut: Safeguard?
     /// The only scene to play; `nil` for all of a part's.
     var scene: String?
+    static let clusterNeeds = "the part cluster wants --etcd PROGRAM and --bin FOLDER; tools/torture names them"
+
     var isToFail: Bool { plant != nil || leftOut != nil }
     /// Seconds without progress that count as a lost wake-up.
     var patience = 10
     /// Where the roots are made.
     var folder = "/dev/shm"
+    /// For the part `cluster`: the program etcd, the folder with space-etcd, and the library Tests/WrongClock.
+    var etcd: String?
+    var bin: String?
+    var clock: String?
 
     init(_ arguments: some Sequence<String>) throws {
         var words = Array(arguments)[...]
@@ -47,6 +53,9 @@ struct Options: Sendable {
             case "--patience": patience = try Self.number(option, value, 1...1000)
             case "--folder": folder = value
             case "--scene": scene = value
+            case "--etcd": etcd = value
+            case "--bin": bin = value
+            case "--clock": clock = value
             case "--part":
                 guard let part = Part(rawValue: value) else {
                     throw UsageError(text: "no part \(value); there are \(Part.allCases.map(\.rawValue))")
@@ -65,6 +74,7 @@ struct Options: Sendable {
             default: throw UsageError(text: "no option \(option)")
             }
         }
+        if parts.contains(.cluster), etcd == nil || bin == nil { throw UsageError(text: Self.clusterNeeds) }
     }
 
     private static func number(_ option: String, _ text: String, _ range: ClosedRange<Int>) throws -> Int {

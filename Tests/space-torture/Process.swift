@@ -75,6 +75,48 @@ enum Process {
         }
     }
 
+    /// Starts a program as a child, with no input, and its output and errors at the end of a file.
+    ///
+    /// `network`: The PID of a process whose network the program gets.
+    static func startProgram(
+        _ path: String,
+        _ arguments: [String],
+        environment: [String],
+        log: String,
+        network: pid_t? = nil
+    ) throws -> pid_t {
+        let words = ([path] + arguments).map { strdup($0) } + [nil]
+        let variables = environment.map { strdup($0) } + [nil]
+        defer { for word in words + variables { free(word) } }
+        return try start {
+            let nothing = open("/dev/null", O_RDONLY)
+            let file = open(log, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+            guard dup2(nothing, 0) == 0, dup2(file, 1) == 1, dup2(file, 2) == 2 else { return 126 }
+            if let network, !KernelCall.enterNetwork(of: network) { return 126 }
+            closefrom(3)
+            execve(path, words, variables)
+            return 127
+        }
+    }
+
+    /// Runs a script of the shell to its end.
+    ///
+    /// `network`: The PID of a process whose network the script gets.
+    /// Returns: Whether its status is 0.
+    static func runScript(_ script: String, log: String = "/dev/null", network: pid_t? = nil) -> Bool {
+        let path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+        guard
+            let child = try? startProgram(
+                "/bin/sh",
+                ["-c", script],
+                environment: [path],
+                log: log,
+                network: network
+            )
+        else { return false }
+        return wait(child) == .exited(0)
+    }
+
     /// Starts a child under a chosen PID, which sleeps until it is killed.
     ///
     /// Throws: An error where that is not permitted (clone3(2): it takes CAP_CHECKPOINT_RESTORE), or the PID is taken.

@@ -40,7 +40,10 @@ struct Torture {
 
 enum Part: String, CaseIterable {
     case kill, near, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, churn,
-        hostile, surroundings, damage
+        hostile, surroundings, damage, cluster
+
+    /// All but the one that needs etcd.
+    static let ofOneMachine = allCases.filter { $0 != .cluster }
 
     /// Runs the part in this process, which may end with it.
     func run(_ options: Options, _ report: (Report) throws -> Void) throws {
@@ -50,6 +53,7 @@ enum Part: String, CaseIterable {
         case .churn: try ChurnPart(options).run(report)
         case .handoff: try HandOffPart(options).run(report)
         case .recipes: try RecipesPart(options).run(report)
+        case .cluster: try ClusterPart(options).run(report)
         case .history: try report(HistoryPart(options).run())
         case .collections: try report(CollectionsPart(options).run())
         case .responders: try report(RespondersPart(options).run())
