@@ -18,8 +18,9 @@ package final class Caller: Sendable {
     package let number: UInt64
     /// The namespace that the connection's `hello` named, if it did.
     package let subject = Mutex<Subject?>(nil)
-    /// Whether the connection stands: the process waits for its answer. It asks the system, and may be called while a request
-    /// is under way.
+    /// Whether the process still waits for its answer.
+    ///
+    /// It asks the system, and may be called while a request is under way.
     package let isConnected: @Sendable () -> Bool
 
     package struct Subject: Sendable {

@@ -130,6 +130,8 @@ package final class WriteScope: TransactionTables {
     ///   - process: The process's PID.
     ///   - member: The member of its session.
     ///   - body: The operation.
+    /// - Returns: What `body` returns.
+    /// - Throws: What `body` throws.
     package func act<R>(
         for process: Int32,
         of member: UInt32,
