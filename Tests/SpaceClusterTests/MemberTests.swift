@@ -34,6 +34,26 @@ struct MemberTests {
         #expect(try eventually { try n[0].status().machines == ["m0"] })
     }
 
+    /// What a killed process held goes on to another machine, although no process of its own machine waits or looks.
+    @Test func whatADeadProcessHeldGoesOnElsewhere() throws {
+        // The namespaces are open in no process of the first machine but the worker.
+        let first = try cluster.namespaceOfFirst()
+        try first.write("job", 1)
+        let worker = try Agent(cluster[0].root, "n", "owning=0")
+        try first.leave()
+        let other = try TestCluster.open("n", in: cluster[1])
+        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        #expect(try worker.ask("lock deploy 0") == "waiting")
+        #expect(try worker.line()?.hasPrefix("ok") == true)
+        try worker.run("write-session [\"here\", 1]")
+        try other.synchronize()
+        #expect(try other.readIfExists("here", 1) != nil)
+        try worker.kill()
+        #expect(try other.take("job", 1, timeout: watchdog) != nil)
+        try other.lock("deploy").acquire(timeout: watchdog).release()
+        #expect(try eventually { try other.readIfExists("here", 1) == nil })
+    }
+
     /// A machine whose daemon was stopped for longer than its lease completes nothing that it had claimed before.
     @Test func aLateCompleteIsRefused() throws {
         let n = try cluster.namespaces()

@@ -25,6 +25,8 @@ package struct ClusterSettings: Sendable {
     package var longestPause: Duration = .seconds(5)
     /// How often the head is read in case a watch is silent, and the members' keys are compared with the replica's.
     package var lookInterval: Duration = .seconds(2)
+    /// How often this machine looks whether processes of it have died.
+    package var deathInterval: Duration = .milliseconds(500)
     /// How often a replica that has stopped is tried again.
     package var mendInterval: Duration = .seconds(10)
 

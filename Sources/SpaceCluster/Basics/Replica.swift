@@ -57,6 +57,12 @@ package protocol Replica: AnyObject, Sendable {
     /// - Returns: The result.
     func execute(_ operation: SentOperation, while isAwaited: @escaping @Sendable () -> Bool) async -> SentResult
 
+    /// Ends what the dead processes of this machine held, and their watchers.
+    ///
+    /// Processes that wait in the namespace do so at once, but only of their own machine: where nobody waits, the other
+    /// machines would wait for ever.
+    func endDeadProcesses()
+
     /// Says in shared memory as which member this root's processes write; 0 if the daemon has none.
     func publish(member: UInt32)
 

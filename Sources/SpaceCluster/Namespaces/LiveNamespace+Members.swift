@@ -75,6 +75,15 @@ extension LiveNamespace {
         return true
     }
 
+    /// Ends what the dead processes of this machine held.
+    func endDeadProcesses(of replica: any Replica) async throws {
+        while true {
+            try await Task.sleep(for: settings.deathInterval)
+            // Without a member of its own, the machine can't tell its sessions from those of others.
+            if hasEntered { try await onReplica { replica.endDeadProcesses() } }
+        }
+    }
+
     private func endTheDead(in replica: any Replica) async throws {
         let me = identity.number
         guard joined.keys.min() == me else { return }

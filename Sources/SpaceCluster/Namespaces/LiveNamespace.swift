@@ -117,6 +117,7 @@ package actor LiveNamespace {
             group.addTask { try await self.takePlace(of: replica) }
             group.addTask { try await self.makeBases(of: replica) }
             group.addTask { try await self.keepOwners(of: replica) }
+            group.addTask { try await self.endDeadProcesses(of: replica) }
             defer { group.cancelAll() }
             // None of them ends but by an error.
             do { try await group.next() } catch {

@@ -25,8 +25,9 @@ struct Commit: Sendable {
 /// What became of a commit.
 enum Verdict: Sendable {
     case done
+    /// Another's came before, or the pen has gone on.
     case refused(String)
-    /// It was never sent.
+    /// It was never sent, or the store takes it not.
     case unavailable(String)
     case unknown(String)
 
@@ -59,7 +60,7 @@ extension Appender {
     ) async -> DaemonAnswer {
         defer { endUse(use) }
         guard entry.count <= settings.mostEntryBytes else {
-            return .refused("the entry has \(entry.count) bytes, and \(settings.mostEntryBytes) are the most")
+            return .unavailable("the entry has \(entry.count) bytes, and \(settings.mostEntryBytes) are the most")
         }
         let deadline = MonotonicInstant.now.advanced(by: settings.answerTime)
         while commit != nil {
@@ -153,7 +154,7 @@ extension Appender {
         } catch .unavailable(let why) {
             return .unavailable(why)
         } catch .refused(let why) {
-            return .refused("the store refused the entry: \(why)")
+            return .unavailable("the store refused the entry: \(why)")
         } catch {
             return nil
         }

@@ -96,6 +96,11 @@ final class LocalReplica: Replica {
         core.dropWatchersOfTheDead(timeout: timeout)
     }
 
+    func endDeadProcesses() {
+        core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
+        core.dropWatchersOfTheDead(timeout: NamespaceCore.upkeepPatience)
+    }
+
     func publish(member: UInt32) { core.control.member.store(member) }
 
     // MARK: Operations of processes

@@ -64,9 +64,19 @@ package struct ClusterFolder: ~Copyable, Sendable {
         } catch {
             throw SpaceError(
                 .inputOutput,
-                reason: "the daemon's lock in \(shown) can't be opened: \(error)",
+                reason: "the daemon's lock in \(shown) can't be opened: \(Self.told(error))",
                 advice: "remove the file, if no daemon runs"
             )
+        }
+    }
+
+    private static func told(_ refusal: TrustedFolder.Refusal) -> String {
+        switch refusal {
+        case .system(let error): error.told
+        case .kind(.symbolicLink): "it is a symbolic link"
+        case .kind: "it is no regular file"
+        case .hardLink: "it has another name, too"
+        case .foreign(let owner): "it belongs to the user \(owner)"
         }
     }
 

@@ -80,6 +80,8 @@ struct JoinCommand: ParsableCommand {
     @Option(help: ArgumentHelp("A store's Unix socket instead of etcd, for tests.", visibility: .hidden))
     var store: String?
 
+    /// What the command does, in its errors.
+    private static let task = "join the cluster"
     private static let program = SisterProgram(name: "space-etcd", build: "tools/build --cluster")
 
     mutating func validate() throws {
@@ -103,14 +105,17 @@ struct JoinCommand: ParsableCommand {
         if let lease { settings.leaseSeconds = Int(lease.duration.components.seconds) }
         if let grace { settings.setGrace(grace.duration) }
         let machine = name ?? Self.hostName
-        let daemon = try ClusterDaemon(
-            root: LocalReplicas(root),
-            machine: machine,
-            prefix: prefix,
-            space: space,
-            settings: settings,
-            makeStore: try storeMaker()
-        )
+        let makeStore = try storeMaker()
+        let daemon = try SpaceError.attempt(Self.task, on: nil) { () throws(SpaceError) in
+            try ClusterDaemon(
+                root: LocalReplicas(root),
+                machine: machine,
+                prefix: prefix,
+                space: space,
+                settings: settings,
+                makeStore: makeStore
+            )
+        }
         let ending = try Ending()
         let isFirst = Mutex(true)
         let task = Task {
@@ -135,7 +140,8 @@ struct JoinCommand: ParsableCommand {
         task.cancel()
         while ending.result == nil { ending.wait() }
         // After a signal, what the end came to does not matter.
-        if case .failure(let error)? = ending.result, Signals.pending == nil { throw error }
+        guard case .failure(let error)? = ending.result, Signals.pending == nil else { return }
+        throw (error as? SpaceError)?.named(Self.task, nil) ?? error
     }
 
     private static var hostName: String {

@@ -80,7 +80,7 @@ package enum DaemonSocket {
             guard let request else { return welcome }
             return try exchange(request, over: socket, until: deadline)
         } catch {
-            throw .noDaemon(root, error)
+            throw request == .report ? .noAnswer(root, error) : .noDaemon(root, error)
         }
     }
 }
@@ -127,19 +127,31 @@ extension SpaceError {
         )
     }
 
-    /// The error if the daemon of a root can't be reached.
+    /// The error of a change if the daemon of a root can't be reached.
     static func noDaemon(_ root: SpaceRoot, _ error: Errno) -> SpaceError {
-        let reason: String
-        switch error {
-        case .noSuchFileOrDirectory, .connectionRefused:
-            reason = "no daemon runs for the root \(root.path.quotedForPeople)"
-        case .timedOut: reason = "the daemon of the root \(root.path.quotedForPeople) does not answer in time"
-        default: reason = "the daemon of the root \(root.path.quotedForPeople) can't be reached (\(error.told))"
-        }
+        let (reason, advice) = daemonTrouble(root, error)
         return SpaceError(
             .clusterUnavailable,
             reason: "several machines share it, and \(reason); nothing was changed",
-            advice: "start the daemon: space --root \(root.path) join --etcd URL"
+            advice: advice
         )
+    }
+
+    /// The error of a question if the daemon of a root can't be reached.
+    static func noAnswer(_ root: SpaceRoot, _ error: Errno) -> SpaceError {
+        let (reason, advice) = daemonTrouble(root, error)
+        return SpaceError(.clusterUnavailable, reason: reason, advice: advice)
+    }
+
+    private static func daemonTrouble(_ root: SpaceRoot, _ error: Errno) -> (reason: String, advice: String) {
+        let start = "start the daemon: space --root \(root.path) join --etcd URL"
+        let daemon = "the daemon of the root \(root.path.quotedForPeople)"
+        return switch error {
+        case .noSuchFileOrDirectory, .connectionRefused:
+            ("no daemon runs for the root \(root.path.quotedForPeople)", start)
+        case .timedOut:
+            ("\(daemon) does not answer in time", "look whether it is stopped, and let it go on: kill -CONT PID")
+        default: ("\(daemon) can't be reached (\(error.told))", start)
+        }
     }
 }
