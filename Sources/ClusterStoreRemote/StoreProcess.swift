@@ -12,6 +12,7 @@ package final class StoreProcess: Sendable {
     package let store: RemoteStore
     package let pid: Int32
     private let isWaitedFor = Mutex(false)
+    private let status = Mutex<Int32?>(nil)
 
     /// Starts a program.
     ///
@@ -52,6 +53,18 @@ package final class StoreProcess: Sendable {
     package func send(_ signal: CInt) {
         isWaitedFor.withLock { isWaitedFor in
             if !isWaitedFor { kill(pid, signal) }
+        }
+    }
+
+    /// The program's exit status, if it has exited by itself.
+    package var exitStatus: Int32? {
+        isWaitedFor.withLock { isWaitedFor in
+            var ending: CInt = 0
+            if !isWaitedFor, waitpid(pid, &ending, WNOHANG) == pid {
+                isWaitedFor = true
+                if ending & 0x7f == 0 { status.withLock { $0 = ending >> 8 & 0xff } }
+            }
+            return status.withLock { $0 }
         }
     }
 

@@ -1,6 +1,7 @@
 package import ClusterStore
 package import SpaceEngine
 import SpaceSystem
+import Synchronization
 
 /// The daemon of a root: makes the root's replicated namespaces the same as on all machines that have joined.
 ///
@@ -12,6 +13,8 @@ package final class ClusterDaemon: Sendable {
     private let machine: String
     private let keys: ClusterKeys
     private let settings: ClusterSettings
+    /// Whether it has been a member: what was right once may be right again.
+    private let hasJoined = Atomic<Bool>(false)
     private let handler: RequestHandler
 
     /// - Parameters:
@@ -42,8 +45,8 @@ package final class ClusterDaemon: Sendable {
     ///
     /// - Parameter isReady: Called with `true` when the daemon has become a member and knows all namespaces, and with
     ///   `false` when it is none any more.
-    /// - Throws: `holderBusy` if another daemon serves the root, and errors of the root's folder. A store that can't be
-    ///   reached is tried again.
+    /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
+    ///   has joined for the first time; errors of the root's folder. A store that can't be reached is tried again.
     package func run(isReady: @escaping @Sendable (Bool) -> Void = { _ in }) async throws {
         let folder = try ClusterFolder.open(root: root.path)
         let server = try SocketServer(
@@ -54,11 +57,18 @@ package final class ClusterDaemon: Sendable {
         )
         try server.start()
         var pause = Pause(settings)
-        while !Task.isCancelled {
+        var refusal: SpaceError?
+        while !Task.isCancelled, refusal == nil {
             let began = MonotonicInstant.now
             do {
                 let store = try await makeStore()
-                try await live(with: store) { isReady(true) }
+                try await live(with: store) {
+                    self.hasJoined.store(true, ordering: .relaxed)
+                    isReady(true)
+                }
+            } catch let error as SpaceError where error.code == .invalidArgument && !hasJoined.load(ordering: .relaxed)
+            {
+                refusal = error
             } catch {
                 handler.serve(nil, "the daemon does not reach the cluster: \(Self.told(error))")
             }
@@ -68,6 +78,7 @@ package final class ClusterDaemon: Sendable {
         }
         await server.end()
         folder.removeSocket()
+        if let refusal { throw refusal }
     }
 
     /// Is one member.

@@ -58,7 +58,14 @@ extension Engine {
         try scope.mainLog.put(.log, LogRow(entry.position, path: path))
         CrashPoint.reach(.beforeLogging)
         let terms = AppendTerms(isDurable: mode == .durable, absentMember: scope.absentMember)
-        guard try log.append(entry, behind: position, terms) else { throw .outrun }
+        scope.mayBeLogged = true
+        do throws(SpaceError) {
+            scope.mayBeLogged = try log.append(entry, behind: position, terms)
+        } catch {
+            scope.mayBeLogged = error.code == .outcomeUnknown
+            throw error
+        }
+        guard scope.mayBeLogged else { throw .outrun }
         CrashPoint.reach(.logged)
         return entry.position
     }

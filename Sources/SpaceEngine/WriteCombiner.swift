@@ -17,9 +17,9 @@ import SystemPackage
 /// only if collecting has paid lately. The thread that completes the queue leads, because it is awake.
 ///
 /// If an operation throws, it leaves half a transaction to the others (LMDB's nested transactions cost 3 MiB each). So
-/// the whole transaction is undone, and each half of the operations runs on its own; so do they if all changes together
-/// are too large. An error of the commit itself is that of all operations if the changes may be in a log all the same:
-/// then nothing may run again.
+/// the whole transaction is undone, and each half of the operations runs on its own; so do they if there is no space for
+/// all changes together. Any other error of the commit is that of all operations. If the changes may be in a log all the
+/// same, nothing may run again.
 package final class WriteCombiner: Sendable {
     private struct Queue {
         var jobs: [Job] = []
@@ -270,7 +270,7 @@ package final class WriteCombiner: Sendable {
             }
             engine.announce()
         } catch {
-            let mayRunAgain = isOfJob || !engine.scope.mayBeLogged || error.code == .transactionTooLarge
+            let mayRunAgain = isOfJob || error.isOfStorage && !engine.scope.mayBeLogged
             guard jobs.count > 1, mayRunAgain else {
                 for job in jobs { job.failure = error }
                 return

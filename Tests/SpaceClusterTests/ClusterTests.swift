@@ -138,4 +138,13 @@ struct ClusterTests {
         #expect(try n[0].count(matching: ["other", .any]) == 2)
         try cluster.expectSame(n)
     }
+
+    /// What `join` and `machines` can't do, they say as sentences about themselves.
+    @Test(arguments: [["join", "--store", "/nowhere", "--space", "x/y"], ["machines"]])
+    func commandsNameWhatTheyCanNotDo(_ words: [String]) throws {
+        let root = try TemporaryRoot()
+        let result = try CommandRunner(root: root.path).start("space", words).finish()
+        #expect(result.errors.hasPrefix("space: cannot \(words[0] == "join" ? "join the cluster" : "ask the daemon")"))
+        #expect(!result.errors.contains("nothing was changed"), "\(result.errors)")
+    }
 }

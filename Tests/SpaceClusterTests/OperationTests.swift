@@ -92,6 +92,18 @@ struct OperationTests {
         try cluster.expectSame(n)
     }
 
+    /// What the daemon has executed for a process is that process's: in the journal and in the tuple.
+    @Test func whatWasSentIsOfItsProcess() throws {
+        let n = try cluster.namespaces()
+        let watcher = try cluster[1].runner.start("space", ["watch", "n", "--max", "1"])
+        #expect(try watcher.readLine()?.contains("\"ready\"") == true)
+        let writer = try Agent(cluster[0].root, "n", "owning=0")
+        try writer.run("write [\"job\", 1]")
+        #expect(try n[0].matches(["job", 1]).map(\.origin.pid) == [writer.pid])
+        let lines = try watcher.finish().lines.dropFirst()
+        #expect(lines.first?.contains("\"pid\":\(writer.pid),") == true, "\(lines)")
+    }
+
     /// Cells: with conditions, with old values of every size, and with sums.
     @Test func cellsAreSetThroughTheDaemon() throws {
         let n = try cluster.namespaces()

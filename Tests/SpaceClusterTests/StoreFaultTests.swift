@@ -26,6 +26,20 @@ struct StoreFaultTests {
         try cluster.expectSame(n)
     }
 
+    /// A store that takes no entry is named as the reason, and nothing is done.
+    @Test func aStoreThatRefusesIsNamed() throws {
+        let n = try cluster.namespaces()
+        // Both machines have entered: the next entry is that of the write.
+        for namespace in n { try namespace.set("k", value: 1) }
+        try n[0].set("k", value: 2)
+        try cluster.tell("refuse 1")
+        let error = try refusal { try n[0].write("job", 1) }
+        #expect(error.code == .clusterUnavailable && error.reason.contains("it is full"), "\(error)")
+        try n[0].write("job", 2)
+        #expect(try n[0].readAll(matching: ["job", .any]).count == 1)
+        try cluster.expectSame(n)
+    }
+
     /// Without a leader reads go on and writes fail; nothing of them is done later.
     @Test func withoutALeaderWritesFail() throws {
         let n = try cluster.namespaces()

@@ -1,3 +1,4 @@
+import ClusterStore
 import ClusterStoreRemote
 import ClusterStoreTesting
 import Glibc
@@ -17,6 +18,7 @@ import SystemPackage
 //   lose N           the next N transactions are done, and their answers are lost
 //   drop N           the next N transactions are lost before they are done
 //   twice N          the next N transactions are done twice
+//   refuse N         the next N transactions that append an entry are refused, as by a store that is full
 
 @main
 enum Main {
@@ -106,6 +108,7 @@ private final class StoreHouse: Sendable {
         case "restore":
             guard let saved = state.withLock({ $0.saved }) else { return "nothing is saved" }
             store.restore(saved)
+        case "refuse": fault(count, .fails(.refused("it is full")), where: { $0.appends })
         case "lose": fault(count, .answerLost)
         case "drop": fault(count, .requestLost)
         case "twice": fault(count, .twice)
@@ -115,12 +118,23 @@ private final class StoreHouse: Sendable {
     }
 
     /// Gives the next transactions a fault.
-    private func fault(_ count: Int, _ fault: MemoryFault) {
+    private func fault(
+        _ count: Int,
+        _ fault: MemoryFault,
+        where isMeant: @escaping @Sendable (StoreTransaction) -> Bool = { _ in true }
+    ) {
         let left = Countdown(count)
         store.setFault { call in
-            guard case .transact = call, left.takesOne() else { return .none }
+            guard case .transact(let transaction) = call, isMeant(transaction), left.takesOne() else { return .none }
             return fault
         }
+    }
+}
+
+extension StoreTransaction {
+    /// Whether the transaction appends an entry to a namespace's log.
+    fileprivate var appends: Bool {
+        then.contains { operation in if case .put(let key, _, _) = operation { key.contains("/log/") } else { false } }
     }
 }
 

@@ -59,8 +59,8 @@ package protocol Replica: AnyObject, Sendable {
 
     /// Ends what the dead processes of this machine held, and their watchers.
     ///
-    /// Processes that wait in the namespace do so at once, but only of their own machine: where nobody waits, the other
-    /// machines would wait for ever.
+    /// Processes that wait in the namespace do so at once, but only of their own machine. On a machine without such a
+    /// process, the daemon must do it.
     func endDeadProcesses()
 
     /// Says in shared memory as which member this root's processes write; 0 if the daemon has none.

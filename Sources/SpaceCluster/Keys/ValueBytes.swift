@@ -28,12 +28,9 @@ package struct ValueWriter {
     }
 
     /// Adds bytes with their length.
-    package mutating func add(_ field: [UInt8]) {
-        add(UInt32(field.count))
-        bytes += field
-    }
+    package mutating func add(_ field: [UInt8]) { bytes.append(field: field) }
 
-    package mutating func add(_ text: String) { add(Array(text.utf8)) }
+    package mutating func add(_ text: String) { bytes.append(field: text) }
 
     package consuming func finished() -> [UInt8] {
         let hash = hash64(bytes)
@@ -44,46 +41,33 @@ package struct ValueWriter {
 
 /// Reads a value that ``ValueWriter`` has written; nothing that it reads is trusted.
 package struct ValueReader {
-    private var rest: ArraySlice<UInt8>
+    private var reader: ByteReader
 
     /// Checks format, kind and hash.
     package init(_ bytes: [UInt8], _ kind: ValueKind) throws(ValueError) {
         guard let format = bytes.first else { throw .damaged }
         guard format == ValueWriter.format else { throw .unknownFormat(format) }
         guard bytes.count >= 10, bytes[1] == kind.rawValue else { throw .damaged }
-        rest = bytes[(bytes.count - 8)...]
-        let hash = try Self.number(&rest, UInt64.self)
-        guard hash == hash64(Array(bytes[..<(bytes.count - 8)])) else { throw .damaged }
-        rest = bytes[2..<(bytes.count - 8)]
-    }
-
-    private static func number<I: FixedWidthInteger>(_ rest: inout ArraySlice<UInt8>, _: I.Type) throws(ValueError) -> I
-    {
-        let size = MemoryLayout<I>.size
-        guard rest.count >= size else { throw .damaged }
-        let number = rest.withUnsafeBytes { I(littleEndian: $0.loadUnaligned(as: I.self)) }
-        rest = rest.dropFirst(size)
-        return number
+        var end = ByteReader(bytes[(bytes.count - 8)...])
+        guard end.next() == hash64(Array(bytes[..<(bytes.count - 8)])) else { throw .damaged }
+        reader = ByteReader(bytes[2..<(bytes.count - 8)])
     }
 
     package mutating func next<I: FixedWidthInteger>(_ type: I.Type = I.self) throws(ValueError) -> I {
-        try Self.number(&rest, type)
+        try Self.whole(reader.next(type))
     }
 
-    package mutating func nextBytes() throws(ValueError) -> [UInt8] {
-        let count = try next(UInt32.self)
-        guard count <= rest.count else { throw .damaged }
-        defer { rest = rest.dropFirst(Int(count)) }
-        return Array(rest.prefix(Int(count)))
-    }
+    package mutating func nextBytes() throws(ValueError) -> [UInt8] { try Self.whole(reader.nextBytes()) }
 
-    package mutating func nextText() throws(ValueError) -> String {
-        guard let text = String(validating: try nextBytes(), as: UTF8.self) else { throw .damaged }
-        return text
-    }
+    package mutating func nextText() throws(ValueError) -> String { try Self.whole(reader.nextText()) }
 
     /// Checks that nothing is left.
     package func end() throws(ValueError) {
-        guard rest.isEmpty else { throw .damaged }
+        guard reader.isAtEnd else { throw .damaged }
+    }
+
+    private static func whole<Field>(_ field: Field?) throws(ValueError) -> Field {
+        guard let field else { throw .damaged }
+        return field
     }
 }

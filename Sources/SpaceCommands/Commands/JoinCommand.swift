@@ -172,6 +172,14 @@ struct JoinCommand: ParsableCommand {
         let arguments = words
         let last = Mutex<StoreProcess?>(nil)
         return {
+            // sysexits.h: 64 is a wrong argument, 66 a file that can't be read.
+            if let status = last.withLock({ $0?.exitStatus }), status == 64 || status == 66 {
+                throw SpaceError(
+                    .invalidArgument,
+                    reason: "space-etcd can't work with these arguments, and has said why",
+                    advice: "look at what it printed, and at: space help join"
+                )
+            }
             let process = try StoreProcess(program, arguments)
             // The last one ends when it is let go.
             let old = last.withLock { kept in

@@ -1,5 +1,5 @@
-/// Reads fields one after the other from bytes that nobody vouches for: numbers in little-endian order, and bytes with
-/// their length before them, as ``Swift/Array/append(field:)`` writes them.
+/// Reads fields one after the other from bytes that may be anything: numbers in little-endian order, and bytes with their
+/// length before them, as ``Swift/Array/append(field:)`` writes them.
 package struct ByteReader {
     private var rest: ArraySlice<UInt8>
 

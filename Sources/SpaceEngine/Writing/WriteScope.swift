@@ -49,6 +49,8 @@ package final class WriteScope: TransactionTables {
     private(set) var member: UInt32 = 0
     /// A member whose key must not exist when this transaction is logged; 0: none.
     package var absentMember: UInt32 = 0
+    /// Whether the transaction's changes are in a log, or may be, also if its commit has failed.
+    var mayBeLogged = false
     private var journalTime: Int64 = 0
     @exclusivity(unchecked) private var knownOrigin = Origin.unknown
     private var sequenceAtBegin: UInt64 = 0
@@ -118,11 +120,8 @@ package final class WriteScope: TransactionTables {
     /// Begins the part of a logged transaction that is to be an entry.
     func beginLogged(by member: UInt32) {
         countersBefore = counters
-        (persistence, absentMember, self.member) = (nil, 0, member)
+        (persistence, absentMember, self.member, mayBeLogged) = (nil, 0, member, false)
     }
-
-    /// Whether the changes of the transaction may be in a log although its commit has failed.
-    var mayBeLogged: Bool { counters.logEntry != 0 }
 
     /// Executes `body` as an operation that a process of this machine has sent.
     ///

@@ -16,7 +16,6 @@ extension NamespaceCore {
     /// Processes that take at the same time see the same first matches. So each names as many as there are takers, as far
     /// as its losses tell, and the daemon gives each the first one that is left.
     ///
-    /// - Returns: `nil` if all were gone: the caller looks again.
     func sendRemoval<T, R: Removal>(
         _ removal: R,
         _ template: Template,
@@ -36,10 +35,10 @@ extension NamespaceCore {
             return matches
         }
         guard let first = matches.first else { return .mustExecute }
-        // What does not decode stays in place. `decode` may keep its last result, so the tuple that is got is decoded once
-        // more.
-        _ = try decode(first)
+        // What does not decode stays in place. `decode` may keep its last result: that is the first match's, and another
+        // one that the process gets is decoded once more.
         let count = 1 + matches.dropFirst().prefix { (try? decode($0)) != nil }.count
+        let content = try decode(first)
         let ids = matches.prefix(count).map(\.id.rawValue)
         guard let result = try send({ removal.action(ids, in: self) }) else { return .mustExecute }
         guard case .nothing = result else {
@@ -47,7 +46,8 @@ extension NamespaceCore {
                 return try unfit(result) ?? .mustExecute
             }
             sender.takeWidth.note(taken: index)
-            return .taken(Taken(TupleID(rawValue: ids[index]), try decode(matches[index]), result))
+            let own = index == 0 ? content : try decode(matches[index])
+            return .taken(Taken(TupleID(rawValue: ids[index]), own, result))
         }
         sender.takeWidth.noteLoss()
         return .lost
