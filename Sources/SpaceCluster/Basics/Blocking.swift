@@ -1,4 +1,3 @@
-import Glibc
 import SpaceEngine
 import SpaceSystem
 import Synchronization
@@ -18,49 +17,51 @@ package func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) a
 
 /// Waits on this thread, which ``onThread(_:)`` has started, for what a task does.
 package func waiting<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws -> R {
-    let answer = BlockingAnswer<R>()
+    let answer = BlockingAnswer<Result<R, any Error>>()
     Task {
         do { answer.give(.success(try await body())) } catch { answer.give(.failure(error)) }
     }
-    return try answer.wait().get()
+    while true {
+        if let result = answer.wait(until: .distantFuture) { return try result.get() }
+    }
 }
 
-/// A result that one thread waits for.
-private final class BlockingAnswer<R: Sendable>: Sendable {
-    private let result = Mutex<Result<R, any Error>?>(nil)
-    /// The memory of a pthread mutex and condition, which must not move.
+/// An answer that one thread waits for.
+final class BlockingAnswer<R: Sendable>: Sendable {
+    private enum State {
+        case awaited
+        case given(R)
+        case givenUp
+    }
+
+    private let state = Mutex(State.awaited)
+    /// 1 once the answer is given.
+    private let word = FutexWord()
+
+    /// Gives the answer.
     ///
-    /// `nonisolated(unsafe)`: the pointers are set once, and the functions of pthread(7) synchronize what they point to.
-    private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    private nonisolated(unsafe) let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-
-    init() {
-        mutex.initialize(to: pthread_mutex_t())
-        condition.initialize(to: pthread_cond_t())
-        pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
+    /// - Returns: Whether the thread still waits for it.
+    @discardableResult
+    func give(_ answer: R) -> Bool {
+        let isAwaited = state.withLock { state in
+            guard case .awaited = state else { return false }
+            state = .given(answer)
+            return true
+        }
+        word.value.storeSequential(1)
+        word.futex.wake()
+        return isAwaited
     }
 
-    deinit {
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
-    }
-
-    func give(_ result: Result<R, any Error>) {
-        self.result.withLock { $0 = result }
-        pthread_mutex_lock(mutex)
-        pthread_cond_broadcast(condition)
-        pthread_mutex_unlock(mutex)
-    }
-
-    func wait() -> Result<R, any Error> {
-        pthread_mutex_lock(mutex)
-        defer { pthread_mutex_unlock(mutex) }
-        while true {
-            if let result = result.withLock({ $0 }) { return result }
-            pthread_cond_wait(condition, mutex)
+    /// Waits for the answer; `nil` if it has not come until the deadline, after which nothing waits for it any more.
+    func wait(until deadline: MonotonicInstant) -> R? {
+        while word.value.load() == 0, !deadline.hasPassed { _ = try? word.futex.wait(while: 0, until: deadline) }
+        return state.withLock { state in
+            guard case .given(let answer) = state else {
+                state = .givenUp
+                return nil
+            }
+            return answer
         }
     }
 }

@@ -20,6 +20,9 @@ package struct ClusterSettings: Sendable {
     /// It is less than the time-out of the gate, under which the process waits.
     package var answerTime: Duration = .seconds(3)
 
+    /// How long the daemon leaves an entry to the process of this machine that has appended it, before it applies it.
+    package var ownPatience: Duration = .milliseconds(50)
+
     /// The pause after a failed request to the store; it doubles with each failure, up to `longestPause`.
     package var shortestPause: Duration = .milliseconds(20)
     package var longestPause: Duration = .seconds(5)

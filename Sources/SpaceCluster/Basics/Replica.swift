@@ -3,8 +3,8 @@ package import SpaceEngine
 /// A namespace of this root that several machines share, as the daemon uses it.
 ///
 /// All calls may wait for the gate and for the disk, so the daemon makes them on threads that answer no process. A call
-/// that writes through the log (``enter(_:)``, ``end(_:)``) is a client of the daemon itself: it asks for the pen and
-/// appends over the daemon's socket like any other process.
+/// that writes through the log (``enter(_:)``, ``end(_:)``, ``execute(_:while:)``) asks for the pen and appends like any
+/// other process, by what ``reachLog(by:)`` was given.
 package protocol Replica: AnyObject, Sendable {
     var name: String { get }
     /// The namespace's life, which names its incarnation on all machines.
@@ -12,6 +12,9 @@ package protocol Replica: AnyObject, Sendable {
 
     /// The header of the control file of the namespace that the replica was made of, encoded: for the next base.
     var header: [UInt8] { get }
+
+    /// Says how the replica's transactions reach the log, before the first of them.
+    func reachLog(by exchange: @escaping @Sendable () -> any DaemonExchange)
 
     /// How far the replica goes with the log: the number of its last entry, and the hash that the next one refers to.
     func position() throws(SpaceError) -> ReplicaPosition

@@ -45,10 +45,13 @@ extension ClusterSession {
 
 extension LiveNamespace {
     fileprivate func report() async -> ClusterReport.Namespace {
-        ClusterReport.Namespace(
+        // Processes apply their own entries; what the daemon knows of that may be a moment old.
+        let replica = replica
+        let position = try? await onThread { try replica?.position().entry }
+        return ClusterReport.Namespace(
             name: keys.name.text,
             durable: await appender.head,
-            applied: applied,
+            applied: max(applied, position ?? 0),
             pen: await appender.penHolder,
             joined: joined.keys.sorted(),
             owners: owners.keys.sorted(),

@@ -236,6 +236,7 @@ package actor LiveNamespace {
                 events.append("\(why); it was set aside: \(place)")
                 continue
             }
+            replica.reachLog { [appender] in OwnExchange(appender) }
             self.replica = replica
             applied = position.entry
             joined = picture.joined
@@ -308,10 +309,11 @@ package actor LiveNamespace {
                 switch news {
                 case .changes(let changes, let revision):
                     var ofAppender: [(LiveKey, StoreChange)] = []
-                    for change in changes { learn(change, &ofAppender) }
+                    var isOfOthers = false
+                    for change in changes { isOfOthers = learn(change, &ofAppender) || isOfOthers }
                     watchedRevision = max(watchedRevision, revision)
                     await appender.learn(ofAppender)
-                    self.news.nudge()
+                    if isOfOthers { self.news.nudge() }
                 case .progress(let revision): watchedRevision = max(watchedRevision, revision)
                 }
             }
@@ -322,24 +324,31 @@ package actor LiveNamespace {
         throw Leaving.again("the watch has ended")
     }
 
-    private func learn(_ change: StoreChange, _ ofAppender: inout [(LiveKey, StoreChange)]) {
+    /// Learns a change, or leaves it to the appender.
+    ///
+    /// - Returns: Whether others than the appender must look again.
+    private func learn(_ change: StoreChange, _ ofAppender: inout [(LiveKey, StoreChange)]) -> Bool {
         let (text, row): (String, StoreRow?) =
             switch change {
             case .put(let row): (row.key, row)
             case .deleted(let key, _): (key, nil)
             }
-        guard let key = keys.key(of: text) else { return }
+        guard let key = keys.key(of: text) else { return false }
         switch key {
         case .joined(let member): joined[member] = row
         case .owner(let member): owners[member] = row
         case .manifest:
             manifest = row.flatMap { try? ManifestValue(decoding: $0.value, of: keys.life) } ?? manifest
-        case .basing, .last: break
+        case .basing, .last: return false
         case .head:
             if let row, let value = try? NumberValue(decoding: row.value) { watchedHead = value.number }
             ofAppender.append((key, change))
-        case .log, .pen, .want: ofAppender.append((key, change))
+            return false
+        case .log, .pen, .want:
+            ofAppender.append((key, change))
+            return false
         }
+        return true
     }
 
     /// Applies the log's entries, one after the other.
@@ -358,9 +367,11 @@ package actor LiveNamespace {
                 case .value: throw Leaving.stopped(error.told)
                 }
             }
+            let before = position
             position = try await onReplica {
-                // A process of this machine may have applied some of them already.
-                for entry in entries { _ = try replica.apply(entry) }
+                // Processes of this machine have applied some of them already.
+                let known = max(try replica.position().entry, before) - before
+                for entry in entries.dropFirst(Int(known)) { _ = try replica.apply(entry) }
                 return try replica.position().entry
             }
             applied = position

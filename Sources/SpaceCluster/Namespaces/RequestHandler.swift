@@ -112,7 +112,7 @@ final class RequestHandler: RequestAnswering {
         of caller: Caller,
         _ subject: Caller.Subject,
         _ session: ClusterSession
-    ) async -> DaemonAnswer {
+    ) async -> DaemonAnswer? {
         if subject.name.isEmpty, case .hello = request { return .welcome(member: session.membership.number) }
         guard let name = try? NamespaceName(subject.name) else { return .gone }
         if request == .replicate { return await session.replicate(name) }
@@ -124,24 +124,9 @@ final class RequestHandler: RequestAnswering {
             default: return .unavailable(why)
             }
         }
-        let appender = namespace.appender
         switch request {
-        case .pen: return await appender.fetchPen(for: caller.number)
-        case .entries(let number):
-            do {
-                return .entries(try await appender.entries(behind: number, mostBytes: session.settings.mostAnswerBytes))
-            } catch { return .unavailable(error.told) }
-        case .append(let behind, let pen, let member, let entry):
-            return await appender.append(
-                for: caller.number,
-                behind: behind,
-                pen: pen,
-                absentMember: member,
-                entry: entry
-            )
+        case .pen, .entries, .append, .head: return await namespace.appender.answer(request, of: caller.number)
         case .release: return .refused("a release has no answer")
-        case .head:
-            do { return .head(try await appender.readHead()) } catch { return .unavailable(error.told) }
         case .operate(let operation): return await namespace.execute(operation, of: caller)
         case .own: return await namespace.own()
         case .delete: return await namespace.delete()

@@ -67,7 +67,7 @@ extension Appender {
             guard !deadline.hasPassed, !Task.isCancelled else {
                 return .unavailable("the outcome of this machine's last commit is not known yet")
             }
-            await sleep(until: deadline)
+            await waitForOutcome(until: deadline)
         }
         switch standing {
         case .absent(let why), .stopped(_, let why): return .unavailable(why)
@@ -101,7 +101,7 @@ extension Appender {
         while true {
             if let verdict = verdicts[commit.id] { return verdict }
             guard !deadline.hasPassed, !Task.isCancelled else { return .unknown("the store did not answer in time") }
-            await sleep(until: deadline)
+            await waitForOutcome(until: deadline)
         }
     }
 
@@ -117,11 +117,11 @@ extension Appender {
         }
         commit = nil
         if case .done = verdict {
-            learn(head: made.behind + 1)
+            learn(own: made.behind + 1)
             cache.insert(made.behind + 1, made.entry)
         }
         if awaited.contains(made.id) { verdicts[made.id] = verdict }
-        wake()
+        noteOutcome()
     }
 
     /// - Returns: The outcome, or `nil` if it is not known.

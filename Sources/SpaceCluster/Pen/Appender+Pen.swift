@@ -17,12 +17,13 @@ extension Appender {
     /// waits here for that.
     package func fetchPen(for use: UInt64) async -> DaemonAnswer {
         let deadline = MonotonicInstant.now.advanced(by: settings.answerTime)
-        waiting += 1
+        var isWaiting = false
         defer {
-            waiting -= 1
-            wake()
+            if isWaiting {
+                waiting -= 1
+                notePen()
+            }
         }
-        wake()
         while true {
             switch standing {
             case .absent(let why): return .joining(why)
@@ -36,7 +37,12 @@ extension Appender {
                 }
             }
             guard !deadline.hasPassed, !Task.isCancelled else { return .unavailable(reasonForNoPen) }
-            await sleep(until: deadline)
+            if !isWaiting {
+                isWaiting = true
+                waiting += 1
+                notePen()
+            }
+            await waitForPen(until: deadline)
         }
     }
 
@@ -44,13 +50,21 @@ extension Appender {
     package func endUse(_ use: UInt64) {
         guard uses.remove(use) != nil else { return }
         lastUse = .now
-        wake()
+        // Without others who want the pen, it stays.
+        if turn != nil { notePen() }
     }
 
     private var reasonForNoPen: String {
         if commit != nil { return "the outcome of this machine's last commit is not known yet" }
         guard let holder = pen.holder else { return "the store did not give the pen in time" }
         return "member \(holder.member) did not hand over the pen in time"
+    }
+
+    /// Those who wait because a turn was over look again.
+    private func endTurn() {
+        guard turn != nil else { return }
+        turn = nil
+        notePen()
     }
 
     private var isTurnOver: Bool { turn?.advanced(by: settings.penTurn).hasPassed ?? false }
@@ -78,7 +92,7 @@ extension Appender {
                 case .handOver(let holder, let member, let want): try await handOver(holder, to: member, want)
                 case .giveUp(let holder): try await giveUp(holder)
                 case .wait(let moment):
-                    await sleep(until: moment)
+                    await waitForPen(until: moment)
                     continue
                 }
                 pause.reset()
@@ -92,21 +106,21 @@ extension Appender {
 
     private func nextStep() -> Step {
         guard case .present(let me) = standing else {
-            turn = nil
+            endTurn()
             if case .stopped(let me, _) = standing, let holder = pen.holder, holder.member == me.number {
                 return .giveUp(holder)
             }
             return .wait(nil)
         }
         guard let holder = pen.holder, holder.member == me.number else {
-            turn = nil
+            endTurn()
             usesOfPen = 0
             guard waiting > 0 else { return .wait(nil) }
             guard let holder = pen.holder else { return .fetch(me) }
             return pen.asks(me.number) ? .wait(nil) : .ask(me, holder)
         }
         guard let next = pen.first(butFor: me.number) else {
-            turn = nil
+            endTurn()
             return .wait(nil)
         }
         let begin = turn ?? .now
@@ -174,7 +188,7 @@ extension Appender {
             // Its lease has ended; the watch will say that its key is gone.
             pen.learn(want: member, nil, at: want.modified + 1)
         }
-        wake()
+        notePen()
     }
 
     private func giveUp(_ holder: PenView.Holder) async throws(StoreError) {
@@ -205,6 +219,6 @@ extension Appender {
             learn(head: value.number)
         }
         pen.learn(outcome.readings.first?.first, at: outcome.revision)
-        wake()
+        notePen()
     }
 }

@@ -46,6 +46,11 @@ package actor Appender {
     var pen = PenView()
     /// The number of the last entry, as far as it is known; it is exact while this machine has the pen.
     package internal(set) var head: UInt64 = 0
+    /// The number of the last entry that another machine has appended, or may have.
+    private var foreignHead: UInt64 = 0
+    /// The number of the last entry that is known to be this machine's, and when the daemon applies what is left of those.
+    private var ownHead: UInt64 = 0
+    private var ownDue: MonotonicInstant?
     var cache: EntryCache
 
     /// The connections that have the pen, and how many wait for it.
@@ -65,8 +70,12 @@ package actor Appender {
     /// Whether the daemon leaves the namespace: its callers wait for no outcome any more.
     var isEnded = false
 
-    private var sleepers: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    private var nextSleeper: UInt64 = 0
+    /// Nudged when the pen, those who want it or this machine's standing have changed.
+    private let penNews = Nudge()
+    /// Nudged when an outcome is known.
+    private let outcomes = Nudge()
+    /// Nudged when the log has an entry that must be applied.
+    private let entryNews = Nudge()
 
     package init(store: any Store, keys: NamespaceKeys, settings: ClusterSettings) {
         self.store = store
@@ -80,7 +89,7 @@ package actor Appender {
     package func stand(_ standing: Standing) {
         guard !isEnded else { return }
         self.standing = standing
-        wake()
+        noteAll()
     }
 
     /// Ends all waits: the daemon leaves the namespace.
@@ -88,7 +97,7 @@ package actor Appender {
         guard !isEnded else { return }
         standing = .absent(why)
         isEnded = true
-        wake()
+        noteAll()
     }
 
     /// Learns what was read at one revision: all of the pen, and how far the log goes.
@@ -96,12 +105,12 @@ package actor Appender {
         learn(head: head)
         pen.learn(row, at: revision)
         pen.learn(wants: wants, at: revision)
-        wake()
+        noteAll()
     }
 
     /// Forgets what it knows: the store was set back to an earlier state, and gives out its revisions again.
     package func forget() {
-        head = 0
+        (head, foreignHead, ownHead) = (0, 0, 0)
         pen = PenView()
         cache = EntryCache(mostBytes: settings.mostCachedBytes)
     }
@@ -109,25 +118,49 @@ package actor Appender {
     /// Learns the changes that the watch has delivered together.
     package func learn(_ changes: [(LiveKey, StoreChange)]) {
         for (key, change) in changes { learn(key, change) }
-        wake()
     }
 
     private func learn(_ key: LiveKey, _ change: StoreChange) {
         switch (key, change) {
         case (.log(let number), .put(let row)):
             // An entry that does not decode is read again by the task that needs it, and that one tells why.
-            if let value = try? LogValue(decoding: row.value, of: keys.life) { cache.insert(number, value.entry) }
+            guard let value = try? LogValue(decoding: row.value, of: keys.life) else { return }
+            cache.insert(number, value.entry)
+            if value.commit.member == member { learn(own: number) } else { learn(head: number) }
         case (.head, .put(let row)):
+            // The entry itself came before, with the same revision.
             if let value = try? NumberValue(decoding: row.value) { learn(head: value.number) }
+            return
         case (.pen, .put(let row)): pen.learn(row, at: row.modified)
         case (.pen, .deleted(_, let revision)): pen.learn(nil as PenView.Holder?, at: revision)
         case (.want(let member), .put(let row)): pen.learn(want: member, row, at: row.modified)
         case (.want(let member), .deleted(_, let revision)): pen.learn(want: member, nil, at: revision)
-        default: break
+        default: return
         }
+        notePen()
     }
 
-    func learn(head number: UInt64) { head = max(head, number) }
+    /// The number under which this machine writes, if it does.
+    private var member: UInt32? {
+        guard case .present(let me) = standing else { return nil }
+        return me.number
+    }
+
+    /// Learns how far the log goes; the last entry is another machine's unless it is known to be this one's.
+    func learn(head number: UInt64) {
+        head = max(head, number)
+        guard number > max(foreignHead, ownHead) else { return }
+        foreignHead = number
+        entryNews.nudge()
+    }
+
+    /// Learns of an entry that a process of this machine has appended.
+    func learn(own number: UInt64) {
+        head = max(head, number)
+        guard number > ownHead else { return }
+        ownHead = number
+        if ownDue == nil { entryNews.nudge() }
+    }
 
     /// The member that has the pen, as far as it is known.
     package var penHolder: UInt32? { pen.holder?.member }
@@ -156,41 +189,49 @@ package actor Appender {
         return try await LogReader(store: store, keys: keys).entries((number + 1)...head, mostBytes: mostBytes)
     }
 
-    /// Waits until the log goes beyond an entry, or the task is cancelled.
+    /// Waits until the log has an entry behind another that this machine's processes have not applied, or the task is
+    /// cancelled.
+    ///
+    /// A process that has appended an entry applies it itself, at once. Only if it was killed in between, the daemon has to,
+    /// so it leaves those entries to their processes for a moment.
     package func waitForEntry(behind number: UInt64) async {
-        while head <= number, !Task.isCancelled { await sleep(until: nil) }
+        while !Task.isCancelled, foreignHead <= number {
+            if head <= number {
+                ownDue = nil
+            } else {
+                let due = ownDue ?? .now.advanced(by: settings.ownPatience)
+                ownDue = due.hasPassed ? nil : due
+                if ownDue == nil { return }
+            }
+            await entryNews.wait(after: entryNews.count, until: ownDue)
+        }
     }
 
     // MARK: Waiting
 
-    /// Lets all waits look again.
-    func wake() {
-        let woken = sleepers
-        sleepers = [:]
-        for sleeper in woken.values { sleeper.resume() }
+    // A caller looks first, and no change between its look and its wait is missed: both are one step of the actor.
+
+    /// Waits until something has changed that may give or take the pen, the moment has come, or the task is cancelled.
+    func waitForPen(until moment: MonotonicInstant?) async { await penNews.wait(after: penNews.count, until: moment) }
+
+    /// Lets those look again who wait for the pen, or drive it.
+    func notePen() { penNews.nudge() }
+
+    /// Waits until an outcome is known, the moment has come, or the task is cancelled.
+    func waitForOutcome(until moment: MonotonicInstant) async {
+        await outcomes.wait(after: outcomes.count, until: moment)
     }
 
-    private func wake(_ number: UInt64) { sleepers.removeValue(forKey: number)?.resume() }
+    /// Lets those look again who wait for an outcome.
+    func noteOutcome() {
+        outcomes.nudge()
+        // Those who wait for the pen wait for the outcome of this machine's last commit, too.
+        if waiting > 0 { notePen() }
+    }
 
-    /// Waits until something has changed, the moment has come, or the task is cancelled.
-    ///
-    /// The caller looks first: no change between its look and this call is missed, since both are one step of the actor.
-    func sleep(until moment: MonotonicInstant?) async {
-        let number = nextSleeper
-        nextSleeper += 1
-        let timer = moment.map { moment in
-            Task {
-                while !moment.hasPassed, !Task.isCancelled { try? await Task.sleep(for: moment.remaining) }
-                self.wake(number)
-            }
-        }
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                if Task.isCancelled { continuation.resume() } else { sleepers[number] = continuation }
-            }
-        } onCancel: {
-            Task { await self.wake(number) }
-        }
-        timer?.cancel()
+    private func noteAll() {
+        notePen()
+        outcomes.nudge()
+        entryNews.nudge()
     }
 }

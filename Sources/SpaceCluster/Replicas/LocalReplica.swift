@@ -30,6 +30,8 @@ final class LocalReplica: Replica {
 
     // MARK: The log
 
+    func reachLog(by exchange: @escaping @Sendable () -> any DaemonExchange) { core.engine.ownExchange = exchange }
+
     func position() throws(SpaceError) -> ReplicaPosition {
         try core.read { (snapshot) throws(SpaceError) in try snapshot.replicaPosition() }
     }

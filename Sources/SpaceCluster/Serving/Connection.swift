@@ -53,14 +53,22 @@ final class Connection: Sendable {
     let caller: Caller
     let socket: OwnedDescriptor
     private let answering: any RequestAnswering
+    /// Asks the server's thread to call ``sendRest()`` when the socket takes bytes again.
+    private let awaitRoom: @Sendable (CInt) -> Void
     private let state = Mutex(State())
 
-    init(number: UInt64, _ socket: consuming OwnedDescriptor, _ answering: any RequestAnswering) {
+    init(
+        number: UInt64,
+        _ socket: consuming OwnedDescriptor,
+        _ answering: any RequestAnswering,
+        awaitRoom: @escaping @Sendable (CInt) -> Void
+    ) {
         let raw = socket.raw
         // While a request is under way, its task keeps the descriptor open.
         caller = Caller(number: number) { LocalSocket.isConnected(raw) }
         self.socket = socket
         self.answering = answering
+        self.awaitRoom = awaitRoom
     }
 
     /// How many bytes wait to be served.
@@ -92,7 +100,7 @@ final class Connection: Sendable {
     }
 
     /// Sends what the process has left unread; `false` if the connection must be closed.
-    func sendRest() -> Bool { state.withLock { Self.flush(&$0, socket.raw) } }
+    func sendRest() -> Bool { state.withLock { flush(&$0) } }
 
     /// Ends the connection: no request is served any more.
     func close() {
@@ -177,16 +185,19 @@ final class Connection: Sendable {
         let isSent = state.withLock { state in
             guard !state.isClosed else { return true }
             state.output += bytes
-            return Self.flush(&state, socket.raw)
+            return flush(&state)
         }
         if !isSent { shutDown() }
     }
 
-    private static func flush(_ state: inout State, _ socket: CInt) -> Bool {
+    private func flush(_ state: inout State) -> Bool {
         while !state.output.isEmpty {
-            guard let count = try? LocalSocket.send(state.output, to: socket) else { return false }
+            guard let count = try? LocalSocket.send(state.output, to: socket.raw) else { return false }
             guard count > 0 else {
-                if state.unreadSince == nil { state.unreadSince = .now }
+                if state.unreadSince == nil {
+                    state.unreadSince = .now
+                    awaitRoom(socket.raw)
+                }
                 return true
             }
             state.output = state.output.dropFirst(count)

@@ -109,10 +109,14 @@ package final class SocketServer: Sendable {
             guard connections.count < settings.mostConnections,
                 let user = try? LocalSocket.peerUser(accepted.raw), user == owner || user == 0
             else { continue }
-            let connection = Connection(number: next, accepted, answering)
-            // Edge-triggered: the thread learns that a slow process reads again without asking for it each time.
-            guard (try? epoll.add(connection.socket.raw, [.readable, .writable, .edgeTriggered], token: next)) != nil
-            else { continue }
+            let token = next
+            let connection = Connection(number: token, accepted, answering) { [weak self] socket in
+                // Edge-triggered: the thread learns that a slow process reads again without asking for it each time.
+                try? self?.epoll.modify(socket, [.readable, .writable, .edgeTriggered], token: token)
+            }
+            guard (try? epoll.add(connection.socket.raw, [.readable, .edgeTriggered], token: token)) != nil else {
+                continue
+            }
             connections[next] = connection
             next += 1
         }

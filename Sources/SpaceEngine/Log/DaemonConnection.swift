@@ -1,8 +1,19 @@
-import SpaceSystem
-import SystemPackage
+package import SpaceSystem
+package import SystemPackage
+
+/// How a process asks the daemon of its root about one namespace.
+package protocol DaemonExchange: AnyObject {
+    /// Sends a request, and waits for its answer.
+    ///
+    /// - Throws: `timedOut`, or the errors of the connection; the exchange is not used any more then.
+    func exchange(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) -> DaemonAnswer
+
+    /// Sends a request that has no answer.
+    func send(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno)
+}
 
 /// A process's connection to the daemon of its root, about one namespace.
-final class DaemonConnection {
+final class DaemonConnection: DaemonExchange {
     private let socket: UnixSocket
     /// When the daemon has last answered here.
     private var answered = MonotonicInstant.now

@@ -19,7 +19,9 @@ final class DaemonLog: CommitLog {
     private let root: SpaceRoot
     private let name: String
     private let life: NamespaceLife
-    private var connection: DaemonConnection?
+    /// What the daemon itself uses instead of a connection.
+    private let own: (@Sendable () -> any DaemonExchange)?
+    private var connection: (any DaemonExchange)?
     private var deadline = MonotonicInstant.now
     /// The pen's revision, and the log's last entry, as of this transaction.
     private var pen: Int64 = 0
@@ -27,10 +29,11 @@ final class DaemonLog: CommitLog {
     /// Whether this transaction has the pen and has not used it.
     private var mustRelease = false
 
-    init(root: SpaceRoot, name: String, life: NamespaceLife) {
+    init(root: SpaceRoot, name: String, life: NamespaceLife, own: (@Sendable () -> any DaemonExchange)?) {
         self.root = root
         self.name = name
         self.life = life
+        self.own = own
     }
 
     var title: String { "of its machines" }
@@ -137,7 +140,9 @@ final class DaemonLog: CommitLog {
     private func ask(_ request: DaemonRequest, _ anew: DaemonRequest?) throws(SpaceError) -> DaemonAnswer {
         let hadConnection = connection != nil
         do throws(Errno) {
-            if connection == nil {
+            if connection == nil, let own {
+                connection = own()
+            } else if connection == nil {
                 let (made, answer) = try DaemonConnection.open(root, life: life, name: name, until: deadline)
                 guard let made else { return answer }
                 connection = made

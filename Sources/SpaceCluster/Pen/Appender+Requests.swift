@@ -1,0 +1,28 @@
+import ClusterStore
+package import SpaceEngine
+
+/// What processes ask about the log; the daemon asks the same for its own transactions.
+extension Appender {
+    /// Answers a request about the log; `nil` if it has no answer, or is not about the log.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - use: The connection that asks.
+    package func answer(_ request: DaemonRequest, of use: UInt64) async -> DaemonAnswer? {
+        switch request {
+        case .pen: return await fetchPen(for: use)
+        case .entries(let number):
+            do { return .entries(try await entries(behind: number, mostBytes: settings.mostAnswerBytes)) } catch {
+                return .unavailable(error.told)
+            }
+        case .append(let behind, let pen, let member, let entry):
+            return await append(for: use, behind: behind, pen: pen, absentMember: member, entry: entry)
+        case .head:
+            do { return .head(try await readHead()) } catch { return .unavailable(error.told) }
+        case .release:
+            endUse(use)
+            return nil
+        default: return nil
+        }
+    }
+}

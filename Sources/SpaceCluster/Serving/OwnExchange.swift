@@ -1,0 +1,35 @@
+import SpaceEngine
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// How the daemon's own transactions reach the log: with a process's requests, and without its socket.
+final class OwnExchange: DaemonExchange {
+    private static let last = Atomic<UInt64>(1 << 63)
+
+    private let appender: Appender
+    /// A number that no connection has.
+    private let number = OwnExchange.last.add(1, ordering: .relaxed).newValue
+
+    init(_ appender: Appender) { self.appender = appender }
+
+    deinit { Task { [appender, number] in await appender.endUse(number) } }
+
+    func exchange(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) -> DaemonAnswer {
+        let answer = BlockingAnswer<DaemonAnswer?>()
+        let asking = Task { [appender, number] in
+            let isAwaited = answer.give(await appender.answer(request, of: number))
+            if !isAwaited { await appender.endUse(number) }
+        }
+        guard let answered = answer.wait(until: deadline) else {
+            asking.cancel()
+            throw .timedOut
+        }
+        guard let answered else { throw .protocolError }
+        return answered
+    }
+
+    func send(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) {
+        Task { [appender, number] in await appender.answer(request, of: number) }
+    }
+}
