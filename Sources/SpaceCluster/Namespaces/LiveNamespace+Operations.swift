@@ -9,10 +9,10 @@ extension LiveNamespace {
         guard hasEntered, let replica else { return .joining(trouble ?? "the daemon has not joined the namespace yet") }
         // The pen comes first: while it is away, nothing holds the gate, others' entries are applied, and more operations
         // come together.
-        let pen = await appender.fetchPen(for: caller.number)
+        let pen = await appender.fetchPen(for: caller.use)
         guard case .pen = pen else { return pen }
         let result = await replica.execute(operation, while: caller.isConnected)
-        await appender.endUse(caller.number)
+        await appender.endUse(caller.use)
         // The daemon has left the replica before the operation began.
         if case .failed(let error) = result, error.code == .closed {
             return .joining("the daemon joins the namespace again")

@@ -44,7 +44,7 @@ final class RequestHandler: RequestAnswering {
         }
         if request == .release {
             if let session, let namespace = namespace(of: caller, session) {
-                await namespace.appender.endUse(caller.number)
+                await namespace.appender.endUse(caller.use)
             }
             return nil
         }
@@ -125,7 +125,7 @@ final class RequestHandler: RequestAnswering {
             }
         }
         switch request {
-        case .pen, .entries, .append, .head: return await namespace.appender.answer(request, of: caller.number)
+        case .pen, .entries, .append, .head: return await namespace.appender.answer(request, of: caller.use)
         case .release: return .refused("a release has no answer")
         case .operate(let operation): return await namespace.execute(operation, of: caller)
         case .own: return await namespace.own()
@@ -136,7 +136,7 @@ final class RequestHandler: RequestAnswering {
 
     func ended(_ caller: Caller) async {
         guard let session, let namespace = namespace(of: caller, session) else { return }
-        await namespace.appender.endUse(caller.number)
+        await namespace.appender.endUse(caller.use)
     }
 
     private func namespace(of caller: Caller, _ session: ClusterSession) -> LiveNamespace? {

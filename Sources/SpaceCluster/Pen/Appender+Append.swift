@@ -52,7 +52,7 @@ extension Appender {
     ///   - entry: The entry.
     /// - Returns: `done`, `refused`, `unknown` or `unavailable`.
     package func append(
-        for use: UInt64,
+        for use: PenUse,
         behind: UInt64,
         pen captured: Int64,
         absentMember: UInt32,

@@ -2,6 +2,14 @@ package import ClusterStore
 package import SpaceEngine
 import SpaceSystem
 
+/// Who uses the pen on this machine.
+package enum PenUse: Hashable, Sendable {
+    /// A process, by the number of its connection.
+    case connection(UInt64)
+    /// The daemon, for transactions of its own.
+    case daemon(UInt64)
+}
+
 /// The pen: who has it, how it is fetched, and when it goes on.
 ///
 /// It is the key `pen`, which hangs on its holder's lease. A machine fetches it by putting the key if it is absent, else
@@ -15,7 +23,7 @@ extension Appender {
     ///
     /// The process holds the gate meanwhile, which the daemon needs before this machine can take part: so no process
     /// waits here for that.
-    package func fetchPen(for use: UInt64) async -> DaemonAnswer {
+    package func fetchPen(for use: PenUse) async -> DaemonAnswer {
         let deadline = MonotonicInstant.now.advanced(by: settings.answerTime)
         var isWaiting = false
         defer {
@@ -30,7 +38,7 @@ extension Appender {
             case .stopped(_, let why): return .unavailable(why)
             case .present(let me):
                 // A later commit must not begin before the outcome of an earlier one is known.
-                if commit == nil, let holder = pen.holder, holder.member == me.number, !isTurnOver {
+                if commit == nil, let holder = pen.holder, holder.member == me.number, !isTurnOver || isCovered(use) {
                     uses.insert(use)
                     usesOfPen += 1
                     return .pen(holder.modified, head: head)
@@ -46,8 +54,12 @@ extension Appender {
         }
     }
 
+    /// Whether others have the pen for what the daemon is about to do: what processes have sent, it executes in a
+    /// transaction of its own.
+    private func isCovered(_ use: PenUse) -> Bool { if case .daemon = use { !uses.isEmpty } else { false } }
+
     /// A connection does not use the pen any more.
-    package func endUse(_ use: UInt64) {
+    package func endUse(_ use: PenUse) {
         guard uses.remove(use) != nil else { return }
         lastUse = .now
         // Without others who want the pen, it stays.

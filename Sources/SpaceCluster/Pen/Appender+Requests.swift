@@ -8,7 +8,7 @@ extension Appender {
     /// - Parameters:
     ///   - request: The request.
     ///   - use: The connection that asks.
-    package func answer(_ request: DaemonRequest, of use: UInt64) async -> DaemonAnswer? {
+    package func answer(_ request: DaemonRequest, of use: PenUse) async -> DaemonAnswer? {
         switch request {
         case .pen: return await fetchPen(for: use)
         case .entries(let number):

@@ -53,8 +53,8 @@ package actor Appender {
     private var ownDue: MonotonicInstant?
     var cache: EntryCache
 
-    /// The connections that have the pen, and how many wait for it.
-    var uses: Set<UInt64> = []
+    /// Who has the pen, and how many wait for it.
+    var uses: Set<PenUse> = []
     var waiting = 0
     var lastUse = MonotonicInstant.now
     /// How often the pen was used since this machine got it.

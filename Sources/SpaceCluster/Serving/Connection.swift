@@ -16,6 +16,7 @@ package protocol RequestAnswering: Sendable {
 package final class Caller: Sendable {
     /// A number that no other connection of the daemon has.
     package let number: UInt64
+    var use: PenUse { .connection(number) }
     /// The namespace that the connection's `hello` named, if it did.
     package let subject = Mutex<Subject?>(nil)
     /// Whether the process still waits for its answer.

@@ -5,21 +5,20 @@ import SystemPackage
 
 /// How the daemon's own transactions reach the log: with a process's requests, and without its socket.
 final class OwnExchange: DaemonExchange {
-    private static let last = Atomic<UInt64>(1 << 63)
+    private static let last = Atomic<UInt64>(0)
 
     private let appender: Appender
-    /// A number that no connection has.
-    private let number = OwnExchange.last.add(1, ordering: .relaxed).newValue
+    private let use = PenUse.daemon(OwnExchange.last.add(1, ordering: .relaxed).newValue)
 
     init(_ appender: Appender) { self.appender = appender }
 
-    deinit { Task { [appender, number] in await appender.endUse(number) } }
+    deinit { Task { [appender, use] in await appender.endUse(use) } }
 
     func exchange(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) -> DaemonAnswer {
         let answer = BlockingAnswer<DaemonAnswer?>()
-        let asking = Task { [appender, number] in
-            let isAwaited = answer.give(await appender.answer(request, of: number))
-            if !isAwaited { await appender.endUse(number) }
+        let asking = Task { [appender, use] in
+            let isAwaited = answer.give(await appender.answer(request, of: use))
+            if !isAwaited { await appender.endUse(use) }
         }
         guard let answered = answer.wait(until: deadline) else {
             asking.cancel()
@@ -30,6 +29,6 @@ final class OwnExchange: DaemonExchange {
     }
 
     func send(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) {
-        Task { [appender, number] in await appender.answer(request, of: number) }
+        Task { [appender, use] in await appender.answer(request, of: use) }
     }
 }
