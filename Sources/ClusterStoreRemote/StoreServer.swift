@@ -16,6 +16,7 @@ package final class StoreServer: Sendable {
     private let store: any Store
     private let channel: MessageChannel
     private let maximumTasks: Int
+    private let executor: (any TaskExecutor)?
     private let state = Mutex(State())
 
     /// Takes over a pair of descriptors, which may be the same one.
@@ -25,10 +26,18 @@ package final class StoreServer: Sendable {
     ///   - input: Where the requests are read.
     ///   - output: Where the answers are written.
     ///   - maximumTasks: How many calls and watches are served at once; the others are told that they are too many.
+    ///   - executor: What runs the calls and watches, if it is not the shared pool.
     /// - Throws: The system's error if the descriptors can't be used.
-    package init(_ store: any Store, input: CInt, output: CInt, maximumTasks: Int = 4096) throws(Errno) {
+    package init(
+        _ store: any Store,
+        input: CInt,
+        output: CInt,
+        maximumTasks: Int = 4096,
+        executor: (any TaskExecutor)? = nil
+    ) throws(Errno) {
         self.store = store
         self.maximumTasks = maximumTasks
+        self.executor = executor
         channel = try MessageChannel(input: input, output: output)
     }
 
@@ -78,7 +87,7 @@ package final class StoreServer: Sendable {
             _ = channel.send(WireAnswer.failed(.unavailable(reason)).message(id: id))
             return
         }
-        let task = Task {
+        let task = Task(executorPreference: executor) {
             await self.serve(request, id)
             self.state.withLock { state in
                 if state.tasks.removeValue(forKey: id) == nil { state.early.insert(id) }

@@ -9,7 +9,7 @@ package struct ClusterSettings: Sendable {
 
     /// How long this machine keeps the pen after its last use while another one waits for it.
     package var penKeep: Duration = .milliseconds(10)
-    /// The same after a single use.
+    /// The same after a use that came later than `penKeep` after the one before.
     package var penLinger: Duration = .milliseconds(1)
     /// How long this machine goes on using the pen at most while another one waits for it.
     package var penTurn: Duration = .milliseconds(50)

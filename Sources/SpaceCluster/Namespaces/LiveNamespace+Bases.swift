@@ -36,9 +36,14 @@ extension LiveNamespace {
             guard holder == identity.number || (holder == nil && joined.keys.min() == identity.number) else {
                 return false
             }
-            let base = manifest?.position.entry ?? 0
-            return applied > base
-                && (applied - base >= UInt64(settings.baseEntries) || bytesBehindBase >= settings.baseBytes)
+            return isLogLong
         }
+    }
+
+    /// Whether the log behind the last base is so long that a base is due.
+    var isLogLong: Bool {
+        let base = manifest?.position.entry ?? 0
+        return applied > base
+            && (applied - base >= UInt64(settings.baseEntries) || bytesBehindBase >= settings.baseBytes)
     }
 }

@@ -74,7 +74,7 @@ package actor LiveNamespace {
             await follow()
         } onCancel: {
             // Now, since a step that waits for an answer to this machine as a process of it ends only then.
-            Task { await appender.end(Self.leaving) }
+            DaemonTasks.start { await appender.end(Self.leaving) }
         }
     }
 
@@ -82,7 +82,7 @@ package actor LiveNamespace {
 
     private func follow() async -> Bool {
         let appender = appender
-        let driving = Task { await appender.drive() }
+        let driving = DaemonTasks.start { await appender.drive() }
         defer { driving.cancel() }
         var pause = Pause(settings)
         var isGone = false
@@ -376,7 +376,7 @@ package actor LiveNamespace {
             }
             applied = position
             bytesBehindBase += entries.reduce(0) { $0 + $1.count }
-            news.nudge()
+            if !hasEntered || isLogLong { news.nudge() }
         }
     }
 

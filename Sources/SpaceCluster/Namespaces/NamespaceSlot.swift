@@ -44,7 +44,7 @@ actor NamespaceSlot {
             }
             let namespace = make(life)
             change(namespace)
-            let running = Task { await namespace.run() }
+            let running = DaemonTasks.start { await namespace.run() }
             await withTaskCancellationHandler {
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { [self] in await waitForAnother(than: life) }

@@ -15,9 +15,9 @@ package enum PenUse: Hashable, Sendable {
 /// It is the key `pen`, which hangs on its holder's lease. A machine fetches it by putting the key if it is absent, else
 /// it puts its own key `want`. The holder hands the pen to the member whose `want` is the oldest: it puts the pen anew,
 /// on that member's lease, and deletes that `want`, if neither has changed meanwhile. While others wait, the holder keeps
-/// the pen a moment after its last use, so that several commits pay for one hand-over, but no longer than its turn. After
-/// a single use the moment is short: only a second use shows that there are several. It never waits longer than
-/// `penPatience` for a process that has the pen, since that process may be stopped.
+/// the pen a moment after its last use, so that several commits pay for one hand-over, but no longer than its turn. The
+/// moment is short unless the last use came soon after the one before: only that shows that there are several. It never
+/// waits longer than `penPatience` for a process that has the pen, since that process may be stopped.
 extension Appender {
     /// Asks for the pen on behalf of a connection.
     ///
@@ -38,9 +38,10 @@ extension Appender {
             case .stopped(_, let why): return .unavailable(why)
             case .present(let me):
                 // A later commit must not begin before the outcome of an earlier one is known.
-                if commit == nil, let holder = pen.holder, holder.member == me.number, !isTurnOver || isCovered(use) {
+                let isCovered = isCovered(use)
+                if commit == nil, let holder = pen.holder, holder.member == me.number, !isTurnOver || isCovered {
+                    if !isCovered { isBusy = !uses.isEmpty || !lastUse.advanced(by: settings.penKeep).hasPassed }
                     uses.insert(use)
-                    usesOfPen += 1
                     return .pen(holder.modified, head: head)
                 }
             }
@@ -126,7 +127,6 @@ extension Appender {
         }
         guard let holder = pen.holder, holder.member == me.number else {
             endTurn()
-            usesOfPen = 0
             guard waiting > 0 else { return .wait(nil) }
             guard let holder = pen.holder else { return .fetch(me) }
             return pen.asks(me.number) ? .wait(nil) : .ask(me, holder)
@@ -144,7 +144,7 @@ extension Appender {
             } else if waiting > 0 {
                 end
             } else {
-                min(end, lastUse.advanced(by: usesOfPen > 1 ? settings.penKeep : settings.penLinger))
+                min(end, lastUse.advanced(by: isBusy ? settings.penKeep : settings.penLinger))
             }
         return moment.hasPassed ? .handOver(holder, to: next.member, next.row) : .wait(moment)
     }

@@ -57,8 +57,8 @@ package actor Appender {
     var uses: Set<PenUse> = []
     var waiting = 0
     var lastUse = MonotonicInstant.now
-    /// How often the pen was used since this machine got it.
-    var usesOfPen = 0
+    /// Whether the last use came soon after the one before, so that another may come soon.
+    var isBusy = false
     /// Since when another machine waits while this one has the pen.
     var turn: MonotonicInstant?
 

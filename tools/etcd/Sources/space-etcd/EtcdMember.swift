@@ -43,7 +43,7 @@ final class EtcdMember: Sendable {
         client = GRPCClient(transport: transport)
         let client = client
         // It runs for as long as the process.
-        Task { try? await client.runConnections() }
+        EtcdTasks.start { try? await client.runConnections() }
     }
 
     /// Calls a method with one request and one answer.

@@ -32,7 +32,7 @@ final class EtcdToken: Sendable {
             case .there: return nil
             case .fetching(let task): return task
             case .missing:
-                let task = Task { await self.fetch(user, from: member) }
+                let task = EtcdTasks.start { await self.fetch(user, from: member) }
                 state = .fetching(task)
                 return task
             }

@@ -48,9 +48,9 @@ final class EtcdWatchStream: Sendable {
         member = members.chosen
         let (stream, continuation) = AsyncStream<EtcdWatchRequest>.makeStream()
         requests = continuation
-        let task = Task { await self.run(stream) }
+        let task = EtcdTasks.start { await self.run(stream) }
         running.withLock { $0 = task }
-        Task { await self.askForSigns() }
+        EtcdTasks.start { await self.askForSigns() }
     }
 
     /// Begins a watch.

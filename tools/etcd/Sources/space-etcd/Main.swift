@@ -20,7 +20,12 @@ enum Main {
             let store = try EtcdStore(options)
             let server: StoreServer
             do {
-                server = try StoreServer(store, input: STDIN_FILENO, output: STDOUT_FILENO)
+                server = try StoreServer(
+                    store,
+                    input: STDIN_FILENO,
+                    output: STDOUT_FILENO,
+                    executor: EtcdTasks.thread
+                )
             } catch {
                 throw Failure(Failure.inputOutput, "standard input and output can't be used: \(error)")
             }

@@ -1,5 +1,3 @@
-package import SpaceSystem
-
 /// A word of this process at a fixed address, on which its threads sleep; 0 at first.
 ///
 /// Unchecked Sendable: it is accessed only by atomic operations.

@@ -1,0 +1,55 @@
+import Synchronization
+import SystemPackage
+
+/// A thread that runs tasks, one step at a time.
+///
+/// It is for a program whose tasks are many and short and hand over to each other all the time. On the shared pool each
+/// hand-over wakes another thread, which costs more than the step itself; here only work from other threads wakes, and only
+/// a thread that sleeps. A step that waits for a lock or a disk makes all tasks wait.
+package final class TaskThread: TaskExecutor {
+    private struct State {
+        var steps: [UnownedJob] = []
+        var isAsleep = false
+    }
+
+    private let state = Mutex(State())
+    /// Changes with each wake-up.
+    private let bell = FutexWord()
+
+    /// Starts the thread, which stays for good.
+    package init() {
+        do throws(Errno) {
+            try DetachedThread.start { self.run() }
+        } catch {
+            // A process that can't have its first thread can't have any.
+            fatalError("no thread can be started: \(error)")
+        }
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let step = UnownedJob(job)
+        let wakes = state.withLock { state in
+            state.steps.append(step)
+            defer { state.isAsleep = false }
+            return state.isAsleep
+        }
+        guard wakes else { return }
+        bell.value.add(1)
+        bell.futex.wake()
+    }
+
+    private func run() {
+        var steps: [UnownedJob] = []
+        while true {
+            let heard = bell.value.load()
+            let isIdle = state.withLock { state in
+                swap(&steps, &state.steps)
+                state.isAsleep = steps.isEmpty
+                return steps.isEmpty
+            }
+            if isIdle { _ = try? bell.futex.wait(while: heard, for: nil) }
+            for step in steps { step.runSynchronously(on: asUnownedTaskExecutor()) }
+            steps.removeAll(keepingCapacity: true)
+        }
+    }
+}
