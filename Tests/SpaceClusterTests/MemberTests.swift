@@ -34,6 +34,25 @@ struct MemberTests {
         #expect(try eventually { try n[0].status().machines == ["m0"] })
     }
 
+    /// Opening a replica asks nothing of its daemon, whatever the dead have left there: the daemon itself opens its replicas
+    /// before it answers.
+    @Test func openingAReplicaAsksNoDaemon() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try n[1].synchronize()
+        let worker = try Agent(cluster[1].root, "n", "owning=0")
+        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        try cluster.end(1, by: SIGKILL)
+        try worker.kill()
+        let path = "\(cluster[1].root.path)/.cluster/socket"
+        #expect(unlink(path) == 0)
+        let listener = try LocalSocket.listening(path)
+        let opener = try Agent(cluster[1].root, "n", "owning=0")
+        var waiting = pollfd(fd: listener.raw, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&waiting, 1, 0) == 0)
+        try opener.kill()
+    }
+
     /// What a killed process held goes on to another machine, although no process of its own machine waits or looks.
     @Test func whatADeadProcessHeldGoesOnElsewhere() throws {
         // The namespaces are open in no process of the first machine but the worker.

@@ -63,7 +63,7 @@ struct Founder: Sendable {
     /// - Returns: `false` if there is nothing of this name that was being published.
     func mend(_ name: NamespaceName) throws -> Bool {
         guard try marks.contains(name) else { return false }
-        guard let replica = try root.replicas().first(where: { $0.name == name.text }) else {
+        guard let replica = try root.replica(named: name.text) else {
             marks.remove(name)
             return false
         }

@@ -132,8 +132,11 @@ package protocol ReplicaRoot: Sendable {
     /// The path of the root's folder.
     var path: String { get }
 
-    /// The replicas that are there.
-    func replicas() throws(SpaceError) -> [any Replica]
+    /// The names of the replicas that are there; none of them is opened.
+    func replicaNames() throws(SpaceError) -> [String]
+
+    /// The replica of a name, if there is one.
+    func replica(named name: String) throws(SpaceError) -> (any Replica)?
 
     /// Makes a replica; other processes see it when it is complete.
     ///

@@ -113,7 +113,7 @@ final class ClusterSession: Sendable {
     /// Takes part in each namespace that the store has, and removes the replicas of others.
     private func discover(_ onReady: @escaping @Sendable () -> Void) async throws {
         let root = root
-        let local = try await onThread { try root.replicas().map(\.name) }
+        let local = try await onThread { try root.replicaNames() }
         await withTaskGroup(of: Void.self) { group in
             var slots: [NamespaceName: NamespaceSlot] = [:]
             func slot(_ name: NamespaceName) -> NamespaceSlot {
@@ -191,7 +191,7 @@ final class ClusterSession: Sendable {
                 try? await onThread {
                     // What this machine was publishing is no earlier life.
                     if try founder.mend(name) { return }
-                    for replica in try root.replicas() where replica.name == name.text { try replica.remove() }
+                    try root.replica(named: name.text)?.remove()
                 }
             },
             change: { [weak self] namespace in

@@ -191,9 +191,8 @@ package actor LiveNamespace {
         let (root, name, life) = (root, keys.name.text, keys.life)
         do {
             try await onThread {
-                for replica in try root.replicas() where replica.name == name && replica.life == life {
-                    try replica.remove()
-                }
+                guard let replica = try root.replica(named: name), replica.life == life else { return }
+                try replica.remove()
             }
         } catch {
             trouble = "the deleted namespace's replica can't be removed: \(error)"
@@ -261,7 +260,7 @@ package actor LiveNamespace {
         return try await onReplica {
             let marks = FoundingMarks(root: root.path)
             var found: (any Replica)?
-            for replica in try root.replicas() where replica.name == name.text {
+            if let replica = try root.replica(named: name.text) {
                 if replica.life == life {
                     found = replica
                 } else if try marks.contains(name) {
@@ -293,10 +292,12 @@ package actor LiveNamespace {
         }
     }
 
-    /// Runs what a replica does on a thread; an error stops the replica.
+    /// Runs what a replica does on a thread; an error stops the replica, unless only a process held the gate for long.
     nonisolated func onReplica<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         do {
             return try await onThread(body)
+        } catch let error as SpaceError where error.code == .holderStopped || error.code == .holderBusy {
+            throw Leaving.again("the replica: \(error.reason)")
         } catch let error as SpaceError {
             throw Leaving.stopped("the replica: \(error.reason)")
         }

@@ -17,17 +17,20 @@ package struct LocalReplicas: ReplicaRoot {
 
     package var path: String { space.root }
 
-    package func replicas() throws(SpaceError) -> [any Replica] {
-        var replicas: [any Replica] = []
-        for name in try space.namespaceNames() where try isReplica(name) {
-            do throws(SpaceError) {
-                replicas.append(LocalReplica(try space.existingNamespace(name, owning: false), timeout: space.timeout))
-            } catch  where error.code == .namespaceNotFound {
-                // It was deleted meanwhile.
-                continue
-            }
+    package func replicaNames() throws(SpaceError) -> [String] {
+        var names: [String] = []
+        for name in try space.namespaceNames() where try isReplica(name) { names.append(name) }
+        return names
+    }
+
+    package func replica(named name: String) throws(SpaceError) -> (any Replica)? {
+        guard try isReplica(name) else { return nil }
+        do throws(SpaceError) {
+            return LocalReplica(try space.existingNamespace(name, owning: false), timeout: space.timeout)
+        } catch  where error.code == .namespaceNotFound {
+            // It was deleted meanwhile.
+            return nil
         }
-        return replicas
     }
 
     /// Whether a namespace is a replica, without opening it.

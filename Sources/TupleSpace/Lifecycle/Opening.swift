@@ -220,17 +220,22 @@ package struct Opening {
         }
         if control.gateNeedsRecovery.load() != 0 { core.engine.lookForAbandonedGate() }
         let adopted = control.isAdopted.load()
-        if adopted != 0 {
+        // What the dead have left in a replica, its daemon ends by entries of the log. An opener that did it would wait for
+        // the daemon, and the daemon, which opens its replicas before it answers, for itself.
+        let isReplica = control.staying.isReplica
+        if adopted != 0, !isReplica {
             // This is the first opener after an adoption, under the door: no process can have claimed anything since.
             // No session in a claim lives any more, and session numbers start again.
             try core.endSessionsOfBefore { $0.life == .dead || adopted != ControlFile.adoptedHere }
             // This write finds out how far the blocks are reserved. If there is no disk space, the next writer gets
             // the error.
             try? core.write(.removing, timeout: timeout) { (_) throws(SpaceError) in }
-            control.isAdopted.store(0)
         }
-        core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
-        core.dropWatchersOfTheDead(timeout: NamespaceCore.upkeepPatience)
+        if adopted != 0 { control.isAdopted.store(0) }
+        if !isReplica {
+            core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
+            core.dropWatchersOfTheDead(timeout: NamespaceCore.upkeepPatience)
+        }
         return core
     }
 
