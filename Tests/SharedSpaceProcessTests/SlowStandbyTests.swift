@@ -5,11 +5,11 @@ import Testing
 
 /// The standby's comparison of `LoggedCommitTests`, for longer.
 ///
-/// `SHARED_SPACE_OPERATIONS` says how many operations; a million take about an hour in a debug build.
-@Suite(.blocking, .slow, .serialized, .timeLimit(.minutes(120)))
+/// `SHARED_SPACE_OPERATIONS` says how many operations; a million take about 20 minutes.
+@Suite(.spaceTest, .slow, .serialized, .timeLimit(.minutes(120)))
 struct SlowStandbyTests {
     @Test func manyOperationsLeaveTheSameTables() throws {
-        let operations = getenv("SHARED_SPACE_OPERATIONS").flatMap { Int(String(cString: $0)) } ?? 10_000
+        let operations = getenv("SHARED_SPACE_OPERATIONS").flatMap { Int(String(cString: $0)) } ?? 5000
         let round = 5000
         let rounds = max(1, operations / round)
         let seed = UInt64.random(in: 0...(.max))
