@@ -3,11 +3,12 @@ package import SpaceEngine
 
 /// What processes ask about the log; the daemon asks the same for its own transactions.
 extension Appender {
-    /// Answers a request about the log; `nil` if it has no answer, or is not about the log.
+    /// Answers a request about the log.
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - use: The connection that asks.
+    ///   - use: Who asks.
+    /// - Returns: The answer; `nil` if the request has none, or is not about the log.
     package func answer(_ request: DaemonRequest, of use: PenUse) async -> DaemonAnswer? {
         switch request {
         case .pen: return await fetchPen(for: use)
