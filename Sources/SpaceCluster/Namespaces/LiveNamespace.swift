@@ -155,7 +155,7 @@ package actor LiveNamespace {
                 break
             } catch { await news.wait(after: news.count, until: .now.advanced(by: settings.shortestPause)) }
         }
-        closeReplica()
+        await closeReplica()
         let end = MonotonicInstant.now.advanced(by: settings.mendInterval)
         while !Task.isCancelled, !end.hasPassed, !isRetryAsked { await news.wait(after: news.count, until: end) }
         isRetryAsked = false
@@ -177,14 +177,15 @@ package actor LiveNamespace {
     private func leave(_ why: String) async {
         await appender.end(why)
         replica?.publish(member: 0)
-        closeReplica()
+        await closeReplica()
         news.nudge()
     }
 
-    private func closeReplica() {
+    private func closeReplica() async {
         hasEntered = false
-        replica?.close()
+        guard let closed = replica else { return }
         replica = nil
+        try? await onThread { closed.close() }
     }
 
     private func removeReplica() async {
