@@ -48,7 +48,7 @@ package final class ClusterDaemon: Sendable {
     /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
     ///   has joined for the first time; errors of the root's folder. A store that can't be reached is tried again.
     package func run(isReady: @escaping @Sendable (Bool) -> Void = { _ in }) async throws {
-        try await withTaskExecutorPreference(DaemonTasks.thread) { try await serve(isReady) }
+        try await withTaskExecutorPreference(TaskHome.daemon.thread) { try await serve(isReady) }
     }
 
     private func serve(_ isReady: @escaping @Sendable (Bool) -> Void) async throws {
@@ -117,7 +117,7 @@ package final class ClusterDaemon: Sendable {
     /// The owners' lease stays until its time has passed: the daemon may only be started again.
     private func end(_ membership: Membership, _ store: any Store) async {
         // A task of its own: this one may be cancelled.
-        await DaemonTasks.start { try? await store.end(membership.lease) }.value
+        await TaskHome.daemon.start { try? await store.end(membership.lease) }.value
     }
 
     private static func told(_ error: any Error) -> String {

@@ -1,5 +1,5 @@
 import Synchronization
-import SystemPackage
+package import SystemPackage
 
 /// A thread that runs tasks, one step at a time.
 ///
@@ -17,14 +17,9 @@ package final class TaskThread: TaskExecutor {
     private let bell = FutexWord()
 
     /// Starts the thread, which stays for good.
-    package init() {
-        do throws(Errno) {
-            try DetachedThread.start { self.run() }
-        } catch {
-            // A process that can't have its first thread can't have any.
-            fatalError("no thread can be started: \(error)")
-        }
-    }
+    ///
+    /// - Throws: `EAGAIN` if no thread can be created (pthread_create(3)).
+    package init() throws(Errno) { try DetachedThread.start { self.run() } }
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let step = UnownedJob(job)
@@ -51,5 +46,18 @@ package final class TaskThread: TaskExecutor {
             for step in steps { step.runSynchronously(on: asUnownedTaskExecutor()) }
             steps.removeAll(keepingCapacity: true)
         }
+    }
+}
+
+/// Where a program's tasks run: on one thread, or on the shared pool if no thread could be started for them.
+package struct TaskHome: Sendable {
+    package let thread: TaskThread?
+
+    package init() { thread = try? TaskThread() }
+
+    /// Starts a task that no other waits for by its structure.
+    @discardableResult
+    package func start<R: Sendable>(_ body: @escaping @Sendable () async -> R) -> Task<R, Never> {
+        Task(executorPreference: thread) { await body() }
     }
 }

@@ -53,6 +53,27 @@ struct MemberTests {
         try opener.kill()
     }
 
+    /// A process that is stopped in the middle of a write makes its machine's replica wait, and ends no member.
+    @Test func aStoppedWriterEndsNoMember() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("task", 1)
+        try n[1].synchronize()
+        let worker = try Agent(cluster[1].root, "n")
+        #expect(try worker.ask("claim [\"task\", 1]").hasPrefix("ok"))
+        let writer = try Agent(cluster[1].root, "n", "owning=0")
+        try writer.run("arm stop gateTaken")
+        try writer.send("transact")
+        try writer.waitUntilStopped()
+        try n[0].write("other", 1)
+        // The daemon has given up once, and says why; so it would have ended its member by now.
+        #expect(try eventually { try cluster[1].space("machines", "--json").output.contains("\(writer.pid)") })
+        writer.resume()
+        #expect(try writer.line() == "ok")
+        try n[1].synchronize()
+        #expect(try n[1].count(matching: ["other", 1]) == 1)
+        #expect(try worker.ask("complete 0").hasPrefix("ok"))
+    }
+
     /// What a killed process held goes on to another machine, although no process of its own machine waits or looks.
     @Test func whatADeadProcessHeldGoesOnElsewhere() throws {
         // The namespaces are open in no process of the first machine but the worker.

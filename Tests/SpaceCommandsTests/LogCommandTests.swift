@@ -91,8 +91,20 @@ struct LogCommandTests {
             try runner.space("set", "n", "k", "5")
             #expect(try eventually { try standby.get("k") == Value.int(5) })
             #expect(try standby.get("k") == Value.int(5))
-            second.signal(SIGTERM)
-            #expect(try second.finish().ending == .signalled(SIGTERM))
+            // A copy that was put back is the log: the writers go on in it, and the follower with them.
+            let copy = "\(other.path)/.copy"
+            try write(try bytes(ofFile: log), toFile: copy)
+            #expect(rename(copy, log) == 0)
+            try runner.space("set", "n", "k", "6")
+            #expect(try eventually { try standby.get("k") == Value.int(6) })
+            // What goes less far is not.
+            try write(try bytes(ofFile: log).prefix(2000), toFile: copy)
+            #expect(rename(log, log + ".kept") == 0)
+            #expect(rename(copy, log) == 0)
+            let ended = try second.finish()
+            #expect(ended.ending == .exited(69) && ended.errors.contains("no longer the file"), "\(ended.errors)")
+            try refuse(runner, "set", "n", "k", "7", says: "is shorter than it was")
+            #expect(rename(log + ".kept", log) == 0)
 
             try runner.space("replay", "n", "--promote", "--root", other.path)
             #expect(try standby.status().log == nil)

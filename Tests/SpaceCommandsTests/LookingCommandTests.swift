@@ -183,6 +183,9 @@ struct LookingCommandTests {
             let samples = try python(runner, Self.check, result.output)
             #expect(samples.contains(#"shared_space_up{namespace="broken"} 0"#))
             #expect(samples.contains(#"shared_space_tuples{namespace="whole"} 1"#))
+            let alone = try runner.space("metrics", "broken")
+            #expect(alone.status == 74 && alone.errors.contains("broken"))
+            #expect(try python(runner, Self.check, alone.output).contains(#"shared_space_up{namespace="broken"} 0"#))
             let top = try runner.space("top", "--max", "1")
             #expect(top.output.contains("can't be looked at"))
             for name in ["whole", "broken"] { try runner.space("delete", name) }

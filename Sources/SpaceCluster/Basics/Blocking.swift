@@ -18,7 +18,7 @@ package func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) a
 /// Waits on this thread, which ``onThread(_:)`` has started, for what a task does.
 package func waiting<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws -> R {
     let answer = BlockingAnswer<Result<R, any Error>>()
-    DaemonTasks.start {
+    TaskHome.daemon.start {
         do { answer.give(.success(try await body())) } catch { answer.give(.failure(error)) }
     }
     while true {

@@ -20,11 +20,11 @@ package final class Contact: Sendable {
 /// The task is cancelled then, and not waited for: it may wait for a store that does not answer.
 func result<R: Sendable>(within time: Duration, _ body: @escaping @Sendable () async throws -> R) async -> R? {
     let (results, continuation) = AsyncStream<R?>.makeStream()
-    let work = DaemonTasks.start {
+    let work = TaskHome.daemon.start {
         let result = try? await body()
         continuation.yield(result)
     }
-    let timer = DaemonTasks.start {
+    let timer = TaskHome.daemon.start {
         try? await Task.sleep(for: time)
         continuation.yield(nil)
     }

@@ -63,7 +63,7 @@ package final class Nudge: Sendable {
         guard let first = state.waits.values.lazy.compactMap(\.limit).min() else { return }
         if let set = state.timers.min(), set <= first { return }
         state.timers.insert(first)
-        DaemonTasks.start { [weak self] in
+        TaskHome.daemon.start { [weak self] in
             while !first.hasPassed { try? await Task.sleep(for: first.remaining) }
             self?.ring(first)
         }

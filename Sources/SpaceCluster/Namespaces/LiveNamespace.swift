@@ -74,7 +74,7 @@ package actor LiveNamespace {
             await follow()
         } onCancel: {
             // Now, since a step that waits for an answer to this machine as a process of it ends only then.
-            DaemonTasks.start { await appender.end(Self.leaving) }
+            TaskHome.daemon.start { await appender.end(Self.leaving) }
         }
     }
 
@@ -82,7 +82,7 @@ package actor LiveNamespace {
 
     private func follow() async -> Bool {
         let appender = appender
-        let driving = DaemonTasks.start { await appender.drive() }
+        let driving = TaskHome.daemon.start { await appender.drive() }
         defer { driving.cancel() }
         var pause = Pause(settings)
         var isGone = false

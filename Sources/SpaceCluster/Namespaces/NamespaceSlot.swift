@@ -1,5 +1,6 @@
 import ClusterStore
 import SpaceEngine
+import SpaceSystem
 
 /// One name on this machine: which life of a namespace has it now, one after the other.
 actor NamespaceSlot {
@@ -44,7 +45,7 @@ actor NamespaceSlot {
             }
             let namespace = make(life)
             change(namespace)
-            let running = DaemonTasks.start { await namespace.run() }
+            let running = TaskHome.daemon.start { await namespace.run() }
             await withTaskCancellationHandler {
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { [self] in await waitForAnother(than: life) }

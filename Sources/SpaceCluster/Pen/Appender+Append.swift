@@ -88,7 +88,7 @@ extension Appender {
             commit = made
             awaited.insert(made.id)
             // The outcome is found even if the process does not wait for it.
-            DaemonTasks.start { await self.settle(made) }
+            TaskHome.daemon.start { await self.settle(made) }
             return await verdict(of: made, until: deadline).answer
         }
     }

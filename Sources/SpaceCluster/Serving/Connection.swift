@@ -140,7 +140,7 @@ final class Connection: Sendable {
         state.withLock { state in
             guard !state.isServing else { return }
             state.isServing = true
-            state.serving = DaemonTasks.start { await self.serveAll() }
+            state.serving = TaskHome.daemon.start { await self.serveAll() }
             if state.isClosed { state.serving?.cancel() }
         }
     }

@@ -12,11 +12,11 @@ final class OwnExchange: DaemonExchange {
 
     init(_ appender: Appender) { self.appender = appender }
 
-    deinit { DaemonTasks.start { [appender, use] in await appender.endUse(use) } }
+    deinit { TaskHome.daemon.start { [appender, use] in await appender.endUse(use) } }
 
     func exchange(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) -> DaemonAnswer {
         let answer = BlockingAnswer<DaemonAnswer?>()
-        let asking = DaemonTasks.start { [appender, use] in
+        let asking = TaskHome.daemon.start { [appender, use] in
             let isAwaited = answer.give(await appender.answer(request, of: use))
             if !isAwaited { await appender.endUse(use) }
         }
@@ -29,6 +29,6 @@ final class OwnExchange: DaemonExchange {
     }
 
     func send(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) {
-        DaemonTasks.start { [appender, use] in await appender.answer(request, of: use) }
+        TaskHome.daemon.start { [appender, use] in await appender.answer(request, of: use) }
     }
 }

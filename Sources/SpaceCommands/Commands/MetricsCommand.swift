@@ -78,7 +78,9 @@ struct MetricsCommand: ParsableCommand {
             return .refusal("405 Method Not Allowed", "use GET", fields: ["Allow: GET, HEAD"])
         }
         do {
-            return HTTPAnswer(status: "200 OK", type: MetricsReport.mediaType, body: try metrics().text)
+            let (text, failure) = try metrics()
+            if namespace != nil, let failure { throw failure }
+            return HTTPAnswer(status: "200 OK", type: MetricsReport.mediaType, body: text)
         } catch let error as SpaceError {
             // The journal of the service tells it too.
             Messages.print("space: \(error)")
@@ -90,9 +92,17 @@ struct MetricsCommand: ParsableCommand {
     private func metrics() throws -> (text: String, failure: SpaceError?) {
         var report = MetricsReport()
         if let namespace {
-            report.add(namespace, try NamespaceAccess(common, namespace).use { try $0.status() })
+            let access = try NamespaceAccess(common, namespace)
+            var failure: SpaceError?
+            do {
+                report.add(namespace, try access.use { try $0.status() })
+            } catch let error as SpaceError where error.code != .namespaceNotFound {
+                if !http { Messages.print("space: \(error)") }
+                failure = error
+                report.add(namespace, nil)
+            }
             report.addDeadlocks(spansAll: false)
-            return (report.text, nil)
+            return (report.text, failure)
         }
         let space = try common.space(mustExist: true)
         var failure: SpaceError?

@@ -16,7 +16,7 @@ struct TxnCommand: ParsableCommand {
               ["count", TEMPLATE]       how many match     ["post", NAME, VALUE]  null
               ["move", FROM, TO]        the tuple taken    ["complete", ID], ["release", ID]: the claimed tuple
             or an object, {"op": "write", "tuple": …, "expires": "5s"}, with the names tuple, template, from, to, key, value, by, \
-            name, id; set takes "if_equals" or "if_absent" too.
+            name, id; set takes "if_equals" or "if_absent" too. The tuple of ["write", TUPLE, "5s"] expires, too.
 
             Where there is nothing to take, move, read, get or unset, or a cell is not as expected, nothing is done and the status \
             is 1; with "optional": true the result is null, or false, instead. Where standard output is closed nothing is done \

@@ -54,10 +54,12 @@ package struct Standby {
     /// - Parameters:
     ///   - isOver: Whether to end.
     ///   - caughtUp: Called once, with the number of the last entry, when nothing more is in the log.
-    /// - Throws: `damaged`; `incompatible` if another file has taken the log's place, or the standby was promoted.
+    /// - Throws: `damaged`; `incompatible` if the log is gone, or another than a copy of it has taken its place, or the standby was
+    ///   promoted.
     package func follow(until isOver: () -> Bool, caughtUp: (UInt64) throws -> Void) throws {
+        var file = file
         // Without one, a change is seen within a second.
-        let changes = try? FileChanges(file.file.descriptor.raw)
+        var changes = try? FileChanges(file.file.descriptor.raw)
         var hasCaughtUp = false
         var damagedSince: MonotonicInstant?
         while !isOver() {
@@ -82,7 +84,11 @@ package struct Standby {
                     try caughtUp(walk.position.entry)
                 }
             }
-            try checkInPlace()
+            if let copy = try replacement(of: file) {
+                file = copy
+                changes = try? FileChanges(file.file.descriptor.raw)
+                continue
+            }
             Self.wait(changes?.descriptor ?? -1, milliseconds: damagedSince == nil ? 1000 : 20)
             changes?.forget()
         }
@@ -108,10 +114,16 @@ package struct Standby {
         _ = poll(&request, 1, milliseconds)
     }
 
-    private func checkInPlace() throws(SpaceError) {
+    /// The file that has taken the log's place, if one has: a copy that was put back, in which the writers go on.
+    ///
+    /// - Throws: `incompatible` if there is none, or one that does not go as far as the standby, or of another namespace.
+    private func replacement(of file: Followed) throws(SpaceError) -> Followed? {
         let path = path
-        guard let info = try? Directory.info(at: AT_FDCWD, path), info.device == file.info.device,
-            info.inode == file.info.inode
+        let info = try? Directory.info(at: AT_FDCWD, path)
+        if let info, info.device == file.info.device, info.inode == file.info.inode { return nil }
+        guard info != nil, let other = try? Followed(path),
+            let life = try file.file.subject()?.header.life, (try? other.file.subject())?.header.life == life,
+            try other.file.size >= Int(clamping: try position().end)
         else {
             throw SpaceError(
                 .incompatible,
@@ -122,6 +134,7 @@ package struct Standby {
                     "put it back, make another standby of the new log, or promote this one: space replay NS --promote"
             )
         }
+        return other
     }
 
     /// Makes the standby a namespace of its own: its claims return, and what was held and watched elsewhere ends.

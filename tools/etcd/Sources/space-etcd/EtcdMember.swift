@@ -2,6 +2,7 @@ import EtcdMessages
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import GRPCProtobuf
+import SpaceSystem
 import SwiftProtobuf
 import Synchronization
 
@@ -43,7 +44,7 @@ final class EtcdMember: Sendable {
         client = GRPCClient(transport: transport)
         let client = client
         // It runs for as long as the process.
-        EtcdTasks.start { try? await client.runConnections() }
+        TaskHome.program.start { try? await client.runConnections() }
     }
 
     /// Calls a method with one request and one answer.

@@ -1,4 +1,5 @@
 import EtcdMessages
+import SpaceSystem
 import Synchronization
 
 /// The user's token, by which etcd knows who calls.
@@ -32,7 +33,7 @@ final class EtcdToken: Sendable {
             case .there: return nil
             case .fetching(let task): return task
             case .missing:
-                let task = EtcdTasks.start { await self.fetch(user, from: member) }
+                let task = TaskHome.program.start { await self.fetch(user, from: member) }
                 state = .fetching(task)
                 return task
             }

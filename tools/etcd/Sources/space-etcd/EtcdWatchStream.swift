@@ -1,5 +1,6 @@
 import ClusterStore
 import EtcdMessages
+import SpaceSystem
 import Synchronization
 
 /// A stream to a member that carries watches.
@@ -48,9 +49,9 @@ final class EtcdWatchStream: Sendable {
         member = members.chosen
         let (stream, continuation) = AsyncStream<EtcdWatchRequest>.makeStream()
         requests = continuation
-        let task = EtcdTasks.start { await self.run(stream) }
+        let task = TaskHome.program.start { await self.run(stream) }
         running.withLock { $0 = task }
-        EtcdTasks.start { await self.askForSigns() }
+        TaskHome.program.start { await self.askForSigns() }
     }
 
     /// Begins a watch.

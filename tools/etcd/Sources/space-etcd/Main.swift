@@ -1,6 +1,7 @@
 import ArgumentParser
 import ClusterStoreRemote
 import Glibc
+import SpaceSystem
 
 // space-etcd is the child of a daemon `space join`: it serves etcd to it, over the store's wire on its standard input
 // and output, which are one end of a pair of sockets. It ends when its standard input ends, so it never outlives the
@@ -24,7 +25,7 @@ enum Main {
                     store,
                     input: STDIN_FILENO,
                     output: STDOUT_FILENO,
-                    executor: EtcdTasks.thread
+                    executor: TaskHome.program.thread
                 )
             } catch {
                 throw Failure(Failure.inputOutput, "standard input and output can't be used: \(error)")

@@ -1,0 +1,6 @@
+import SpaceSystem
+
+extension TaskHome {
+    /// Where all tasks of the daemon run.
+    static let daemon = TaskHome()
+}
