@@ -104,6 +104,20 @@ struct OperationTests {
         #expect(lines.first?.contains("\"pid\":\(writer.pid),") == true, "\(lines)")
     }
 
+    /// What a process has appended and not applied, because it was killed in between, its machine's daemon applies, although
+    /// it leaves such entries to their processes first.
+    @Test func anEntryOfTheDeadIsApplied() throws {
+        let n = try cluster.namespaces()
+        let agent = try Agent(cluster[0].root, "n", "owning=0")
+        try agent.run("arm kill logged")
+        try agent.send("transact")
+        #expect(try agent.ended() == .killed(by: SIGKILL))
+        // Reading writes nothing, and so applies nothing.
+        #expect(try eventually { try n[0].get("cell") == Value.int(1) })
+        #expect(try eventually { try n[1].get("cell") == Value.int(1) })
+        try cluster.expectSame(n)
+    }
+
     /// Cells: with conditions, with old values of every size, and with sums.
     @Test func cellsAreSetThroughTheDaemon() throws {
         let n = try cluster.namespaces()

@@ -45,7 +45,7 @@ package actor Appender {
     var standing = Standing.absent("the daemon has not joined the namespace yet")
     var pen = PenView()
     /// The number of the last entry, as far as it is known; it is exact while this machine has the pen.
-    package internal(set) var head: UInt64 = 0
+    package var head: UInt64 { max(foreignHead, ownHead) }
     /// The number of the last entry that another machine has appended, or may have.
     private var foreignHead: UInt64 = 0
     /// The number of the last entry that is known to be this machine's, and when the daemon applies what is left of those.
@@ -110,7 +110,7 @@ package actor Appender {
 
     /// Forgets what it knows: the store was set back to an earlier state, and gives out its revisions again.
     package func forget() {
-        (head, foreignHead, ownHead) = (0, 0, 0)
+        (foreignHead, ownHead) = (0, 0)
         pen = PenView()
         cache = EntryCache(mostBytes: settings.mostCachedBytes)
     }
@@ -127,6 +127,7 @@ package actor Appender {
             guard let value = try? LogValue(decoding: row.value, of: keys.life) else { return }
             cache.insert(number, value.entry)
             if value.commit.member == member { learn(own: number) } else { learn(head: number) }
+            return
         case (.head, .put(let row)):
             // The entry itself came before, with the same revision.
             if let value = try? NumberValue(decoding: row.value) { learn(head: value.number) }
@@ -148,15 +149,13 @@ package actor Appender {
 
     /// Learns how far the log goes; the last entry is another machine's unless it is known to be this one's.
     func learn(head number: UInt64) {
-        head = max(head, number)
-        guard number > max(foreignHead, ownHead) else { return }
+        guard number > head else { return }
         foreignHead = number
         entryNews.nudge()
     }
 
     /// Learns of an entry that a process of this machine has appended.
     func learn(own number: UInt64) {
-        head = max(head, number)
         guard number > ownHead else { return }
         ownHead = number
         if ownDue == nil { entryNews.nudge() }
