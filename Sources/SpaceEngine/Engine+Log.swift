@@ -128,10 +128,27 @@ extension Engine {
                 try log.acquire(behind: position)
                 defer { log.release() }
                 _ = try scope.catchUp(with: log, from: &position)
+                try scope.endLog()
+                if !log.isClusters { try appendEnd(to: log, behind: position) }
+            } else {
+                try scope.endLog()
             }
-            try scope.endLog()
             opened = nil
         }
+    }
+
+    /// Appends an entry that changes nothing and tells those who follow the log that it ends.
+    ///
+    /// If this process is killed before its commit, the log goes on: the next writer applies the entry and appends its own.
+    private func appendEnd(to log: any CommitLog, behind position: LogPosition) throws(SpaceError) {
+        try scope.finish()
+        var changes: [UInt8] = []
+        try scope.snapshot.withCountersRow { $0.append(to: &changes) }
+        var moment = scope.moment(control, clock)
+        moment.clock = 0
+        let entry = LogEntry(changes, moment, behind: position)
+        _ = try log.append(entry, behind: position, AppendTerms(isDurable: mode == .durable))
+        CrashPoint.reach(.logged)
     }
 
     /// Runs a transaction that is not logged.

@@ -130,7 +130,7 @@ struct BackupCommandTests {
                 try write(Array(whole[..<size]), toFile: copy)
                 let result = try namespace.backUp(to: copy)
                 #expect(result.entries == (size < first.count ? 1 : 2), "cut at \(size)")
-                #expect(try Space.moments(ofBackup: copy).moments.last?.sequence == 2)
+                #expect(try Space.contents(ofBackup: copy).moments.last?.sequence == 2)
             }
         }
     }
@@ -170,7 +170,7 @@ struct BackupCommandTests {
             }
             try refusal("backup", "other", "--to", file, says: "is a backup of \"n\"", status: 69)
             try refusal("replay", "--from", file, says: "there is a namespace of this name already", status: 69)
-            try refusal("replay", "m", "--from", "/proc/self/status", says: "is no backup", status: 64)
+            try refusal("replay", "m", "--from", "/proc/self/status", says: "is no backup", status: 65)
             try refusal("replay", "m", "--from", file, "--to", "0", says: "begins at change 1", status: 64)
             try refusal("replay", "m", "--list", "--from", file, says: "--list makes no namespace", status: 64)
             let before = try bytes(ofFile: file)
@@ -185,12 +185,44 @@ struct BackupCommandTests {
             try write(before[..<536] + other[536...], toFile: file)
             try refusal("replay", "m", "--from", file, says: "don't decode", status: 74)
             try write(Array("Space".utf8), toFile: file)
-            try refusal("backup", "n", "--to", file, says: "is no backup", status: 64)
+            try refusal("backup", "n", "--to", file, says: "is no backup", status: 65)
+            try write([], toFile: file)
+            try refusal("replay", "--list", "--from", file, says: "no complete backup", status: 65)
 
             // What follows the last whole moment may be anything, as after a loss of power.
             try write(before + [UInt8](repeating: 0, count: 100), toFile: file)
             try refusal("replay", "m", "--from", file, says: "replay that with --to 1", status: 74)
             #expect(try runner.space("replay", "m", "--from", file, "--to", "1").ending == .exited(0))
+        }
+    }
+
+    @Test(
+        "A list of moments is checked: a damaged moment is told after those before it, and so are bytes that are none"
+    )
+    func listed() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", #"["a",1]"#)
+            let file = "\(runner.root)/.listed"
+            for round in 1...3 {
+                try runner.space("set", "n", "k", "\(round)")
+                try runner.space("backup", "n", "--to", file)
+            }
+            let whole = try bytes(ofFile: file)
+            let lines = try runner.space("replay", "--list", "--from", file).lines
+            #expect(lines.count == 3)
+            guard case .int(let size)? = try Value(json: lines[2])["bytes"] else { throw TestFailure("no size") }
+            let third = whole.count - size
+            // A row of the second moment: only its checksum tells.
+            var changed = whole
+            changed[third - 1] ^= 1
+            try write(changed, toFile: file)
+            let damaged = try runner.start("space", ["replay", "--list", "--from", file]).finish()
+            #expect(damaged.ending == .exited(74) && damaged.errors.contains("wrong checksum"), "\(damaged.errors)")
+            #expect(damaged.output == lines[0] + "\n")
+            try write(whole[..<(third + 100)], toFile: file)
+            let cut = try runner.start("space", ["replay", "--list", "--from", file]).finish()
+            #expect(cut.ending == .exited(0) && cut.errors.contains("has 100 bytes behind"), "\(cut.errors)")
+            #expect(cut.output.split(separator: "\n").map(String.init) == Array(lines.prefix(2)))
         }
     }
 

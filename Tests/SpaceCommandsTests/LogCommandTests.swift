@@ -37,7 +37,7 @@ struct LogCommandTests {
             }
             try runner.space("backup", "n", "--no-log")
             try runner.space("set", "n", "k", "6")
-            #expect(try Space.moments(ofBackup: log).moments.last?.sequence == 5)
+            #expect(try Space.contents(ofBackup: log).moments.last?.sequence == 5)
             // It goes on in the same file, with what was not logged.
             try runner.space("backup", "n", "--to", log, "--each-commit")
             try runner.space("set", "n", "k", "7")
@@ -117,6 +117,53 @@ struct LogCommandTests {
         }
     }
 
+    @Test("A backup is no log to follow, and those who follow a log are told when it ends")
+    func ended() throws {
+        try withRoot { (runner) throws in
+            let log = "\(runner.root)/.log"
+            let other = try TemporaryRoot()
+            let follow = ["replay", "n", "--from", log, "--root", other.path, "--follow"]
+            try runner.space("write", "--persistent", "n", #"["a",1]"#)
+            try runner.space("backup", "n", "--to", log)
+            let refused = try runner.start("space", follow).finish()
+            #expect(
+                refused.ending == .exited(64) && refused.errors.contains("no commits are logged"),
+                "\(refused.errors)"
+            )
+            #expect(try other.space.namespaceNames() == [])
+
+            // Nothing has changed since the backup: the file says all the same that it is a log now.
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            let follower = try runner.start("space", follow)
+            #expect(try follower.readLine()?.hasPrefix(#"{"entry":"#) == true)
+            try runner.space("set", "n", "k", "1")
+            try runner.space("backup", "n", "--no-log")
+            let ended = try follower.finish()
+            #expect(ended.ending == .exited(69) && ended.errors.contains("was ended"), "\(ended.errors)")
+            let standby = try other.space.existingNamespace("n", owning: false)
+            #expect(try standby.get("k") == Value.int(1))
+            #expect(try runner.start("space", follow).finish().errors.contains("was ended"))
+
+            // It goes on in the same file, and the standby with it.
+            try runner.space("set", "n", "k", "2")
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            let second = try runner.start("space", follow)
+            #expect(try second.readLine()?.hasPrefix(#"{"entry":"#) == true)
+            #expect(try standby.get("k") == Value.int(2))
+            try runner.space("set", "n", "k", "3")
+            #expect(try eventually { try standby.get("k") == Value.int(3) })
+            second.signal(SIGTERM)
+            _ = try second.finish()
+            try runner.space("backup", "n", "--no-log")
+            try runner.space("replay", "n", "--root", other.path, "--promote")
+            #expect(try standby.get("k") == Value.int(3))
+            #expect(try standby.verify() == [])
+            try standby.leave()
+            let again = try runner.start("space", ["replay", "m", "--from", log, "--follow"]).finish()
+            #expect(again.ending == .exited(64) && again.errors.contains("a log that was ended"), "\(again.errors)")
+        }
+    }
+
     @Test("While the log can't be written, no change counts; --no-log ends it all the same")
     func unreachable() throws {
         try withRoot { (runner) throws in
@@ -126,7 +173,7 @@ struct LogCommandTests {
             #expect(rename(log, log + ".away") == 0)
             try refuse(runner, "write", "n", "[1]", says: ".log", "no commit may be missing", "--no-log")
             try write([1, 2, 3], toFile: log)
-            try refuse(runner, "write", "n", "[1]", says: ".log", status: 64)
+            try refuse(runner, "write", "n", "[1]", says: ".log", "is not the namespace's any more")
             #expect(unlink(log) == 0)
             #expect(try runner.space("count", "n").output == "1\n")
             #expect(rename(log + ".away", log) == 0)

@@ -13,7 +13,8 @@ struct ReplayCommand: ParsableCommand {
             ended with a process, and who watched is not; subscriptions stay. Expiries come at their time. Prints the moment: \
             its last change (sequence), its time in milliseconds since 1970, and the bytes of its entry.
 
-            --to CHANGE takes the last moment that has no change above that number; --list prints the backup's moments.
+            --to CHANGE takes the last moment that has no change above that number; --list checks the file and prints its moments; \
+            if one is damaged (74), those before it.
 
             --follow makes a standby of a log ('space backup --each-commit'), or goes on with one, and applies each entry as it \
             comes, until it is ended by a signal. Only the log writes in a standby; other processes read there, and wait for \
@@ -68,12 +69,9 @@ struct ReplayCommand: ParsableCommand {
         guard let from else {
             return try NamespaceAccess(common, namespace ?? "").use { try Standby.promote($0) }
         }
-        let (name, moments) = list || namespace == nil ? try Space.moments(ofBackup: from) : ("", [])
-        if list {
-            return try Output.print(lines: moments.map { Self.line($0) })
-        }
+        if list { return try printMoments(of: from) }
         let space = try common.space()
-        let target = namespace ?? name
+        let target = try namespace ?? Space.name(ofBackup: from)
         if follow, try Existence(space: space, name: target).isThere() {
             return try keepUp(try NamespaceAccess(common, target).openExisting(for: owner))
         }
@@ -106,6 +104,19 @@ struct ReplayCommand: ParsableCommand {
                 try Output.print(lines: [object.line])
             }
             try Signals.check()
+        }
+    }
+
+    /// Prints the whole moments of a file, and says what is behind them if that is none.
+    private func printMoments(of path: String) throws {
+        let contents = try Space.contents(ofBackup: path)
+        try Output.print(lines: contents.moments.map { Self.line($0) })
+        if let damage = contents.damage { throw damage }
+        if contents.bytesBehind > 0 {
+            Messages.print(
+                "space: \(path.quotedForPeople) has \(contents.bytesBehind) bytes behind its last moment, which are no "
+                    + "whole one: a backup was killed while it added it, or the file was cut"
+            )
         }
     }
 

@@ -20,8 +20,12 @@ package struct LogMoment: Equatable, Sendable {
     package var time: Int64
     /// Whether the namespace stays without owners.
     package var isPersistent: Bool
-    /// When it was made, in milliseconds of the namespace's clock; 0 in a backup of one moment.
+    /// When it was made, in milliseconds of the namespace's clock; 0 if the commits behind it are not logged: in a backup
+    /// of one moment, and at a log's end.
     package var clock: Int64
+
+    /// Whether each commit behind it is an entry, too.
+    package var isLogged: Bool { clock != 0 }
 
     package init(sequence: UInt64, time: Int64, isPersistent: Bool, clock: Int64 = 0) {
         (self.sequence, self.time, self.isPersistent, self.clock) = (sequence, time, isPersistent, clock)

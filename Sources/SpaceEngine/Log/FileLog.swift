@@ -71,9 +71,9 @@ package final class FileLog: CommitLog {
         if let opened, opened.info.device == info.device, opened.info.inode == info.inode { return opened }
         opened = nil
         let file = try LogFile.goingOn(path)
-        guard let subject = try file.subject(), subject.header.life == life else {
-            throw unusable("is not the namespace's any more")
-        }
+        let subject: LogFile.Subject?
+        do throws(SpaceError) { subject = try file.subject() } catch  where error.code == .badData { subject = nil }
+        guard subject?.header.life == life else { throw unusable("is not the namespace's any more") }
         let new = Opened(file, info)
         opened = new
         return new

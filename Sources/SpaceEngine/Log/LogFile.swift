@@ -26,7 +26,8 @@ import TupleCoding
 ///            40   hash64 of these bytes
 ///            48   the last hash64 of the chunk before, or of the file's header: no chunk can be left out, moved, or put in
 ///                 from another file
-///            56   time, milliseconds of the namespace's clock; 0 in a backup of one moment
+///            56   time, milliseconds of the namespace's clock; 0 if the commits behind it are not logged: in a backup of one
+///                 moment, and at a log's end
 ///            64   hash64 of the chunk's header before this
 ///            72   changes of rows (`RowChange`)
 package struct LogFile: ~Copyable {
@@ -247,7 +248,11 @@ package struct LogFile: ~Copyable {
         let bytes = try read(at: 0, count: Self.headerSize)
         if bytes.isEmpty { return nil }
         guard bytes.starts(with: Self.magic) else {
-            throw .misuse("\(path.quotedForPeople) is no backup of a namespace", advice: "name another file")
+            throw SpaceError(
+                .badData,
+                reason: "\(path.quotedForPeople) is no backup of a namespace",
+                advice: "name another file"
+            )
         }
         guard bytes.count == Self.headerSize else { return nil }
         let version = bytes.little(Self.magic.count, UInt32.self)

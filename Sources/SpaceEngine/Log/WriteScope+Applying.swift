@@ -94,3 +94,14 @@ extension WriteScope {
         )
     }
 }
+
+extension Snapshot {
+    /// Calls `body` with the row of counters.
+    package func withCountersRow(_ body: (RowChange) throws(SpaceError) -> Void) throws(SpaceError) {
+        let name = Array("counters".utf8)
+        guard let counters = try main.get(name) else { throw .damaged("the row of counters is missing") }
+        try name.withBytes { (key) throws(SpaceError) in
+            try body(RowChange(table: 0, key: key, value: counters))
+        }
+    }
+}

@@ -77,11 +77,13 @@ struct BackupAddition: ~Copyable {
     ///
     /// - Parameters:
     ///   - snapshot: The snapshot, with all of the namespace's tuples.
+    ///   - asLog: Whether each commit behind the snapshot will be logged in the file.
     ///   - isSound: Throws if a page that was read is damaged.
     /// - Returns: What was added.
     /// - Throws: `damaged`, and `storageFull`; the file is then as it was before.
     func add(
         _ snapshot: Snapshot,
+        asLog: Bool,
         isSound: () throws(SpaceError) -> Void = {}
     ) throws(SpaceError) -> Added {
         let start = (known ?? subject).beginning
@@ -99,10 +101,14 @@ struct BackupAddition: ~Copyable {
         let moment = LogMoment(
             sequence: counters.sequence,
             time: Clock.realtimeMilliseconds(),
-            isPersistent: core.control.staying.isPersistent
+            isPersistent: core.control.staying.isPersistent,
+            clock: asLog ? core.clock.milliseconds : 0
         )
-        // That the namespace stays is no row; a moment that differs in nothing else gets the counters again.
-        let isOther = walk.last.map { $0.moment.isPersistent != moment.isPersistent } ?? false
+        // What an entry says beside its rows; a moment that differs in nothing else gets the counters again.
+        let isOther =
+            walk.last.map {
+                $0.moment.isPersistent != moment.isPersistent || $0.moment.isLogged != moment.isLogged
+            } ?? false
         var writer = BackupWriter(file, beginning: isEmpty ? subject : nil, behind: walk.position, moment)
         do throws(SpaceError) {
             try snapshot.forEachRow { (row) throws(SpaceError) in

@@ -22,13 +22,13 @@ extension Namespace {
     /// - Parameter path: The file; no other backup may add to it at the same time.
     /// - Returns: What was added.
     /// - Throws: `incompatible` if the file is a backup of another namespace, or of an earlier life of this one;
-    ///   `misuse` if it is no backup; `damaged`; `holderBusy` if another process adds to it; `storageFull`, and then the
+    ///   `badData` if it is no backup; `damaged`; `holderBusy` if another process adds to it; `storageFull`, and then the
     ///   file is as it was before.
     /// - Complexity: O(rows), and 50 to 100 bytes of memory for each row that the file has.
     package func backUp(to path: String) throws(SpaceError) -> BackupResult {
         try attempt("back up the namespace") { (core) throws(SpaceError) in
             let backup = try BackupAddition(to: path, of: core)
-            let added = try core.addMoment(to: backup).added
+            let added = try core.addMoment(to: backup, asLog: false).added
             return BackupResult(
                 entries: Int(clamping: added.position.entry),
                 changes: added.changes,
@@ -41,13 +41,20 @@ extension Namespace {
 extension NamespaceCore {
     /// Adds the namespace as it is to a backup.
     ///
+    /// - Parameters:
+    ///   - backup: The backup.
+    ///   - asLog: Whether each later commit will be logged there.
     /// - Returns: What was added, and the commit that it shows.
-    func addMoment(to backup: borrowing BackupAddition) throws(SpaceError) -> (added: BackupAddition.Added, commit: Int)
-    {
+    /// - Throws: What adding to the backup throws.
+    func addMoment(
+        to backup: borrowing BackupAddition,
+        asLog: Bool
+    ) throws(SpaceError) -> (added: BackupAddition.Added, commit: Int) {
         let reader = try engine.lendSettledReader()
         defer { engine.takeBack(reader) }
         let snapshot = engine.snapshot(of: reader)
-        let added = try backup.add(snapshot) { () throws(SpaceError) in try engine.checkUndamaged(reader) }
+        let added = try backup.add(snapshot, asLog: asLog) { () throws(SpaceError) in try engine.checkUndamaged(reader)
+        }
         return (added, snapshot.commit)
     }
 }

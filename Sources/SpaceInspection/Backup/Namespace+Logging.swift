@@ -36,7 +36,7 @@ extension Namespace {
             try backup.share()
             let whole = try LogFile.wholePath(of: path)
             for _ in 0..<Self.triesWithoutGate {
-                let (added, commit) = try core.addMoment(to: backup)
+                let (added, commit) = try core.addMoment(to: backup, asLog: true)
                 let hasBegun = try core.write(.removing) { (scope) throws(SpaceError) in
                     guard scope.isUnchanged(since: commit) else { return false }
                     try scope.beginLog(at: added.position, path: Array(whole.utf8), isStandby: false)
@@ -45,7 +45,7 @@ extension Namespace {
                 if hasBegun { return LogBeginning(whole, added) }
             }
             let added = try core.write(.removing) { (scope) throws(SpaceError) in
-                let added = try backup.add(scope.snapshot)
+                let added = try backup.add(scope.snapshot, asLog: true)
                 try scope.beginLog(at: added.position, path: Array(whole.utf8), isStandby: false)
                 return added
             }

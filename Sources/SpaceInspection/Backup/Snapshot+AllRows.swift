@@ -10,11 +10,6 @@ extension Snapshot {
                 try visit(RowChange(table: table, key: key, value: value))
             }
         }
-        guard let counters = try main.get(Array("counters".utf8)) else {
-            throw .damaged("the row of counters is missing")
-        }
-        try Array("counters".utf8).withBytes { (key) throws(SpaceError) in
-            try visit(RowChange(table: 0, key: key, value: counters))
-        }
+        try withCountersRow(visit)
     }
 }

@@ -17,29 +17,68 @@ package struct BackupMoment: Sendable {
     }
 }
 
+/// What a backup's file has.
+package struct BackupContents: Sendable {
+    /// The name of the namespace that it is a backup of.
+    package let name: String
+    /// The whole moments that it has, in order, up to the first that is damaged.
+    package fileprivate(set) var moments: [BackupMoment] = []
+    /// What is wrong behind these moments, if something is.
+    package fileprivate(set) var damage: SpaceError?
+    /// How many bytes follow that are no whole moment: a backup was killed while it added one, or the file was cut.
+    package fileprivate(set) var bytesBehind = 0
+
+    fileprivate init(name: String) { self.name = name }
+}
+
 extension Space {
     private static let replaying = "replay the backup"
 
-    /// The name of the namespace that a file is a backup of, and the moments that it has, in order.
+    /// Reads a backup's file, and checks all of it.
     ///
-    /// - Throws: `misuse` if the file is no backup; `incompatible` if it is one of another format; `damaged`, also if
-    ///   only a part of it is.
-    package static func moments(ofBackup path: String) throws(SpaceError) -> (name: String, moments: [BackupMoment]) {
-        try SpaceError.attempt("read the backup", on: nil) { () throws(SpaceError) in
+    /// - Throws: `badData` if the file is no backup; `incompatible` if it is one of another format; `damaged` if its
+    ///   beginning is.
+    /// - Complexity: O(bytes).
+    package static func contents(ofBackup path: String) throws(SpaceError) -> BackupContents {
+        try SpaceError.attempt(reading, on: nil) { () throws(SpaceError) in
             let file = try LogFile.reading(path)
             guard let subject = try file.subject() else { throw empty(path) }
-            var moments: [BackupMoment] = []
+            var contents = BackupContents(name: subject.name)
+            var damage: SpaceError?
             let walk = try file.walk(behind: subject.beginning) { (entry) throws(SpaceError) in
-                moments.append(BackupMoment(entry))
+                do throws(SpaceError) {
+                    try file.forEachChange(of: entry) { _ in }
+                } catch  where error.code == .damaged {
+                    damage = error
+                    return false
+                }
+                contents.moments.append(BackupMoment(entry))
                 return true
             }
-            if let damage = walk.damage { throw damage }
-            return (subject.name, moments)
+            contents.damage = (damage ?? walk.damage)?.named(reading, nil)
+            if contents.damage == nil {
+                contents.bytesBehind = max(0, try file.size - Int(clamping: walk.position.end))
+            }
+            return contents
         }
     }
 
+    /// The name of the namespace that a file is a backup of.
+    package static func name(ofBackup path: String) throws(SpaceError) -> String {
+        try SpaceError.attempt(reading, on: nil) { () throws(SpaceError) in
+            guard let subject = try LogFile.reading(path).subject() else { throw empty(path) }
+            return subject.name
+        }
+    }
+
+    private static let reading = "read the backup"
+
     private static func empty(_ path: String) -> SpaceError {
-        .misuse("\(path.quotedForPeople) has no complete backup", advice: "name another file")
+        SpaceError(
+            .badData,
+            reason: "\(path.quotedForPeople) has no complete backup",
+            advice: "name another file"
+        )
     }
 
     /// Makes a namespace with the contents that a backup has, as they were at its last moment or at an earlier one.
@@ -57,8 +96,8 @@ extension Space {
     ///   - isStandby: Whether the namespace goes on as a standby: then nothing ends, and only the file's next entries
     ///     write to it.
     /// - Returns: The namespace, and the moment that it shows.
-    /// - Throws: `incompatible` if there is such a namespace; `misuse` if the file is no backup, or has no such moment;
-    ///   `damaged`; `storageFull`; what ``namespace(_:owning:options:)`` throws.
+    /// - Throws: `incompatible` if there is such a namespace; `badData` if the file is no backup; `misuse` if it has no
+    ///   such moment, or a standby would follow no log; `damaged`; `storageFull`; what ``namespace(_:owning:options:)`` throws.
     package func replay(
         _ path: String,
         as name: String,
@@ -82,6 +121,12 @@ extension Space {
                 throw .misuse(
                     "the backup \(path.quotedForPeople) begins at change \(first)",
                     advice: "name that or a later one"
+                )
+            }
+            if isStandby, !last.moment.isLogged {
+                throw .misuse(
+                    "no commits are logged in \(path.quotedForPeople): it is a backup, or a log that was ended",
+                    advice: "begin a log with space backup NS --to FILE --each-commit, or replay without following"
                 )
             }
             _ = reap(try NamespaceName(name))

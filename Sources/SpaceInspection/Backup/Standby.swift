@@ -54,7 +54,7 @@ package struct Standby {
     /// - Parameters:
     ///   - isOver: Whether to end.
     ///   - caughtUp: Called once, with the number of the last entry, when nothing more is in the log.
-    /// - Throws: `damaged`; `incompatible` if the log is gone, or another than a copy of it has taken its place, or the standby was
+    /// - Throws: `damaged`; `incompatible` if the log was ended or is gone, or another than a copy of it has taken its place, or the standby was
     ///   promoted.
     package func follow(until isOver: () -> Bool, caughtUp: (UInt64) throws -> Void) throws {
         var file = file
@@ -64,10 +64,14 @@ package struct Standby {
         var damagedSince: MonotonicInstant?
         while !isOver() {
             var isAhead = false
+            // An end counts if nothing follows: a log may go on in the same file.
+            var end: LogFile.Entry?
             let walk = try SpaceError.attempt("follow a log", on: core.name.text) { () throws(SpaceError) in
                 try file.file.walk(behind: try position()) { (entry) throws(SpaceError) in
                     // Another process may follow the log, too.
-                    isAhead = try !core.engine.follow(entry, of: file.file)
+                    if let end { isAhead = try !core.engine.follow(end, of: file.file) }
+                    end = entry.moment.isLogged ? nil : entry
+                    if end == nil, !isAhead { isAhead = try !core.engine.follow(entry, of: file.file) }
                     return !isAhead && !isOver()
                 }
             }
@@ -83,6 +87,7 @@ package struct Standby {
                     hasCaughtUp = true
                     try caughtUp(walk.position.entry)
                 }
+                if end != nil, !isOver() { throw ended }
             }
             if let copy = try replacement(of: file) {
                 file = copy
@@ -92,6 +97,16 @@ package struct Standby {
             Self.wait(changes?.descriptor ?? -1, milliseconds: damagedSince == nil ? 1000 : 20)
             changes?.forget()
         }
+    }
+
+    private var ended: SpaceError {
+        SpaceError(
+            .incompatible,
+            "follow a log",
+            namespace: core.name.text,
+            reason: "the log \(path.quotedForPeople) was ended; the standby has all of it",
+            advice: "go on when it was begun again in this file, or promote the standby: space replay NS --promote"
+        )
     }
 
     /// The kernel's notes of changes of an open file.
