@@ -36,6 +36,11 @@ extension ProcessIdentity {
         }
     }
 
+    /// Whether a process is a program of this name.
+    package static func isProgram(_ pid: Int32, named name: String) -> Bool {
+        commandWords(of: pid).map { programName($0).elementsEqual(name.utf8) } ?? false
+    }
+
     private typealias Word = ArraySlice<UInt8>
 
     /// The most bytes of a command line that are read: as many as all words of a command may have together under the

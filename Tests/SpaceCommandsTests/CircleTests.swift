@@ -205,6 +205,38 @@ struct CircleTests {
         }
     }
 
+    @Test(
+        "A circle in a command that is ended after a time is no deadlock",
+        arguments: [["space", "queue", "n", "q", "take", "--ttr", "10m", "--"], ["timeout", "600"]]
+    )
+    func limitedFromOutside(_ limiter: [String]) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            try runner.space("queue", "n", "q", "put", "1")
+            let other = try holders(runner, [("n", "b", "exec space lock n a -- true")])
+            let inner = ["space", "lock", "n", "a", "--", "sh", "-c", "exec space lock n b -- true"]
+            let limited = try runner.start("/usr/bin/env", limiter + inner)
+            #expect(try eventually { try waiting(runner, "n") == 1 })
+            try other[0].send("go\n")
+            #expect(try eventually { try waiting(runner, "n") == 2 })
+            let shown = try show(runner)
+            #expect(shown.contains("a circle that \(limited.pid) ends when a time has passed"), "\(shown)")
+            #expect(!shown.contains("\ndeadlock: "), "\(shown)")
+            #expect(try runner.space("metrics", "n").output.contains(#"shared_space_deadlocks{namespace="n"} 0"#))
+            // A circle beside it is told, and it is not.
+            let others = try holders(
+                runner,
+                [("n", "c", "exec space lock n d -- true"), ("n", "d", "exec space lock n c -- true")]
+            )
+            for command in others { try command.send("go\n") }
+            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            #expect(try runner.space("history", "n", "--deadlocks").output.contains("\(others[0].pid)"))
+            try end(others + other + [limited])
+            try runner.space("delete", "n")
+        }
+    }
+
     @Test("A command that waits in the background makes a circle that may end by itself")
     func background() throws {
         try withRoot { (runner) throws in

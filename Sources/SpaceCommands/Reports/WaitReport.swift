@@ -33,6 +33,8 @@ struct WaitReport {
             return switch circle.doubt {
             case nil: "deadlock: \(text). End one of them, or let them wait with a time-out"
             case .ends(let end)?: "a circle that ends by itself \(PeopleText.relative(end, to: now)): \(text)"
+            case .limited(let pid, let limiter)?:
+                "a circle that \(limiter) ends when a time has passed, with \(pid): \(text)"
             case .command(let pid)?:
                 "perhaps a deadlock: \(text). The command of \(pid) may go on by itself"
             case .other?: "perhaps a deadlock: \(text). It depends on a process that may go on by itself"

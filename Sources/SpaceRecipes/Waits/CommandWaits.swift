@@ -13,9 +13,6 @@ struct CommandWaits {
     private let busy: Set<Int32>
     private let limits: [Int32: Int64]
 
-    /// A chain of parents that changes while it is read could go round.
-    private static let mostGenerations = 256
-
     init(_ processes: ProcessView, waiting: Set<Int32>, busy: Set<Int32>, _ limits: [Int32: Int64]) {
         self.processes = processes
         self.waiting = waiting
@@ -28,15 +25,10 @@ struct CommandWaits {
         var commands: [Int32: [Int32]] = [:]
         var runs: [Int32: Bool] = [:]
         for pid in waiting.sorted() {
-            var ancestor = processes.parent(pid)
-            for _ in 0..<Self.mostGenerations {
-                guard let process = ancestor, process > 1 else { break }
-                if busy.contains(process) {
-                    let runsCommand = runs[process] ?? processes.runsCommand(process)
-                    runs[process] = runsCommand
-                    if runsCommand { commands[process, default: []].append(pid) }
-                }
-                ancestor = processes.parent(process)
+            for process in processes.ancestors(of: pid) where busy.contains(process) {
+                let runsCommand = runs[process] ?? processes.runsCommand(process)
+                runs[process] = runsCommand
+                if runsCommand { commands[process, default: []].append(pid) }
             }
         }
         return commands.sorted { $0.key < $1.key }.map { (process, children) in
@@ -50,7 +42,7 @@ struct CommandWaits {
     /// Whether a process that runs a command does nothing but wait, as does each process of the command.
     private func isHeldUp(_ runner: Int32) -> Bool {
         var front = processes.children(runner)
-        for _ in 0..<Self.mostGenerations {
+        for _ in 0..<ProcessView.mostGenerations {
             var next: [Int32] = []
             for process in front where !waiting.contains(process) {
                 if processes.limitsCommand(process) { return false }

@@ -7,6 +7,8 @@ package struct Deadlock: Hashable, Sendable {
     package enum Doubt: Hashable, Sendable {
         /// A wait of the circle has a time-out, which passes at this time, in milliseconds since 1970.
         case ends(Int64)
+        /// A process outside of the circle, the second, ends one of its processes, the first, when a time has passed.
+        case limited(Int32, by: Int32)
         /// A process waits for a command of which a part does something else than to wait.
         case command(Int32)
         /// Another process, on which the circle depends, may go on.
@@ -22,16 +24,37 @@ package struct Deadlock: Hashable, Sendable {
     ///
     /// The latter are those that would be deadlocks if no wait had a time-out and each command waited as a whole; those
     /// that share a process with a deadlock are left out.
-    static func all(in waits: [WaitGraph.Wait]) -> (deadlocks: [Deadlock], doubtful: [Deadlock]) {
-        let sure = circles(in: waits) { $0.ends == nil && !$0.mayGoOn }.map { Deadlock($0, doubt: nil) }
-        let named = Set(sure.flatMap { $0.steps.map(\.pid) })
+    ///
+    /// - Parameters:
+    ///   - waits: The waits.
+    ///   - limiter: The process that ends another when a time has passed; it is asked for only if there is a circle.
+    /// - Returns: The circles.
+    static func all(
+        in waits: [WaitGraph.Wait],
+        limiter: (Int32) -> Int32?
+    ) -> (deadlocks: [Deadlock], doubtful: [Deadlock]) {
+        func lasts(_ wait: Step) -> Bool { wait.ends == nil && !wait.mayGoOn }
+        var limiters: [Int32: Int32?] = [:]
+        func knownLimiter(of pid: Int32) -> Int32? {
+            let known = limiters[pid] ?? limiter(pid)
+            limiters[pid] = .some(known)
+            return known
+        }
+        var sure = circles(in: waits, lasts: lasts)
+        if sure.contains(where: { $0.contains { knownLimiter(of: $0.pid) != nil } }) {
+            sure = circles(in: waits) { lasts($0) && knownLimiter(of: $0.pid) == nil }
+        }
+        let named = Set(sure.flatMap { $0.map(\.pid) })
         let doubtful = circles(in: waits) { _ in true }.filter { !$0.contains { named.contains($0.pid) } }
-        return (sure, doubtful.map { Deadlock($0, doubt: doubt(of: $0)) })
-    }
-
-    private static func doubt(of circle: [Step]) -> Doubt {
-        if let end = circle.compactMap(\.ends).min() { return .ends(end) }
-        return circle.first(where: \.mayGoOn).map { .command($0.pid) } ?? .other
+        func doubt(of circle: [Step]) -> Doubt {
+            if let end = circle.compactMap(\.ends).min() { return .ends(end) }
+            if let step = circle.first(where: \.mayGoOn) { return .command(step.pid) }
+            for step in circle {
+                if let limiter = knownLimiter(of: step.pid) { return .limited(step.pid, by: limiter) }
+            }
+            return .other
+        }
+        return (sure.map { Deadlock($0, doubt: nil) }, doubtful.map { Deadlock($0, doubt: doubt(of: $0)) })
     }
 
     /// The circles among processes that wait; `lasts` tells of a wait whether only its blockers can end it.

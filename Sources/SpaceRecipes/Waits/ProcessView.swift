@@ -27,4 +27,18 @@ package struct ProcessView {
         self.waitsForChild = waitsForChild
         self.limitsCommand = limitsCommand
     }
+
+    /// A chain of parents that changes while it is read could go round.
+    static let mostGenerations = 256
+
+    /// The parent of a process, its parent, and so on, without the first process of all.
+    func ancestors(of pid: Int32) -> [Int32] {
+        var ancestors: [Int32] = []
+        var next = parent(pid)
+        while let process = next, process > 1, ancestors.count < Self.mostGenerations {
+            ancestors.append(process)
+            next = parent(process)
+        }
+        return ancestors
+    }
 }

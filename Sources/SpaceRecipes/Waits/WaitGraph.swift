@@ -53,7 +53,9 @@ package struct WaitGraph: Sendable {
     /// The name of the program that waits for the end of the command after its `--`.
     package static let runner = "space"
     /// The words with which that program ends the command when a time has passed.
-    private static let limits = ["--ttr", "--deadline", "eval"]
+    private static let limits = ["--ttr", "eval"]
+    /// Another program that does: timeout(1).
+    private static let limiter = "timeout"
 
     /// The waits, in the order of the rows.
     package let waits: [Wait]
@@ -72,7 +74,10 @@ package struct WaitGraph: Sendable {
                 children: processes.children(of:),
                 runsCommand: { ProcessIdentity.runsCommand($0, runner: Self.runner) },
                 waitsForChild: processes.waitsForChild,
-                limitsCommand: { ProcessIdentity.runsCommand($0, runner: Self.runner, having: Self.limits) }
+                limitsCommand: {
+                    ProcessIdentity.runsCommand($0, runner: Self.runner, having: Self.limits)
+                        || ProcessIdentity.isProgram($0, named: Self.limiter)
+                }
             ),
             limits: waits.limits
         )
@@ -87,7 +92,9 @@ package struct WaitGraph: Sendable {
     ///   - limits: When the commands of processes are ended, in milliseconds since 1970.
     package init(_ waits: [Wait], busy: Set<Int32>, processes: ProcessView, limits: [Int32: Int64] = [:]) {
         self.waits = waits + CommandWaits(processes, waiting: Set(waits.map(\.pid)), busy: busy, limits).all
-        (deadlocks, doubtful) = Deadlock.all(in: self.waits)
+        (deadlocks, doubtful) = Deadlock.all(in: self.waits) { pid in
+            processes.ancestors(of: pid).first(where: processes.limitsCommand)
+        }
     }
 
     /// The processes for which the holder of a place waits; empty if it waits for none, or holds.
