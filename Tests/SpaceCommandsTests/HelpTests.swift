@@ -41,6 +41,24 @@ struct HelpTests {
         #expect(topic.text.split(separator: "\n").allSatisfy { $0.count <= 132 })
     }
 
+    @Test("The common options may stand in a request for help, and help for help is the list of commands")
+    func helpWithOptions() throws {
+        let list = try runner.space("help", "list").output
+        let topic = try runner.space("help", "templates").output
+        let all = try runner.space("help").output
+        for (words, expected) in [
+            (["--root", "/r", "help", "list"], list), (["help", "--root=/r", "list"], list),
+            (["help", "list", "--root", "/r"], list), (["--timeout", "1s", "help", "templates"], topic),
+            (["--root", "/r", "help"], all), (["help", "help"], all), (["help", "help", "help"], all),
+        ] {
+            let result = try runner.start("space", words).finish()
+            #expect(result.ending == .exited(0) && result.errors == "", "\(words) \(result.errors)")
+            #expect(result.output == expected, "\(words)")
+        }
+        let unknown = try runner.start("space", ["--root", "/r", "help", "nonsense"]).finish()
+        #expect(unknown.ending == .exited(64) && unknown.errors.contains("there is no command \"nonsense\""))
+    }
+
     @Test("The version is told, and the change log begins with it")
     func version() throws {
         for program in ["space", "space-dump"] {

@@ -38,6 +38,21 @@ struct TopTerminalTests {
         }
     }
 
+    @Test("On a dumb terminal it prints lines")
+    func dumb() throws {
+        try expect(
+            "lines\n",
+            of: #"""
+                os.environ["TERM"] = "dumb"
+                pid, terminal = pty.fork()
+                if pid == 0: os.execvp(sys.argv[1], sys.argv[1:] + ["--max", "1"])
+                rest()
+                os.waitpid(pid, 0)
+                print("lines" if b"NAMESPACE" in data and b"\x1b" not in data else data)
+                """#
+        )
+    }
+
     /// A shell with job control, which tells at each stop and at the end how it got the terminal back.
     ///
     /// Before it lets the command go on, it sets the terminal as it needs it itself.

@@ -158,3 +158,21 @@ struct DurationTextTests {
         #expect(DurationText.parse(word) == nil)
     }
 }
+
+@Suite("Sizes on the command line")
+struct SizeArgumentTests {
+    @Test(
+        "A size is a number of bytes with a binary unit",
+        arguments: [
+            ("16777216", 16_777_216), ("16M", 16_777_216), ("16m", 16_777_216), ("16MiB", 16_777_216),
+            ("1GiB", 1_073_741_824), ("512K", 524_288), ("2T", 2_199_023_255_552),
+        ] as [(String, Int)]
+    )
+    func sizes(_ word: String, _ expected: Int) { #expect(SizeArgument(argument: word)?.bytes == expected) }
+
+    @Test(
+        "Anything else is no size",
+        arguments: ["", "M", "1KB", "1iB", "iB", "1.5M", "-1", "1 M", "1MM", "9223372036854775807K", "\u{661}M"]
+    )
+    func refused(_ word: String) { #expect(SizeArgument(argument: word) == nil) }
+}

@@ -50,7 +50,8 @@ enum HelpTopic: String, ExpressibleByArgument, CaseIterable {
             given (0.5s), and a number without a unit is seconds.
 
             --wait D waits for so long, --wait 0 tries once, and --wait alone waits without a limit; the next word counts as D only if
-            it is a duration. A word that begins with a digit and is no duration is refused.
+            it is a duration. A word that begins with a digit and is no duration is refused, as is one of more than a
+            thousand years.
             """
         case .environment:
             """

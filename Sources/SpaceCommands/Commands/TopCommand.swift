@@ -13,7 +13,7 @@ struct TopCommand: ParsableCommand {
             an interval, and owns nothing; processes that are not looked at pay nothing.
 
             On a terminal it fills the screen; keys: q ends, n t b c w sort by name, tuples, bytes on disk, changes and \
-            waiters, the space bar looks at once. Elsewhere it prints one look after another, with an empty line between them.
+            waiters, the space bar looks at once. Elsewhere, and where $TERM is dumb, it prints one look after another, with an empty line between them.
 
             EXAMPLES:
               space top

@@ -50,11 +50,11 @@ struct TxnCommand: ParsableCommand {
     }
 
     private func run(_ steps: [TransactionStep], in namespace: Namespace) throws -> [String] {
-        var claims: [HeldClaim?] = []
-        for step in steps {
-            claims.append(
-                try step.claimNumber.map { try namespace.claim(numbered: $0, to: "run a transaction") }
-            )
+        let claims = try steps.map { step in
+            try step.claimNumber.map { number in
+                try step.named { () throws(SpaceError) in try namespace.claim(numbered: number, to: "run a transaction")
+                }
+            }
         }
         do {
             return try namespace.repeatableTransaction { t in

@@ -51,7 +51,7 @@ struct CreationOptions: ParsableArguments {
 struct CreationBounds: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "If it is created: let it take up no more than so many bytes (512M, 4G). One that exists must be so.",
+            "If it is created: let it take up no more than so many bytes (512M, 4G; from 16M to 64G). One that exists must be so.",
             valueName: "size"
         )
     )

@@ -75,13 +75,8 @@ enum Words {
         // The parser's own requests pass: completions begin with `---completion`, and help needs no arranging.
         if first.hasPrefix("---") { return words }
         switch program {
-        case .space where words == ["help", "help"]:
-            return ["help"]
-        case .space where first == "help" && words.count == 2 && HelpTopic(rawValue: words[1]) != nil:
-            return ["help-topic", words[1]]
         case .space where first == "help":
-            if words.count > 1, !SpaceCommand.isCommand(words[1]) { throw .unknownCommand(words[1]) }
-            return words
+            return try helpRequest(words.dropFirst())
         case .dump where first == "help":
             return words
         case .dump:
@@ -96,18 +91,42 @@ enum Words {
         }
     }
 
-    /// The words with the options that may stand before the command, `--root` and `--timeout`, after it.
+    /// The words with the options that may stand before the command after it.
     private static func commandFirst(_ words: [String]) -> [String] {
         var rest = words[...]
-        var options: [String] = []
-        while let word = rest.first,
-            ["--root", "--timeout"].contains(where: { word == $0 || word.hasPrefix("\($0)=") })
-        {
-            options.append(rest.removeFirst())
-            if !word.contains("="), let value = rest.popFirst() { options.append(value) }
-        }
+        let options = popCommonOptions(&rest)
         guard let command = rest.popFirst() else { return words }
         return [command] + options + rest
+    }
+
+    /// Removes `--root` and `--timeout` from the beginning of some words.
+    private static func popCommonOptions(_ words: inout ArraySlice<String>) -> [String] {
+        var options: [String] = []
+        while let word = words.first,
+            ["--root", "--timeout"].contains(where: { word == $0 || word.hasPrefix("\($0)=") })
+        {
+            options.append(words.removeFirst())
+            if !word.contains("="), let value = words.popFirst() { options.append(value) }
+        }
+        return options
+    }
+
+    /// A request for help in the parser's form; help needs no root.
+    ///
+    /// - Parameter words: What follows `help`.
+    /// - Returns: The words.
+    /// - Throws: `CommandFailure` (usage) if there is no such command.
+    private static func helpRequest(_ words: ArraySlice<String>) throws(CommandFailure) -> [String] {
+        var rest = words
+        var subjects: [String] = []
+        repeat {
+            _ = popCommonOptions(&rest)
+            if let word = rest.popFirst() { subjects.append(word) }
+        } while !rest.isEmpty
+        guard let subject = subjects.first, subject != "help" else { return ["help"] }
+        if subjects.count == 1, HelpTopic(rawValue: subject) != nil { return ["help-topic", subject] }
+        guard SpaceCommand.isCommand(subject) else { throw .unknownCommand(subject) }
+        return ["help"] + subjects
     }
 
     private static func arranged(_ words: ArraySlice<String>, command: String?) throws(CommandFailure) -> [String] {

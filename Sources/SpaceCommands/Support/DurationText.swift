@@ -1,7 +1,7 @@
 /// Durations on the command line: `250ms`, `5s`, `2m`, `1h`, `1d`, `1h30m`, and a bare number of seconds.
 enum DurationText {
     /// The forms, for messages.
-    static let forms = "250ms, 5s, 2m, 1h, 1d, 1h30m, or a number of seconds"
+    static let forms = "250ms, 5s, 2m, 1h, 1d, 1h30m, or a number of seconds, up to a thousand years"
 
     /// The longest duration that is understood, in nanoseconds: a thousand years, which every clock of the library can
     /// add.

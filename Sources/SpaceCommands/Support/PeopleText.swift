@@ -13,15 +13,7 @@ enum PeopleText {
         guard hasControls(text) else { return text }
         var result = ""
         for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\n": result += "\\n"
-            case "\t": result += "\\t"
-            case "\r": result += "\\r"
-            case _ where scalar.isControl:
-                let digits = String(scalar.value, radix: 16)
-                result += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-            default: result.unicodeScalars.append(scalar)
-            }
+            if scalar.isControl { result += scalar.escaped } else { result.unicodeScalars.append(scalar) }
         }
         return result
     }

@@ -15,11 +15,14 @@ final class Terminal {
     private var isOpen = true
     private let signals: TerminalSignals
 
-    /// Opens the terminal; `nil` if `output` is none.
+    /// Whether the terminal can do more than print one line after the other, as far as the environment says.
+    private static var hasCursor: Bool { getenv("TERM").map { String(cString: $0) } != "dumb" }
+
+    /// Opens the terminal; `nil` if `output` is none, or a dumb one.
     ///
     /// Keys are read if `input` is a terminal too.
     init?(input: CInt = STDIN_FILENO, output: CInt = STDOUT_FILENO) {
-        guard isatty(output) != 0 else { return nil }
+        guard isatty(output) != 0, Self.hasCursor else { return nil }
         self.input = input
         self.output = output
         hasModes = isatty(input) != 0 && tcgetattr(input, &saved) == 0

@@ -128,22 +128,46 @@ struct TransactionStep {
     /// - Returns: The result, as JSON.
     /// - Throws: `NothingFound` if it finds nothing and isn't optional.
     func run(_ t: borrowing Transaction, claim: HeldClaim?) throws -> String {
+        do {
+            return try result(t, claim: claim)
+        } catch let error as SpaceError {
+            throw named(error)
+        }
+    }
+
+    /// Runs `body` for the step; an error says which line it was.
+    func named<R>(_ body: () throws(SpaceError) -> R) throws(SpaceError) -> R {
+        do throws(SpaceError) { return try body() } catch { throw named(error) }
+    }
+
+    private func named(_ error: SpaceError) -> SpaceError {
+        SpaceError(
+            error.code,
+            error.operation,
+            namespace: error.namespace,
+            holder: error.holder,
+            reason: "\(what): \(error.reason); nothing was changed",
+            advice: error.advice
+        )
+    }
+
+    private func result(_ t: borrowing Transaction, claim: HeldClaim?) throws -> String {
         switch operation {
         case .write(let tuple, let expires): return "\(try t.write(tuple: tuple, expires: expires).rawValue)"
-        case .take(let template): return try found(try t.takeIfExists(matching: template)?.json)
+        case .take(let template): return try found(try t.takeIfExists(matching: template)?.json, template)
         case .takeAll(let template): return Self.list(try t.takeAll(matching: template))
-        case .read(let template): return try found(try t.readIfExists(matching: template)?.json)
+        case .read(let template): return try found(try t.readIfExists(matching: template)?.json, template)
         case .count(let template): return "\(try t.count(matching: template))"
         case .move(let from, let to):
             let taken = try t.takeIfExists(matching: from)
             if taken != nil { try t.write(tuple: to) }
-            return try found(taken?.json)
+            return try found(taken?.json, from)
         case .set(let key, let value, let expected, let ifAbsent):
-            if let expected { return try done(try t.set(key, value: value, ifEquals: expected)) }
-            if ifAbsent { return try done(try t.setIfAbsent(key, value: value)) }
+            if let expected { return try done(try t.set(key, value: value, ifEquals: expected), key) }
+            if ifAbsent { return try done(try t.setIfAbsent(key, value: value), key) }
             return try t.set(key, value: value)?.json ?? "null"
-        case .get(let key): return try found(try t.get(key)?.json)
-        case .unset(let key): return try found(try t.unset(key)?.json)
+        case .get(let key): return try found(try t.get(key)?.json, key)
+        case .unset(let key): return try found(try t.unset(key)?.json, key)
         case .increment(let key, let amount): return "\(try t.increment(key, by: amount))"
         case .post(let name, let value):
             try t.post(name, value: value)
@@ -160,16 +184,24 @@ struct TransactionStep {
         let message: String
     }
 
-    private func found(_ result: String?) throws -> String {
-        if let result { return result }
-        guard isOptional else { throw NothingFound(message: "\(what): there is none; nothing was changed") }
+    private func nothingFound(_ reason: String) -> NothingFound {
+        NothingFound(message: "\(what): \(reason); nothing was changed")
+    }
+
+    private func found(_ tuple: String?, _ template: Template) throws -> String {
+        if let tuple { return tuple }
+        guard isOptional else { throw nothingFound("no tuple matches \(PeopleText.escaped(template.json))") }
         return "null"
     }
 
-    private func done(_ isDone: Bool) throws -> String {
-        guard isDone || isOptional else {
-            throw NothingFound(message: "\(what): the cell is not as expected; nothing was changed")
-        }
+    private func found(_ value: String?, _ key: String) throws -> String {
+        if let value { return value }
+        guard isOptional else { throw nothingFound("there is no cell \(key.quotedForPeople)") }
+        return "null"
+    }
+
+    private func done(_ isDone: Bool, _ key: String) throws -> String {
+        guard isDone || isOptional else { throw nothingFound("the cell \(key.quotedForPeople) is not as expected") }
         return isDone ? "true" : "false"
     }
 

@@ -207,6 +207,18 @@ extension Unicode.Scalar {
         default: false
         }
     }
+
+    /// The escape for a control character in JSON.
+    package var escaped: String {
+        switch self {
+        case "\n": "\\n"
+        case "\t": "\\t"
+        case "\r": "\\r"
+        default:
+            // No control character has more than four digits.
+            "\\u" + String(String(0x10000 + value, radix: 16).dropFirst())
+        }
+    }
 }
 
 extension String {
@@ -216,8 +228,7 @@ extension String {
         for scalar in unicodeScalars.prefix(80) {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.isControl:
-                text += "\\u{\(String(scalar.value, radix: 16))}"
+            case _ where scalar.isControl: text += scalar.escaped
             default: text.unicodeScalars.append(scalar)
             }
         }

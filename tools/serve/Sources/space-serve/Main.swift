@@ -21,10 +21,20 @@ enum Main {
         }
         let first = ending.wait()
         continuation.yield(first)
-        // A second signal ends the program at once; so does the time, if the tasks have no thread to end in because
-        // all of them read requests that are very long.
-        let second = ending.wait(atMost: 10)
-        _exit(128 + (second ?? first))
+        // Signals often come in pairs, as SIGHUP and SIGTERM when a session ends: those that come while the program ends
+        // as it should change nothing.
+        let patience = ContinuousClock.now + .seconds(3)
+        while let rest = secondsUntil(patience) { _ = ending.wait(atMost: rest) }
+        // Then a signal ends the program at once; so does the time, if the tasks have no thread to end in because all of
+        // them read requests that are very long.
+        let last = ending.wait(atMost: 7)
+        _exit(128 + (last ?? first))
+    }
+
+    /// The seconds until an instant, rounded up; `nil` if it has passed.
+    private static func secondsUntil(_ instant: ContinuousClock.Instant) -> Int? {
+        let rest = ContinuousClock.now.duration(to: instant)
+        return rest > .zero ? Int(rest.components.seconds) + 1 : nil
     }
 }
 
