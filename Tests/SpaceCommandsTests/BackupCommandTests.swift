@@ -226,6 +226,26 @@ struct BackupCommandTests {
         }
     }
 
+    @Test("A replayed namespace is its maker's alone, unless a group is named")
+    func group() throws {
+        try withRoot { (runner) throws in
+            let file = "\(runner.root)/.backup"
+            try runner.space("write", "--persistent", "n", "--group", "\(getgid())", "[1]")
+            try runner.space("backup", "n", "--to", file)
+            try runner.space("replay", "own", "--from", file)
+            try runner.space("replay", "shared", "--from", file, "--group", "\(getgid())")
+            func mode(_ name: String) throws -> UInt32 {
+                var info = stat()
+                #expect(stat("\(runner.root)/\(name)", &info) == 0)
+                return info.st_mode & 0o777
+            }
+            #expect(try mode("own") == 0o700)
+            #expect(try mode("shared") == mode("n") && mode("n") == 0o770)
+            let list = try runner.start("space", ["replay", "--list", "--from", file, "--group", "0"]).finish()
+            #expect(list.ending == .exited(64), "\(list.errors)")
+        }
+    }
+
     @Test("A namespace that is full up to its limit comes back whole")
     func full() throws {
         try withRoot { (runner) throws in

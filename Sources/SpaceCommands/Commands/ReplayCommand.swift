@@ -8,8 +8,8 @@ struct ReplayCommand: ParsableCommand {
         commandName: "replay",
         abstract: "Make a namespace of a backup, as it was at one of its moments.",
         discussion: """
-            The namespace is a new one, under any name, often in another root (--root). It has the backup's mode and limit, and \
-            goes on with its ids, change numbers and history. What was claimed is there unclaimed; what processes held, what \
+            The namespace is a new one, under any name, often in another root (--root). It has the backup's mode and limit, is \
+            its maker's alone unless --group, and goes on with the backup's ids, change numbers and history. What was claimed is there unclaimed; what processes held, what \
             ended with a process, and who watched is not; subscriptions stay. Expiries come at their time. Prints the moment: \
             its last change (sequence), its time in milliseconds since 1970, and the bytes of its entry.
 
@@ -51,16 +51,19 @@ struct ReplayCommand: ParsableCommand {
     @Flag(help: "Keep the namespace when its last owner has exited.")
     var persistent = false
 
+    @Option(help: ArgumentHelp("Let this group, a name or a number, use the namespace too.", valueName: "group"))
+    var group: GroupArgument?
+
     @Argument(help: "The new namespace; without, the name of the one in the backup.", completion: .namespaces)
     var namespace: String?
 
     mutating func validate() throws {
-        if promote, from != nil || to != nil || list || follow || persistent || namespace == nil {
+        if promote, from != nil || to != nil || list || follow || persistent || group != nil || namespace == nil {
             throw ValidationError("--promote takes the name of a standby, and no other option")
         }
         if !promote, from == nil { throw ValidationError("name the file: --from FILE") }
         if follow, to != nil || list { throw ValidationError("--follow goes on with every entry: it takes no --to") }
-        if list, namespace != nil || to != nil || persistent {
+        if list, namespace != nil || to != nil || persistent || group != nil {
             throw ValidationError("--list makes no namespace: it takes --from alone")
         }
     }
@@ -83,6 +86,7 @@ struct ReplayCommand: ParsableCommand {
                 upTo: to,
                 owner: try choice.request(),
                 persistent: persistent || follow,
+                group: group?.id,
                 asStandby: follow
             )
             if follow { return try keepUp(made) }

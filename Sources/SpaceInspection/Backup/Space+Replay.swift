@@ -93,6 +93,7 @@ extension Space {
     ///   - sequence: The last moment whose changes have numbers up to this; `nil` for the file's last.
     ///   - owner: Who owns the new namespace.
     ///   - persistent: Whether it stays without owners, even if the other did not.
+    ///   - group: The group that uses the namespace too.
     ///   - isStandby: Whether the namespace goes on as a standby: then nothing ends, and only the file's next entries
     ///     write to it.
     /// - Returns: The namespace, and the moment that it shows.
@@ -104,6 +105,7 @@ extension Space {
         upTo sequence: UInt64? = nil,
         owner: OwnerRequest,
         persistent: Bool = false,
+        group: UInt32? = nil,
         asStandby isStandby: Bool = false
     ) throws(SpaceError) -> (Namespace, BackupMoment) {
         try SpaceError.attempt(Self.replaying, on: name) { () throws(SpaceError) in
@@ -134,7 +136,8 @@ extension Space {
             let options = NamespaceOptions(
                 mode: header.mode,
                 isPersistent: persistent || last.moment.isPersistent,
-                byteLimit: Int(clamping: header.byteLimit)
+                byteLimit: Int(clamping: header.byteLimit),
+                group: group
             )
             let source = ReplaySource(file, from: subject.beginning, to: last)
             let standby = isStandby ? Array(try LogFile.wholePath(of: path).utf8) : nil
