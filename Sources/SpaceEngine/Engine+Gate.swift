@@ -39,6 +39,12 @@ extension Engine {
         }
     }
 
+    /// How long a step waits for the gate that tidies up behind another one: not long if that has waited in vain for a
+    /// stopped process, which holds the gate still. What the step leaves undone, the end of this process does.
+    package func patienceToTidy(_ timeout: Duration) -> Duration {
+        control.gate.isKnownToBeStopped ? min(timeout, .milliseconds(100)) : timeout
+    }
+
     /// Waits for the gate, and returns whether its last holder was killed.
     @inline(never)
     private func waitForGate(_ timeout: Duration?) throws(SpaceError) -> Bool {

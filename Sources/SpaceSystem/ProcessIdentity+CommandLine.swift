@@ -26,19 +26,16 @@ extension ProcessIdentity {
         commandWords(of: pid).flatMap { command(in: $0, of: pid, runner: runner) } != nil
     }
 
-    /// Whether a process is the program `runner`, runs a command after `--`, and has one of these words before that.
-    package static func runsCommand(_ pid: Int32, runner: String, having words: [String]) -> Bool {
-        guard let line = commandWords(of: pid), command(in: line, of: pid, runner: runner) != nil else { return false }
-        let own = line.prefix { !isMark($0) }
-        return words.contains { word in
-            // An option's value may stand in its word.
-            own.contains { $0.elementsEqual(word.utf8) || $0.starts(with: "\(word)=".utf8) }
-        }
+    /// The words before `--` of a process that is the program `runner` and runs a command after it.
+    package static func wordsBeforeCommand(of pid: Int32, runner: String) -> [String]? {
+        guard let line = commandWords(of: pid), command(in: line, of: pid, runner: runner) != nil else { return nil }
+        return line.dropFirst().prefix { !isMark($0) }.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether a process is a program of this name.
-    package static func isProgram(_ pid: Int32, named name: String) -> Bool {
-        commandWords(of: pid).map { programName($0).elementsEqual(name.utf8) } ?? false
+    /// The words after a program's name, if a process is a program of this name.
+    package static func words(of pid: Int32, program name: String) -> [String]? {
+        guard let line = commandWords(of: pid), programName(line).elementsEqual(name.utf8) else { return nil }
+        return line.dropFirst().map { String(decoding: $0, as: UTF8.self) }
     }
 
     private typealias Word = ArraySlice<UInt8>

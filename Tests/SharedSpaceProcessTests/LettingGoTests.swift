@@ -40,6 +40,25 @@ struct LettingGoTests {
         #expect(try eventually { try namespace.possessions() == 0 })
     }
 
+    /// Who has waited in vain for a stopped process waits briefly for it when tidying up, and in full for the next one.
+    @Test func theSameStoppedProcessIsWaitedForOnce() throws {
+        let engine = try namespace.attempt("test") { $0.engine }
+        let hour = Duration.seconds(3600)
+        let obstacle = try stopped()
+        #expect(engine.patienceToTidy(hour) == hour)
+        let error = #expect(throws: SpaceError.self) { try namespace.write("late") }
+        #expect(error?.code == .holderStopped)
+        #expect(engine.patienceToTidy(hour) < .seconds(1))
+        #expect(engine.patienceToTidy(.milliseconds(1)) == .milliseconds(1))
+        try remove(obstacle)
+        #expect(engine.patienceToTidy(hour) == hour)
+        try obstacle.run("arm stop gateTaken")
+        try obstacle.send("write [\"half\"]")
+        try obstacle.waitUntilStopped()
+        #expect(engine.patienceToTidy(hour) == hour)
+        try remove(obstacle)
+    }
+
     /// The request is taken back later, although the process makes no other request.
     @Test func aRequestIsTakenBackLater() async throws {
         let responder = try await onThread {

@@ -1,6 +1,7 @@
-import SpaceRecipes
 import Testing
 import TupleCoding
+
+@testable import SpaceRecipes
 
 /// The deadlocks that are found among waits, without processes: the graph is given.
 @Suite("Deadlocks among waits")
@@ -226,5 +227,37 @@ struct DeadlockTests {
         #expect(told([-5000, -1]) == 1)
         #expect(told([5000, 5000], marks: [true, true]) == 0)
         #expect(told([5000, 5000], marks: [true, false]) == 1)
+    }
+}
+
+@Suite("Limits of commands")
+struct CommandLimitTests {
+    private func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+
+    @Test(
+        "A command line that ends its command in time",
+        arguments: [
+            "5 x", "0.5 x", "5s x", "1d x", "-s KILL 5 x", "-sINT 5 x", "--signal=SIGHUP 5 x", "--signal quit 5 x",
+            "-s 9 5 x", "-s CONT -k 1 5 x", "--kill-after=1m -s CONT 5 x", "--foreground -v 5 x", "-- 5 x",
+        ]
+    )
+    func timeouts(_ text: String) { #expect(CommandLimit.isSet(byTimeout: words(text))) }
+
+    @Test(
+        "One that does not",
+        arguments: ["", "5", "0 x", "0.0s x", "-s CONT 5 x", "-s STOP 5 x", "-s CONT -k 0 5 x", "--version", "x 5"]
+    )
+    func noTimeouts(_ text: String) { #expect(!CommandLimit.isSet(byTimeout: words(text))) }
+
+    @Test(
+        "The commands of the shell helper",
+        arguments: [
+            ("queue n q take --ttr 5s", true), ("queue n q take --ttr=5s", true), ("eval --wait 5s n", true),
+            ("eval n --wait=0.5", true), ("eval n", false), ("eval --wait n", false), ("lock n a --wait 5s", false),
+            ("claim n [] --deadline 5s", false),
+        ]
+    )
+    func runners(_ text: String, _ expected: Bool) {
+        #expect(CommandLimit.isSet(byRunner: words(text)) == expected)
     }
 }

@@ -198,7 +198,8 @@ struct CircleTests {
             for command in commands { try command.send("go\n") }
             #expect(try eventually { try waiting(runner, "n") == 2 })
             let shown = try show(runner)
-            #expect(shown.contains("perhaps a deadlock: ") && !shown.contains("\ndeadlock: "), "\(shown)")
+            #expect(shown.contains(" ends when a time has passed, with "), "\(shown)")
+            #expect(!shown.contains("\ndeadlock: "), "\(shown)")
             #expect(try runner.space("metrics", "n").output.contains(#"shared_space_deadlocks{namespace="n"} 0"#))
             try end(commands)
             try runner.space("delete", "n")
@@ -233,6 +234,26 @@ struct CircleTests {
             #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
             #expect(try runner.space("history", "n", "--deadlocks").output.contains("\(others[0].pid)"))
             try end(others + other + [limited])
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test(
+        "What only looks like a limit leaves a deadlock one",
+        arguments: [["space", "eval", "n", "--"], ["space", "eval", "--wait", "n", "--"], ["timeout", "0"]]
+    )
+    func noLimit(_ limiter: [String]) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            let other = try holders(runner, [("n", "b", "exec space lock n a -- true")])
+            let inner = ["space", "lock", "n", "a", "--", "sh", "-c", "exec space lock n b -- true"]
+            let unlimited = try runner.start("/usr/bin/env", limiter + inner)
+            #expect(try eventually { try waiting(runner, "n") == 1 })
+            try other[0].send("go\n")
+            #expect(try eventually { try show(runner).contains("\ndeadlock: ") })
+            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            try end(other + [unlimited])
             try runner.space("delete", "n")
         }
     }

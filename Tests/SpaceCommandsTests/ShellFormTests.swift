@@ -61,6 +61,7 @@ struct ShellFormTests {
             #expect(try runner.space("write", "jobs", "--limit", "64M", "[3]").ending != .exited(0))
             for bad in [
                 ["--limit", "x"], ["--limit", "-1"], ["--limit", "99999999999999999999G"], ["--group", "no such"],
+                ["--group", "4294967295"],
             ] {
                 #expect(try runner.start("space", ["write", "other"] + bad + ["[1]"]).wait() == .exited(64), "\(bad)")
             }

@@ -7,6 +7,32 @@ import Testing
 /// process, and a dump works because it needs no lock.
 @Suite("A stopped holder of the gate", .blocking, .timeLimit(.minutes(5)))
 struct StoppedHolderCommandTests {
+    @Test(
+        "What is held while a command runs changes nothing in the command's status, and the next has it",
+        arguments: [["lock", "n", "a"], ["semaphore", "n", "s", "--permits", "1"], ["elect", "n", "e"]]
+    )
+    func lettingGo(_ words: [String]) throws {
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        let holder = try Agent(root, "n")
+        let command = try runner.start(
+            "space",
+            words + ["--timeout", "200ms", "--", "sh", "-c", "echo held; read go; exit 3"]
+        )
+        #expect(try command.readLine() == "held")
+        try holder.run("arm stop gateTaken")
+        try holder.send("write [\"late\", 2]")
+        try holder.waitUntilStopped()
+        try command.send("go\n")
+        let result = try command.finish()
+        #expect(result.ending == .exited(3), "\(result.errors)")
+        #expect(result.errors.contains("process \(holder.pid)"), "\(result.errors)")
+        #expect(result.errors.contains("the command has ended all the same"), "\(result.errors)")
+        holder.resume()
+        #expect(try holder.line()?.hasPrefix("ok ") == true)
+        #expect(try runner.start("space", words + ["--", "true"]).finish().ending == .exited(0))
+    }
+
     @Test("Changes are 75 and name the holder, space-dump still prints, and afterwards all go on")
     func isNamed() throws {
         let root = try TemporaryRoot()

@@ -87,8 +87,16 @@ struct HoldingOptions: ParsableArguments {
             do throws(SpaceError) {
                 for held in holds.reversed() { try held.hold.release() }
             } catch {
+                switch error.code {
                 // The hold went with its namespace.
-                guard error.code == .namespaceDeleted else { throw error }
+                case .namespaceDeleted: break
+                case .holdLost: throw error
+                default:
+                    Messages.print(
+                        "space: \(error); the command has ended all the same, and what it held goes on with the end of "
+                            + "this process"
+                    )
+                }
             }
             return ending
         }

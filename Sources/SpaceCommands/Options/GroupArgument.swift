@@ -7,6 +7,8 @@ struct GroupArgument: ExpressibleByArgument, Sendable {
 
     init?(argument: String) {
         if let number = UInt32(argument) {
+            // chown(2): this number stands for no group.
+            guard number != .max else { return nil }
             id = number
             return
         }

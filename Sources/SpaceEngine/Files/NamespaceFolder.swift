@@ -35,6 +35,12 @@ package struct NamespaceFolder: ~Copyable {
                 "\(path.quotedForPeople) is a symbolic link or no folder",
                 advice: "look who made it, and remove it"
             )
+        } catch .permissionDenied {
+            throw .permissionDenied(
+                "\(path.quotedForPeople) is its owner's, who shares it with nobody, or with a group to which this process "
+                    + "does not belong",
+                advice: "a namespace is shared when it is made: space write NS --group GROUP"
+            )
         } catch {
             throw SpaceError(error, subject: path.quotedForPeople)
         }

@@ -1,5 +1,6 @@
 import Glibc
 package import SpaceSystem
+import Synchronization
 package import SystemPackage
 
 /// A lock between processes with a time-out, which knows its holder: the door and the gate.
@@ -41,6 +42,8 @@ package final class ProcessLock: Sendable {
     let words: LockWords
     private let queue: ThreadQueue
     private let spinPolicy = SpinPolicy()
+    /// The hold of a stopped process for whose end a thread of this process has waited in vain.
+    private let stopped = Mutex<Progress?>(nil)
 
     package init(_ name: Name, at address: UnsafeMutableRawPointer) throws(Errno) {
         self.name = name
@@ -113,8 +116,11 @@ package final class ProcessLock: Sendable {
         if !hasMoved, owner != 0, ProcFS.isGone(thread: owner) {
             throw Failure(lock: name, pid: 0, halt: nil, hasMoved: false, errno: nil, orphanedBy: owner)
         }
-        throw stoppedHolder(since: before)
-            ?? Failure(lock: name, pid: holderPID, halt: nil, hasMoved: hasMoved, errno: nil)
+        if let failure = stoppedHolder(since: before) {
+            stopped.withLock { $0 = before }
+            throw failure
+        }
+        throw Failure(lock: name, pid: holderPID, halt: nil, hasMoved: hasMoved, errno: nil)
     }
 
     /// What shows that a lock has changed hands: its holder's thread, and how often the lock was taken.
@@ -124,6 +130,13 @@ package final class ProcessLock: Sendable {
     }
 
     var progress: Progress { Progress(thread: mutex.owner, count: words.acquisitions.load()) }
+
+    /// Whether a thread of this process has waited in vain for the stopped process that holds the lock now, in the same
+    /// hold: to wait as long again helps nobody.
+    var isKnownToBeStopped: Bool {
+        guard let known = stopped.withLock({ $0 }) else { return false }
+        return stoppedHolder(since: known) != nil
+    }
 
     /// The failure that names the holder, if it is stopped and has held the lock without a break since an earlier look.
     ///

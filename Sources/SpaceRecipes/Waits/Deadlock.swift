@@ -48,11 +48,10 @@ package struct Deadlock: Hashable, Sendable {
         let doubtful = circles(in: waits) { _ in true }.filter { !$0.contains { named.contains($0.pid) } }
         func doubt(of circle: [Step]) -> Doubt {
             if let end = circle.compactMap(\.ends).min() { return .ends(end) }
-            if let step = circle.first(where: \.mayGoOn) { return .command(step.pid) }
             for step in circle {
                 if let limiter = knownLimiter(of: step.pid) { return .limited(step.pid, by: limiter) }
             }
-            return .other
+            return circle.first(where: \.mayGoOn).map { .command($0.pid) } ?? .other
         }
         return (sure.map { Deadlock($0, doubt: nil) }, doubtful.map { Deadlock($0, doubt: doubt(of: $0)) })
     }

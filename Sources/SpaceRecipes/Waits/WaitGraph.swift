@@ -52,10 +52,6 @@ package struct WaitGraph: Sendable {
 
     /// The name of the program that waits for the end of the command after its `--`.
     package static let runner = "space"
-    /// The words with which that program ends the command when a time has passed.
-    private static let limits = ["--ttr", "eval"]
-    /// Another program that does: timeout(1).
-    private static let limiter = "timeout"
 
     /// The waits, in the order of the rows.
     package let waits: [Wait]
@@ -74,10 +70,7 @@ package struct WaitGraph: Sendable {
                 children: processes.children(of:),
                 runsCommand: { ProcessIdentity.runsCommand($0, runner: Self.runner) },
                 waitsForChild: processes.waitsForChild,
-                limitsCommand: {
-                    ProcessIdentity.runsCommand($0, runner: Self.runner, having: Self.limits)
-                        || ProcessIdentity.isProgram($0, named: Self.limiter)
-                }
+                limitsCommand: { CommandLimit.isSet(by: $0) }
             ),
             limits: waits.limits
         )

@@ -180,7 +180,12 @@ extension NamespaceCore {
         }
         for (number, row) in rows ?? [] where hasEnded(row.session) {
             let isSubscription = !row.subscription.isEmpty
-            try? endWatcher(number, of: row.session, isSubscription: isSubscription, timeout: timeout)
+            try? endWatcher(
+                number,
+                of: row.session,
+                isSubscription: isSubscription,
+                timeout: timeout.map(engine.patienceToTidy)
+            )
         }
     }
 }

@@ -1,0 +1,74 @@
+import SpaceSystem
+
+/// Whether a process ends the command that it runs when a time has passed, as far as its command line says.
+///
+/// Known are `space queue … take --ttr D -- CMD`, `space eval --wait D … -- CMD`, and timeout(1) with a time above 0 and
+/// one of the signals that end a process unless it is ignored.
+enum CommandLimit {
+    static func isSet(by pid: Int32) -> Bool {
+        if let words = ProcessIdentity.wordsBeforeCommand(of: pid, runner: WaitGraph.runner) {
+            return isSet(byRunner: words)
+        }
+        return ProcessIdentity.words(of: pid, program: "timeout").map { isSet(byTimeout: $0) } ?? false
+    }
+
+    /// - Parameter words: The words between `space` and `--`.
+    static func isSet(byRunner words: [String]) -> Bool {
+        // Both take a duration, which begins with a digit; `--wait` alone sets no limit.
+        value(of: "--ttr", in: words) != nil || words.contains("eval") && value(of: "--wait", in: words) != nil
+    }
+
+    private static func value(of option: String, in words: [String]) -> Substring? {
+        for (index, word) in words.enumerated() {
+            var value: Substring?
+            if word.hasPrefix("\(option)=") {
+                value = word.dropFirst(option.count + 1)
+            } else if word == option {
+                value = words.dropFirst(index + 1).first.map { Substring($0) }
+            }
+            if let value, value.first?.isNumber == true { return value }
+        }
+        return nil
+    }
+
+    /// - Parameter words: The words after `timeout`: options, the time, and the command.
+    static func isSet(byTimeout words: [String]) -> Bool {
+        var rest = words[...]
+        var signal = "TERM"
+        var isKilled = false
+        while let word = rest.first, word.hasPrefix("-") {
+            rest.removeFirst()
+            if word == "--" { break }
+            let (name, value) = option(word, &rest)
+            switch name {
+            case "-s", "--signal": signal = value.uppercased()
+            case "-k", "--kill-after": isKilled = isPositive(value)
+            default: break
+            }
+        }
+        if signal.hasPrefix("SIG") { signal.removeFirst(3) }
+        guard let time = rest.first, rest.count > 1, isPositive(time) else { return false }
+        return isKilled || endings.contains(signal)
+    }
+
+    /// The names and numbers of the signals that end a process which does nothing about them.
+    private static let endings: Set<String> = ["TERM", "KILL", "INT", "HUP", "QUIT", "15", "9", "2", "1", "3"]
+
+    /// An option and its value, which stands in its word, or is the next.
+    private static func option(_ word: String, _ rest: inout ArraySlice<String>) -> (name: String, value: String) {
+        if word.hasPrefix("--") {
+            let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+            if parts.count == 2 { return (parts[0], parts[1]) }
+            let hasValue = word == "--signal" || word == "--kill-after"
+            return (word, hasValue ? rest.popFirst() ?? "" : "")
+        }
+        let name = String(word.prefix(2))
+        guard name == "-s" || name == "-k" else { return (name, "") }
+        return (name, word.count > 2 ? String(word.dropFirst(2)) : rest.popFirst() ?? "")
+    }
+
+    /// Whether a time of timeout(1) is above 0: a number, and perhaps a unit.
+    private static func isPositive(_ time: String) -> Bool {
+        Double(time.last?.isLetter == true ? String(time.dropLast()) : time).map { $0 > 0 } ?? false
+    }
+}
