@@ -39,8 +39,10 @@ extension Engine {
         }
     }
 
-    /// How long a step waits for the gate that tidies up behind another one: not long if that has waited in vain for a
-    /// stopped process, which holds the gate still. What the step leaves undone, the end of this process does.
+    /// How long a step waits for the gate that tidies up behind another one.
+    ///
+    /// It is not long if that has waited in vain for a stopped process, which holds the gate still. What the step leaves
+    /// undone, the end of this process does.
     package func patienceToTidy(_ timeout: Duration) -> Duration {
         control.gate.isKnownToBeStopped ? min(timeout, .milliseconds(100)) : timeout
     }

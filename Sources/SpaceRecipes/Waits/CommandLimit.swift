@@ -12,7 +12,7 @@ enum CommandLimit {
         return ProcessIdentity.words(of: pid, program: "timeout").map { isSet(byTimeout: $0) } ?? false
     }
 
-    /// - Parameter words: The words between `space` and `--`.
+    /// Whether `space` does, by the words between its name and `--`.
     static func isSet(byRunner words: [String]) -> Bool {
         // Both take a duration, which begins with a digit; `--wait` alone sets no limit.
         value(of: "--ttr", in: words) != nil || words.contains("eval") && value(of: "--wait", in: words) != nil
@@ -31,7 +31,7 @@ enum CommandLimit {
         return nil
     }
 
-    /// - Parameter words: The words after `timeout`: options, the time, and the command.
+    /// Whether timeout(1) does, by the words after its name: options, the time, and the command.
     static func isSet(byTimeout words: [String]) -> Bool {
         var rest = words[...]
         var signal = "TERM"
