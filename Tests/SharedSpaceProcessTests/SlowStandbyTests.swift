@@ -5,7 +5,8 @@ import Testing
 
 /// The standby's comparison of `LoggedCommitTests`, for longer.
 ///
-/// `SHARED_SPACE_OPERATIONS` says how many operations; a million take about 20 minutes.
+/// `SHARED_SPACE_OPERATIONS` says how many operations; a million take about 20 minutes in a release build, and
+/// 3 GiB of memory for the log and the namespaces.
 @Suite(.spaceTest, .slow, .serialized, .timeLimit(.minutes(120)))
 struct SlowStandbyTests {
     @Test func manyOperationsLeaveTheSameTables() throws {

@@ -72,6 +72,17 @@ struct CompletionTests {
         }
     }
 
+    @Test("The namespace may be typed with quotes or backslashes", arguments: shells)
+    func quoted(_ shell: String) throws {
+        try withRoot { (runner) throws in
+            let home = try TemporaryRoot()
+            let typed = [#"a\ b"#, #""a b""#, "'a b'", #"a" b""#]
+            try runner.space("set", "a b", "--persistent", "key", "4242")
+            let shown = try type(typed.map { "space get \($0) k\t" }, in: shell, runner, home: home.path)
+            #expect(shown.ranges(of: "4242\r\n").count == typed.count, "\(shown)")
+        }
+    }
+
     @Test("No part of a key is evaluated, at the completion or when the line is run", arguments: shells)
     func hostile(_ shell: String) throws {
         try withRoot { (runner) throws in

@@ -75,7 +75,9 @@ private struct CompletedLine {
     init(_ words: [String]) {
         var data: [String] = []
         var root: String?
-        var rest = words.dropFirst()
+        // fish hands over the words as it understands them, bash and zsh as they were typed.
+        let isTyped = CompletionShell.requesting != .fish
+        var rest = words.dropFirst().map { isTyped ? Self.unquoted($0) : $0 }[...]
         while let word = rest.popFirst(), word != "--" {
             if let value = word.split(separator: "=", maxSplits: 1).last, word.hasPrefix("--root=") {
                 root = String(value)
@@ -89,5 +91,25 @@ private struct CompletedLine {
         // The word that is being typed may be the namespace itself; then there is none to look into.
         namespace = data.count > 1 ? data[1] : nil
         space = Space(trusting: root, timeout: .seconds(1))
+    }
+
+    /// A typed word without its quotes and backslashes; nothing in it is expanded.
+    private static func unquoted(_ typed: String) -> String {
+        var word = ""
+        var quote: Character?
+        var rest = typed[...]
+        while let character = rest.popFirst() {
+            switch (quote, character) {
+            case (nil, "\\"): if let next = rest.popFirst() { word.append(next) }
+            case ("\"", "\\"):
+                // Between double quotes a backslash protects these alone.
+                let isEscape = rest.first.map { "\"\\$`".contains($0) } ?? false
+                word.append(isEscape ? rest.removeFirst() : character)
+            case (nil, "'"), (nil, "\""): quote = character
+            case (character, _): quote = nil
+            default: word.append(character)
+            }
+        }
+        return word
     }
 }
