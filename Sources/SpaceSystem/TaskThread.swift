@@ -61,3 +61,10 @@ package struct TaskHome: Sendable {
         Task(executorPreference: thread) { await body() }
     }
 }
+
+extension MonotonicInstant {
+    /// Suspends the task until this moment has come, even if the task is cancelled.
+    package func sleep() async {
+        while !hasPassed { try? await Task.sleep(for: remaining) }
+    }
+}

@@ -2,21 +2,10 @@ package import SpaceSystem
 import Synchronization
 
 /// A word to tasks that something has changed; a task that looks, and then waits, misses nothing.
-///
-/// Waits that have a limit share timers: one that ends early leaves its timer to the others, since most waits end early,
-/// and a timer of its own would cost each of them more than the wait.
 package final class Nudge: Sendable {
-    private struct Wait {
-        let continuation: CheckedContinuation<Void, Never>
-        let limit: MonotonicInstant?
-    }
-
     private struct State {
         var count: UInt64 = 0
-        var waits: [UInt64: Wait] = [:]
-        var next: UInt64 = 0
-        /// The moments at which a timer rings.
-        var timers: Set<MonotonicInstant> = []
+        var waits = LimitedWaits<CheckedContinuation<Void, Never>>()
     }
 
     private let state = Mutex(State())
@@ -29,54 +18,35 @@ package final class Nudge: Sendable {
     package func nudge() {
         let woken = state.withLock { state in
             state.count += 1
-            defer { state.waits = [:] }
-            return state.waits
+            return state.waits.removeAll()
         }
-        for wait in woken.values { wait.continuation.resume() }
+        for wait in woken { wait.resume() }
     }
 
     /// Waits until there was a nudge after a count, the moment has come, or the task is cancelled.
     package func wait(after seen: UInt64, until moment: MonotonicInstant? = nil) async {
-        let number = state.withLock { state in
-            state.next += 1
-            return state.next
-        }
+        let number = state.withLock { $0.waits.newNumber() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
+                let (isOver, timer) = state.withLock { state in
                     let isOver = state.count != seen || Task.isCancelled || moment?.hasPassed ?? false
-                    if !isOver {
-                        state.waits[number] = Wait(continuation: continuation, limit: moment)
-                        setTimer(&state)
-                    }
-                    return isOver
+                    return (isOver, isOver ? nil : state.waits.add(continuation, number, until: moment))
                 }
                 if isOver { continuation.resume() }
+                if let timer { start(timer) }
             }
         } onCancel: {
-            state.withLock { $0.waits.removeValue(forKey: number) }?.continuation.resume()
+            state.withLock { $0.waits.remove(number) }?.resume()
         }
     }
 
-    /// Makes sure that a timer rings when the first wait's limit comes.
-    private func setTimer(_ state: inout State) {
-        guard let first = state.waits.values.lazy.compactMap(\.limit).min() else { return }
-        if let set = state.timers.min(), set <= first { return }
-        state.timers.insert(first)
+    private func start(_ timer: MonotonicInstant) {
         TaskHome.daemon.start { [weak self] in
-            while !first.hasPassed { try? await Task.sleep(for: first.remaining) }
-            self?.ring(first)
+            await timer.sleep()
+            guard let self else { return }
+            let (over, next) = state.withLock { $0.waits.ring(timer) }
+            for wait in over { wait.resume() }
+            if let next { start(next) }
         }
-    }
-
-    private func ring(_ timer: MonotonicInstant) {
-        let over = state.withLock { state in
-            state.timers.remove(timer)
-            let over = state.waits.filter { $0.value.limit?.hasPassed ?? false }
-            for number in over.keys { state.waits[number] = nil }
-            setTimer(&state)
-            return over
-        }
-        for wait in over.values { wait.continuation.resume() }
     }
 }

@@ -56,22 +56,26 @@ final class EtcdMember: Sendable {
     ) async throws(EtcdFailure) -> Response {
         let flag = SentFlag()
         do {
-            return try await client.bidirectionalStreaming(
-                request: StreamingClientRequest(metadata: Self.metadata(token)) { writer in
-                    flag.set()
-                    try await writer.write(request)
-                },
-                descriptor: method.descriptor,
-                serializer: ProtobufSerializer<Request>(),
-                deserializer: ProtobufDeserializer<Response>(),
-                options: Self.options(timeLimit)
-            ) { response in
-                // To its end, with the status: a stream that is left before is reset, and after some resets the transport
-                // closes the connection.
-                var answer: Response?
-                for try await message in response.messages { answer = message }
-                guard let answer else { throw RPCError(code: .internalError, message: "an answer without a message") }
-                return answer
+            return try await TimeLimit.ofCalls.run(timeLimit) { [client] in
+                try await client.bidirectionalStreaming(
+                    request: StreamingClientRequest(metadata: Self.metadata(token)) { writer in
+                        flag.set()
+                        try await writer.write(request)
+                    },
+                    descriptor: method.descriptor,
+                    serializer: ProtobufSerializer<Request>(),
+                    deserializer: ProtobufDeserializer<Response>(),
+                    options: Self.options
+                ) { response in
+                    // To its end, with the status: a stream that is left before is reset, and after some resets the
+                    // transport closes the connection.
+                    var answer: Response?
+                    for try await message in response.messages { answer = message }
+                    guard let answer else {
+                        throw RPCError(code: .internalError, message: "an answer without a message")
+                    }
+                    return answer
+                }
             }
         } catch {
             throw EtcdFailure(error, of: url, wasSent: flag.isSet)
@@ -102,7 +106,7 @@ final class EtcdMember: Sendable {
                 descriptor: method.descriptor,
                 serializer: ProtobufSerializer<Request>(),
                 deserializer: ProtobufDeserializer<Response>(),
-                options: Self.options(nil)
+                options: Self.options
             ) { response in
                 for try await message in response.messages { receive(message) }
             }
@@ -112,14 +116,13 @@ final class EtcdMember: Sendable {
         throw EtcdFailure(.unanswered, "\(url) has ended the stream", isMembersOwn: true)
     }
 
-    private static func options(_ timeLimit: Duration?) -> CallOptions {
+    private static let options = {
         var options = CallOptions.defaults
-        options.timeout = timeLimit
         // The transport takes one limit for both directions.
         options.maxRequestMessageBytes = maximumAnswer
         options.maxResponseMessageBytes = maximumAnswer
         return options
-    }
+    }()
 
     private static func metadata(_ token: String?) -> Metadata {
         // A member without a leader then says so, and ends streams, instead of waiting for one.
