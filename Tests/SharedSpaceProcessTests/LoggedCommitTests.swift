@@ -83,6 +83,38 @@ struct LoggedCommitTests {
         #expect(walk.position.end == UInt64(try file.size))
     }
 
+    /// The log goes on if who ended it was killed between the log's end and its commit.
+    @Test func anEndThatWasNotCommittedIsNone() throws {
+        let namespace = try SpaceTest.namespace("n")
+        _ = try namespace.beginLog(to: log)
+        try namespace.write("job", 1)
+        let copy = try pair.standby()
+        let file = try LogFile.reading(log)
+        let end = try file.walk(behind: try #require(try file.subject()).beginning).position
+        var changes: [UInt8] = []
+        try namespace.attempt("test") { (core) throws(SpaceError) in
+            try core.read { (snapshot) throws(SpaceError) in
+                try snapshot.withCountersRow { $0.append(to: &changes) }
+            }
+        }
+        let moment = LogMoment(sequence: 9, time: 9, isPersistent: false)
+        let entry = LogEntry(changes, moment, behind: end)
+        let descriptor = try OwnedDescriptor.open(log, flags: O_RDWR)
+        try FileBytes.write(entry.bytes, to: descriptor.raw, at: Int(end.end))
+        // For those who follow, the log has ended until an entry comes.
+        let error = #expect(throws: SpaceError.self) {
+            try Standby(copy).follow(until: { false }) { #expect($0 == end.entry + 1) }
+        }
+        #expect(error?.code == .incompatible && error?.reason.contains("was ended") == true)
+        try namespace.write("job", 2)
+        try pair.expectSame(namespace, copy, "after the end")
+        #expect(try NamespaceContents(of: copy).entry == end.entry + 2)
+        #expect(try namespace.verify() == [] && copy.verify() == [])
+        try Standby.promote(copy)
+        try copy.setPersistent(false)
+        try copy.leave()
+    }
+
     /// Thousands of random operations of all kinds, of which a standby sees each.
     @Test(arguments: [StorageMode.fast, .guarded])
     func aStandbyIsTheSameByteForByte(_ mode: StorageMode) throws {
