@@ -254,7 +254,9 @@ struct CommandLimitTests {
         arguments: [
             ("queue n q take --ttr 5s", true), ("queue n q take --ttr=5s", true), ("eval --wait 5s n", true),
             ("eval n --wait=0.5", true), ("eval n", false), ("eval --wait n", false), ("lock n a --wait 5s", false),
-            ("claim n [] --deadline 5s", false),
+            ("claim n [] --deadline 5s", false), ("lock n eval --wait 5s", false),
+            ("semaphore queue a --ttr 5s", false),
+            ("--root eval lock n a --wait 5s", false), ("--root=/r --timeout 1s eval n --wait 5s", true),
         ]
     )
     func runners(_ text: String, _ expected: Bool) {

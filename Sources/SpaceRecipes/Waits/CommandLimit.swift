@@ -15,7 +15,24 @@ enum CommandLimit {
     /// Whether `space` does, by the words between its name and `--`.
     static func isSet(byRunner words: [String]) -> Bool {
         // Both take a duration, which begins with a digit; `--wait` alone sets no limit.
-        value(of: "--ttr", in: words) != nil || words.contains("eval") && value(of: "--wait", in: words) != nil
+        switch command(in: words) {
+        case "queue": value(of: "--ttr", in: words) != nil
+        case "eval": value(of: "--wait", in: words) != nil
+        default: false
+        }
+    }
+
+    /// The first word that is neither an option nor the value of one that may stand before the command.
+    private static func command(in words: [String]) -> String? {
+        var rest = words[...]
+        while let word = rest.popFirst() {
+            if word == "--root" || word == "--timeout" {
+                rest = rest.dropFirst()
+            } else if !word.hasPrefix("-") {
+                return word
+            }
+        }
+        return nil
     }
 
     private static func value(of option: String, in words: [String]) -> Substring? {
