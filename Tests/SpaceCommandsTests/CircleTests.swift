@@ -258,6 +258,28 @@ struct CircleTests {
         }
     }
 
+    @Test("A time limit for all processes of a circle leaves it a deadlock")
+    func limitForAll() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            let script = """
+                space lock n a -- sh -c 'echo one; read go < "$0"; exec space lock n b -- true' "$SHARED_SPACE_ROOT/.1" &
+                space lock n b -- sh -c 'echo two; read go < "$0"; exec space lock n a -- true' "$SHARED_SPACE_ROOT/.2" &
+                wait
+                """
+            for name in [".1", ".2"] { #expect(mkfifo("\(runner.root)/\(name)", 0o600) == 0) }
+            let job = try runner.start("/usr/bin/env", ["timeout", "600", "sh", "-c", script])
+            #expect(Set([try job.readLine(), try job.readLine()]) == ["one", "two"])
+            #expect(try runner.shell("echo go > $SHARED_SPACE_ROOT/.1; echo go > $SHARED_SPACE_ROOT/.2").status == 0)
+            #expect(try eventually { try show(runner).contains("\ndeadlock: ") })
+            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            job.signal(SIGTERM)
+            _ = try job.finish()
+            try runner.space("delete", "n")
+        }
+    }
+
     @Test("A command that waits in the background makes a circle that may end by itself")
     func background() throws {
         try withRoot { (runner) throws in

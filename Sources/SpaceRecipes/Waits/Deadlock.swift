@@ -27,30 +27,42 @@ package struct Deadlock: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - waits: The waits.
-    ///   - limiter: The process that ends another when a time has passed; it is asked for only if there is a circle.
+    ///   - limiters: The processes that end another when a time has passed; it is asked for only if there is a circle.
     /// - Returns: The circles.
     static func all(
         in waits: [WaitGraph.Wait],
-        limiter: (Int32) -> Int32?
+        limiters: (Int32) -> [Int32]
     ) -> (deadlocks: [Deadlock], doubtful: [Deadlock]) {
         func lasts(_ wait: Step) -> Bool { wait.ends == nil && !wait.mayGoOn }
-        var limiters: [Int32: Int32?] = [:]
-        func knownLimiter(of pid: Int32) -> Int32? {
-            let known = limiters[pid] ?? limiter(pid)
-            limiters[pid] = .some(known)
-            return known
+        var known: [Int32: [Int32]] = [:]
+        func knownLimiters(of pid: Int32) -> [Int32] {
+            let found = known[pid] ?? limiters(pid)
+            known[pid] = found
+            return found
         }
-        var sure = circles(in: waits, lasts: lasts)
-        if sure.contains(where: { $0.contains { knownLimiter(of: $0.pid) != nil } }) {
-            sure = circles(in: waits) { lasts($0) && knownLimiter(of: $0.pid) == nil }
+        /// Who ends a part of a circle. One that would end all of it, as a time limit for a whole job does, lets none of
+        /// its processes go on.
+        func partial(_ circle: [Step]) -> [(pid: Int32, limiter: Int32)] {
+            circle.compactMap { step in
+                let limiter = knownLimiters(of: step.pid).first { limiter in
+                    !circle.allSatisfy { $0.pid == limiter || knownLimiters(of: $0.pid).contains(limiter) }
+                }
+                return limiter.map { (step.pid, $0) }
+            }
         }
+        var limited: Set<Int32> = []
+        var sure: [[Step]]
+        repeat {
+            sure = circles(in: waits) { lasts($0) && !limited.contains($0.pid) }
+            let found = sure.flatMap(partial).map(\.pid)
+            limited.formUnion(found)
+            if found.isEmpty { break }
+        } while true
         let named = Set(sure.flatMap { $0.map(\.pid) })
         let doubtful = circles(in: waits) { _ in true }.filter { !$0.contains { named.contains($0.pid) } }
         func doubt(of circle: [Step]) -> Doubt {
             if let end = circle.compactMap(\.ends).min() { return .ends(end) }
-            for step in circle {
-                if let limiter = knownLimiter(of: step.pid) { return .limited(step.pid, by: limiter) }
-            }
+            if let (pid, limiter) = partial(circle).first { return .limited(pid, by: limiter) }
             return circle.first(where: \.mayGoOn).map { .command($0.pid) } ?? .other
         }
         return (sure.map { Deadlock($0, doubt: nil) }, doubtful.map { Deadlock($0, doubt: doubt(of: $0)) })

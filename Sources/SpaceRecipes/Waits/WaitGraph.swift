@@ -86,7 +86,7 @@ package struct WaitGraph: Sendable {
     package init(_ waits: [Wait], busy: Set<Int32>, processes: ProcessView, limits: [Int32: Int64] = [:]) {
         self.waits = waits + CommandWaits(processes, waiting: Set(waits.map(\.pid)), busy: busy, limits).all
         (deadlocks, doubtful) = Deadlock.all(in: self.waits) { pid in
-            processes.ancestors(of: pid).first(where: processes.limitsCommand)
+            processes.ancestors(of: pid).filter(processes.limitsCommand)
         }
     }
 
