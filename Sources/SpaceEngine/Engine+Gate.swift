@@ -39,11 +39,11 @@ extension Engine {
         }
     }
 
-    /// How long a step waits for the gate that tidies up behind another one.
+    /// How long a clean-up step waits for the gate.
     ///
-    /// It is not long if that has waited in vain for a stopped process, which holds the gate still. What the step leaves
-    /// undone, the end of this process does.
-    package func patienceToTidy(_ timeout: Duration) -> Duration {
+    /// If a wait of this process has timed out because a stopped process holds the gate, and that process has held it since,
+    /// a clean-up step waits only briefly. If the step then fails, the end of this process releases what it would have.
+    package func cleanUpPatience(_ timeout: Duration) -> Duration {
         control.gate.isKnownToBeStopped ? min(timeout, .milliseconds(100)) : timeout
     }
 

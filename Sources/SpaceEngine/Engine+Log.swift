@@ -137,7 +137,7 @@ extension Engine {
         }
     }
 
-    /// Appends an entry that changes nothing and tells those who follow the log that it ends.
+    /// Appends an entry that changes nothing and tells the log's followers that the log ends.
     ///
     /// If this process is killed before its commit, the log goes on: the next writer applies the entry and appends its own.
     private func appendEnd(to log: any CommitLog, behind position: LogPosition) throws(SpaceError) {

@@ -1,8 +1,8 @@
 /// Waits of tasks, some of which have a limit, for use under a lock.
 ///
-/// They share timers: a wait that ends early leaves its timer to the others, since most waits end early, and a timer of its
-/// own would cost each of them more than the wait. Who adds a wait or has heard a timer starts the timer that is returned,
-/// once the lock is released, and calls ``ring(_:)`` when its moment has come.
+/// The waits share timers, because most waits end early, and a timer costs more than a wait. The timer of a wait that ended
+/// early serves the next one. The caller starts each timer that ``add(_:_:until:)`` or ``ring(_:)`` returns, after it has
+/// released the lock, and calls ``ring(_:)`` at the timer's moment.
 package struct LimitedWaits<Payload> {
     private var waits: [UInt64: (wait: Payload, limit: MonotonicInstant?)] = [:]
     private var last: UInt64 = 0
@@ -19,10 +19,11 @@ package struct LimitedWaits<Payload> {
 
     /// Adds a wait.
     ///
-    /// - Returns: The moment at which a timer has to ring; `nil`: those that there are do.
+    /// - Returns: The moment of a timer that the caller must start, or `nil` if an earlier timer is set.
+    /// - Complexity: O(timers), which are one or two as a rule.
     package mutating func add(_ wait: Payload, _ number: UInt64, until limit: MonotonicInstant?) -> MonotonicInstant? {
         waits[number] = (wait, limit)
-        return limit == nil ? nil : newTimer()
+        return limit.flatMap { newTimer(at: $0) }
     }
 
     /// Removes a wait.
@@ -35,9 +36,10 @@ package struct LimitedWaits<Payload> {
         return waits.values.map(\.wait)
     }
 
-    /// Ends the waits whose limit has come, when a timer rings.
+    /// Ends the waits whose limit has come; called at a timer's moment.
     ///
-    /// - Returns: The waits, and the moment at which another timer has to ring.
+    /// - Returns: The waits, and the moment of a timer that the caller must start, if one is needed.
+    /// - Complexity: O(waits).
     package mutating func ring(_ timer: MonotonicInstant) -> (over: [Payload], timer: MonotonicInstant?) {
         timers.remove(timer)
         var over: [Payload] = []
@@ -45,13 +47,14 @@ package struct LimitedWaits<Payload> {
             over.append(wait)
             waits[number] = nil
         }
-        return (over, newTimer())
+        let first = waits.values.lazy.compactMap(\.limit).min()
+        return (over, first.flatMap { newTimer(at: $0) })
     }
 
-    private mutating func newTimer() -> MonotonicInstant? {
-        guard let first = waits.values.lazy.compactMap(\.limit).min() else { return nil }
-        if let earliest = timers.min(), earliest <= first { return nil }
-        timers.insert(first)
-        return first
+    /// Notes a timer for a limit, unless one is set for that moment or an earlier one.
+    private mutating func newTimer(at limit: MonotonicInstant) -> MonotonicInstant? {
+        if let earliest = timers.min(), earliest <= limit { return nil }
+        timers.insert(limit)
+        return limit
     }
 }

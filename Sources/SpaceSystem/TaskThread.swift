@@ -63,7 +63,7 @@ package struct TaskHome: Sendable {
 }
 
 extension MonotonicInstant {
-    /// Suspends the task until this moment has come, even if the task is cancelled.
+    /// Suspends the task until this moment; a cancellation does not end the sleep.
     package func sleep() async {
         while !hasPassed { try? await Task.sleep(for: remaining) }
     }

@@ -40,22 +40,23 @@ struct LettingGoTests {
         #expect(try eventually { try namespace.possessions() == 0 })
     }
 
-    /// Who has waited in vain for a stopped process waits briefly for it when tidying up, and in full for the next one.
+    /// After a time-out at a stopped holder of the gate, clean-up waits briefly during the same hold, and in full during
+    /// the next one.
     @Test func theSameStoppedProcessIsWaitedForOnce() throws {
         let engine = try namespace.attempt("test") { $0.engine }
         let hour = Duration.seconds(3600)
         let obstacle = try stopped()
-        #expect(engine.patienceToTidy(hour) == hour)
+        #expect(engine.cleanUpPatience(hour) == hour)
         let error = #expect(throws: SpaceError.self) { try namespace.write("late") }
         #expect(error?.code == .holderStopped)
-        #expect(engine.patienceToTidy(hour) < .seconds(1))
-        #expect(engine.patienceToTidy(.milliseconds(1)) == .milliseconds(1))
+        #expect(engine.cleanUpPatience(hour) < .seconds(1))
+        #expect(engine.cleanUpPatience(.milliseconds(1)) == .milliseconds(1))
         try remove(obstacle)
-        #expect(engine.patienceToTidy(hour) == hour)
+        #expect(engine.cleanUpPatience(hour) == hour)
         try obstacle.run("arm stop gateTaken")
         try obstacle.send("write [\"half\"]")
         try obstacle.waitUntilStopped()
-        #expect(engine.patienceToTidy(hour) == hour)
+        #expect(engine.cleanUpPatience(hour) == hour)
         try remove(obstacle)
     }
 

@@ -83,7 +83,7 @@ struct LoggedCommitTests {
         #expect(walk.position.end == UInt64(try file.size))
     }
 
-    /// The log goes on if who ended it was killed between the log's end and its commit.
+    /// If the process that ends a log is killed between the entry and its commit, the log goes on.
     @Test func anEndThatWasNotCommittedIsNone() throws {
         let namespace = try SpaceTest.namespace("n")
         _ = try namespace.beginLog(to: log)
@@ -101,7 +101,7 @@ struct LoggedCommitTests {
         let entry = LogEntry(changes, moment, behind: end)
         let descriptor = try OwnedDescriptor.open(log, flags: O_RDWR)
         try FileBytes.write(entry.bytes, to: descriptor.raw, at: Int(end.end))
-        // For those who follow, the log has ended until an entry comes.
+        // A follower takes the log for ended until an entry comes.
         let error = #expect(throws: SpaceError.self) {
             try Standby(copy).follow(until: { false }) { #expect($0 == end.entry + 1) }
         }

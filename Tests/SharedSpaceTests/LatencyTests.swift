@@ -126,7 +126,7 @@ struct LatencyTests {
         switch kind {
         case "truncated": #expect(truncate(path, 100) == 0)
         case "overwritten":
-            // A byte of the life's number, which is random: another value, whatever it is.
+            // This byte of the life's number is random; inverting it always changes it.
             try root.overwrite("n/latency", [try root.bytes(of: "n/latency")[20] ^ 0xff], at: 20)
         case "another's":
             let other = try SpaceTest.namespace(.fast, "other")

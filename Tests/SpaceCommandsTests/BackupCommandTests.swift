@@ -212,7 +212,7 @@ struct BackupCommandTests {
             #expect(lines.count == 3)
             guard case .int(let size)? = try Value(json: lines[2])["bytes"] else { throw TestFailure("no size") }
             let third = whole.count - size
-            // A row of the second moment: only its checksum tells.
+            // The changed byte is in a row of the second moment, so only the checksum shows the change.
             var changed = whole
             changed[third - 1] ^= 1
             try write(changed, toFile: file)

@@ -28,6 +28,21 @@ struct CircleTests {
         }
     }
 
+    /// Runs a test with a namespace `n` that keeps its changes, and deletes it.
+    private func withNamespace(_ test: (CommandRunner) throws -> Void) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("history", "n", "1000")
+            try test(runner)
+            try runner.space("delete", "n")
+        }
+    }
+
+    /// Waits until the history has one deadlock.
+    private func isToldOnce(_ runner: CommandRunner) throws -> Bool {
+        try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 }
+    }
+
     private func end(_ commands: [RunningCommand]) throws {
         for command in commands { command.signal(SIGTERM) }
         for command in commands { _ = try command.finish() }
@@ -43,9 +58,7 @@ struct CircleTests {
 
     @Test("A deadlock is in the history, as text and as JSON, and a watcher is told")
     func history() throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            try runner.space("history", "n", "1000")
+        try withNamespace { (runner) throws in
             #expect(try runner.space("history", "n", "--deadlocks").output == "")
             let watch = try runner.start("space", ["watch", "n", "--events", "deadlock", "--max", "1"])
             #expect(try watch.readLine()?.contains("ready") == true)
@@ -70,7 +83,6 @@ struct CircleTests {
             #expect(try runner.space("history", "n", "--deadlocks", "5").status == 64)
             #expect(try runner.space("history", "n", "--json").status == 64)
             _ = try watch.finish()
-            try runner.space("delete", "n")
         }
     }
 
@@ -84,9 +96,7 @@ struct CircleTests {
         ]
     )
     func kinds(_ first: String, _ second: String, _ kind: String) throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            try runner.space("history", "n", "1000")
+        try withNamespace { (runner) throws in
             let commands = try [(first, second), (second, first)].map { (held, asked) throws in
                 let script = "echo held; read go; exec space \(asked) -- true"
                 let words = held.split(separator: " ").map(String.init) + ["--", "sh", "-c", script]
@@ -95,20 +105,17 @@ struct CircleTests {
                 return command
             }
             for command in commands { try command.send("go\n") }
-            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            #expect(try isToldOnce(runner))
             let told = try runner.space("history", "n", "--deadlocks").output
             #expect(told.contains("waits for the \(kind) \"x\" of \(commands[0].pid)"), "\(told)")
             for command in commands { #expect(told.contains("\(command.pid) waits for its command"), "\(told)") }
             try end(commands)
-            try runner.space("delete", "n")
         }
     }
 
     @Test("A circle through an answer is told, unless the request has a time-out")
     func requests() throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            try runner.space("history", "n", "1000")
+        try withNamespace { (runner) throws in
             // The responder's command needs the lock of the process that asks.
             let command = ["--", "sh", "-c", "exec space lock n a -- true"]
             let responder = try runner.start("space", ["respond", "n", "r"] + command)
@@ -122,20 +129,17 @@ struct CircleTests {
 
             let asker = try holders(runner, [("n", "a", "exec space request n r --wait")])
             try asker[0].send("go\n")
-            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            #expect(try isToldOnce(runner))
             let told = try runner.space("history", "n", "--deadlocks").output
             #expect(told.contains("waits for the answer to \"r\" from \(responder.pid)"), "\(told)")
             #expect(told.contains("waits for the lock \"a\" of \(asker[0].pid)"), "\(told)")
             try end(asker + [responder])
-            try runner.space("delete", "n")
         }
     }
 
     @Test("A circle through one that only stands before another in a queue names it, and ends when it gives up")
     func behind() throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            try runner.space("history", "n", "1000")
+        try withNamespace { (runner) throws in
             let script = ["--", "sh", "-c", "echo held; read go; exec space lock n b -- true"]
             let sharer = try runner.start("space", ["lock", "n", "--shared", "a"] + script)
             #expect(try sharer.readLine() == "held")
@@ -145,7 +149,7 @@ struct CircleTests {
             try holder.send("go\n")
             #expect(try eventually { try waiting(runner, "n") == 2 })
             try sharer.send("go\n")
-            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            #expect(try isToldOnce(runner))
             let told = try runner.space("history", "n", "--deadlocks").output
             #expect(told.contains("waits for the lock \"a\" behind \(between.pid)"), "\(told)")
             #expect(try runner.space("history", "n", "--deadlocks", "--json").output.contains("\"behind\":true"))
@@ -154,7 +158,6 @@ struct CircleTests {
             between.signal(SIGTERM)
             for command in [between, holder, sharer] { _ = try command.finish() }
             #expect(try waiting(runner, "n") == 0)
-            try runner.space("delete", "n")
         }
     }
 
@@ -211,9 +214,7 @@ struct CircleTests {
         arguments: [["space", "queue", "n", "q", "take", "--ttr", "10m", "--"], ["timeout", "600"]]
     )
     func limitedFromOutside(_ limiter: [String]) throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            try runner.space("history", "n", "1000")
+        try withNamespace { (runner) throws in
             try runner.space("queue", "n", "q", "put", "1")
             let other = try holders(runner, [("n", "b", "exec space lock n a -- true")])
             let inner = ["space", "lock", "n", "a", "--", "sh", "-c", "exec space lock n b -- true"]
@@ -225,16 +226,15 @@ struct CircleTests {
             #expect(shown.contains("a circle that \(limited.pid) ends when a time has passed"), "\(shown)")
             #expect(!shown.contains("\ndeadlock: "), "\(shown)")
             #expect(try runner.space("metrics", "n").output.contains(#"shared_space_deadlocks{namespace="n"} 0"#))
-            // A circle beside it is told, and it is not.
+            // Only the deadlock beside this circle is told.
             let others = try holders(
                 runner,
                 [("n", "c", "exec space lock n d -- true"), ("n", "d", "exec space lock n c -- true")]
             )
             for command in others { try command.send("go\n") }
-            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            #expect(try isToldOnce(runner))
             #expect(try runner.space("history", "n", "--deadlocks").output.contains("\(others[0].pid)"))
             try end(others + other + [limited])
-            try runner.space("delete", "n")
         }
     }
 
@@ -243,26 +243,21 @@ struct CircleTests {
         arguments: [["space", "eval", "n", "--"], ["space", "eval", "--wait", "n", "--"], ["timeout", "0"]]
     )
     func noLimit(_ limiter: [String]) throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            try runner.space("history", "n", "1000")
+        try withNamespace { (runner) throws in
             let other = try holders(runner, [("n", "b", "exec space lock n a -- true")])
             let inner = ["space", "lock", "n", "a", "--", "sh", "-c", "exec space lock n b -- true"]
             let unlimited = try runner.start("/usr/bin/env", limiter + inner)
             #expect(try eventually { try waiting(runner, "n") == 1 })
             try other[0].send("go\n")
             #expect(try eventually { try show(runner).contains("\ndeadlock: ") })
-            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            #expect(try isToldOnce(runner))
             try end(other + [unlimited])
-            try runner.space("delete", "n")
         }
     }
 
     @Test("A time limit for all processes of a circle leaves it a deadlock")
     func limitForAll() throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            try runner.space("history", "n", "1000")
+        try withNamespace { (runner) throws in
             let script = """
                 space lock n a -- sh -c 'echo one; read go < "$0"; exec space lock n b -- true' "$SHARED_SPACE_ROOT/.1" &
                 space lock n b -- sh -c 'echo two; read go < "$0"; exec space lock n a -- true' "$SHARED_SPACE_ROOT/.2" &
@@ -273,18 +268,15 @@ struct CircleTests {
             #expect(Set([try job.readLine(), try job.readLine()]) == ["one", "two"])
             #expect(try runner.shell("echo go > $SHARED_SPACE_ROOT/.1; echo go > $SHARED_SPACE_ROOT/.2").status == 0)
             #expect(try eventually { try show(runner).contains("\ndeadlock: ") })
-            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            #expect(try isToldOnce(runner))
             job.signal(SIGTERM)
             _ = try job.finish()
-            try runner.space("delete", "n")
         }
     }
 
     @Test("A command that waits in the background makes a circle that may end by itself")
     func background() throws {
-        try withRoot { (runner) throws in
-            try runner.space("write", "--persistent", "n", "[1]")
-            try runner.space("history", "n", "1000")
+        try withNamespace { (runner) throws in
             let commands = try holders(
                 runner,
                 [("a", "b"), ("b", "a")].map {
@@ -303,9 +295,8 @@ struct CircleTests {
             // Once the shells only wait for their children, it is one.
             for command in commands { try command.send("end\n") }
             #expect(try eventually { try show(runner).contains("\ndeadlock: ") })
-            #expect(try eventually { try runner.space("history", "n", "--deadlocks").lines.count == 1 })
+            #expect(try isToldOnce(runner))
             try end(commands)
-            try runner.space("delete", "n")
         }
     }
 

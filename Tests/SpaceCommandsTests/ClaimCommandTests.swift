@@ -341,7 +341,7 @@ struct TransactionCommandTests {
             #expect(result.ending == .exited(status), "\(result.errors)")
             #expect(result.output == "")
             #expect(result.errors.contains("standard input, line 3"), "\(result.errors)")
-            // What can be wrong only in the transaction, and not with the line itself.
+            // These lines are well formed, and fail in the transaction.
             let isFoundThere = status != 65 || line.contains("word")
             #expect(!isFoundThere || result.errors.contains("nothing was changed"), "\(result.errors)")
             #expect(try runner.tuples("jobs") == ["[1]"])

@@ -132,7 +132,7 @@ struct LogCommandTests {
             )
             #expect(try other.space.namespaceNames() == [])
 
-            // Nothing has changed since the backup: the file says all the same that it is a log now.
+            // No row has changed since the backup; the file still records that it is a log now.
             try runner.space("backup", "n", "--to", log, "--each-commit")
             let follower = try runner.start("space", follow)
             #expect(try follower.readLine()?.hasPrefix(#"{"entry":"#) == true)
@@ -144,7 +144,7 @@ struct LogCommandTests {
             #expect(try standby.get("k") == Value.int(1))
             #expect(try runner.start("space", follow).finish().errors.contains("was ended"))
 
-            // It goes on in the same file, and the standby with it.
+            // The log begins again in the same file, and the standby follows it.
             try runner.space("set", "n", "k", "2")
             try runner.space("backup", "n", "--to", log, "--each-commit")
             let second = try runner.start("space", follow)

@@ -1,7 +1,7 @@
 import SpaceSystem
 import Testing
 
-/// Waits with limits that share timers; the moments are made up, and no time passes.
+/// Waits with limits that share timers; the tests choose all moments, and no time passes.
 struct LimitedWaitsTests {
     private let past = MonotonicInstant(nanoseconds: 1)
     private let future = MonotonicInstant.now.advanced(by: .seconds(3600))
@@ -29,7 +29,7 @@ struct LimitedWaitsTests {
         #expect(over == ["over"] && timer == future)
         #expect(waits.remove(numbers[0]) == nil)
         #expect(Set(waits.removeAll()) == ["stays", "without"])
-        // The timer that is still to ring finds nothing, and no other is needed.
+        // The timer that is still set finds no wait.
         let (none, last) = waits.ring(future)
         #expect(none.isEmpty && last == nil)
     }

@@ -111,7 +111,7 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    /// Prints the whole moments of a file, and says what is behind them if that is none.
+    /// Prints the complete moments of a file, and reports damage or an incomplete moment behind them.
     private func printMoments(of path: String) throws {
         let contents = try Space.contents(ofBackup: path)
         try Output.print(lines: contents.moments.map { Self.line($0) })

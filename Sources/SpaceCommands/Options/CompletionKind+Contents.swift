@@ -75,7 +75,7 @@ private struct CompletedLine {
     init(_ words: [String]) {
         var data: [String] = []
         var root: String?
-        // fish hands over the words as it understands them, bash and zsh as they were typed.
+        // fish passes words without their quotes; bash and zsh pass them as typed.
         let isTyped = CompletionShell.requesting != .fish
         var rest = words.dropFirst().map { isTyped ? Self.unquoted($0) : $0 }[...]
         while let word = rest.popFirst(), word != "--" {
@@ -93,7 +93,7 @@ private struct CompletedLine {
         space = Space(trusting: root, timeout: .seconds(1))
     }
 
-    /// A typed word without its quotes and backslashes; nothing in it is expanded.
+    /// Removes the quotes and backslashes of a typed word, and expands nothing.
     private static func unquoted(_ typed: String) -> String {
         var word = ""
         var quote: Character?
@@ -102,7 +102,7 @@ private struct CompletedLine {
             switch (quote, character) {
             case (nil, "\\"): if let next = rest.popFirst() { word.append(next) }
             case ("\"", "\\"):
-                // Between double quotes a backslash protects these alone.
+                // bash(1): between double quotes a backslash quotes only these characters.
                 let isEscape = rest.first.map { "\"\\$`".contains($0) } ?? false
                 word.append(isEscape ? rest.removeFirst() : character)
             case (nil, "'"), (nil, "\""): quote = character

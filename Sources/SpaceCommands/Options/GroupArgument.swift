@@ -7,7 +7,7 @@ struct GroupArgument: ExpressibleByArgument, Sendable {
 
     init?(argument: String) {
         if let number = UInt32(argument) {
-            // chown(2): this number stands for no group.
+            // chown(2): this number leaves a file's group as it is.
             guard number != .max else { return nil }
             id = number
             return

@@ -8,7 +8,7 @@ struct SizeArgument: ExpressibleByArgument, Sendable {
         let digits = argument.prefix { $0.isASCII && $0.isNumber }
         let shifts = ["": 0, "K": 10, "M": 20, "G": 30, "T": 40]
         var unit = argument.dropFirst(digits.count).uppercased()
-        // 1 KiB is 1 K; a KB is a thousand bytes for some, and is refused.
+        // `KiB` means `K`. `KB` is refused, because to some users it means 1000 bytes.
         if unit.count == 3, unit.hasSuffix("IB") { unit.removeLast(2) }
         guard let number = Int(digits), let shift = shifts[unit] else { return nil }
         let (bytes, isBeyond) = number.multipliedReportingOverflow(by: 1 << shift)

@@ -91,7 +91,7 @@ enum Words {
         }
     }
 
-    /// The words with the options that may stand before the command after it.
+    /// Moves the options that may stand before the command behind it.
     private static func commandFirst(_ words: [String]) -> [String] {
         var rest = words[...]
         let options = popCommonOptions(&rest)
@@ -111,7 +111,7 @@ enum Words {
         return options
     }
 
-    /// A request for help in the parser's form; help needs no root.
+    /// Puts a request for help into the parser's form, without `--root` and `--timeout`, which help does not need.
     ///
     /// - Parameter words: What follows `help`.
     /// - Returns: The words.

@@ -15,7 +15,7 @@ final class Terminal {
     private var isOpen = true
     private let signals: TerminalSignals
 
-    /// Whether the terminal can do more than print one line after the other, as far as the environment says.
+    /// Whether the terminal can move its cursor; `TERM=dumb` says that it cannot.
     private static var hasCursor: Bool { getenv("TERM").map { String(cString: $0) } != "dumb" }
 
     /// Opens the terminal; `nil` if `output` is none, or a dumb one.

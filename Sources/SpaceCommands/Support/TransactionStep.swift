@@ -135,7 +135,7 @@ struct TransactionStep {
         }
     }
 
-    /// Runs `body` for the step; an error says which line it was.
+    /// Runs `body` for the step, and adds the step's line to its error.
     func named<R>(_ body: () throws(SpaceError) -> R) throws(SpaceError) -> R {
         do throws(SpaceError) { return try body() } catch { throw named(error) }
     }
@@ -190,7 +190,7 @@ struct TransactionStep {
 
     private func found(_ tuple: String?, _ template: Template) throws -> String {
         if let tuple { return tuple }
-        guard isOptional else { throw nothingFound("no tuple matches \(PeopleText.escaped(template.json))") }
+        guard isOptional else { throw nothingFound("no tuple matches \(template.json.shortenedForPeople)") }
         return "null"
     }
 

@@ -224,14 +224,27 @@ extension Unicode.Scalar {
 extension String {
     /// The string for use in messages: in quotes, cut to a readable length, its control characters escaped.
     package var quotedForPeople: String {
-        var text = "\""
-        for scalar in unicodeScalars.prefix(80) {
-            switch scalar {
-            case "\"", "\\": text += "\\\(scalar)"
-            case _ where scalar.isControl: text += scalar.escaped
-            default: text.unicodeScalars.append(scalar)
+        "\"\(text { $0 == "\"" || $0 == "\\" ? "\\\($0)" : nil })\""
+    }
+
+    /// The string for use in messages without quotes, such as JSON: cut to a readable length, its control characters
+    /// escaped.
+    package var shortenedForPeople: String { text { _ in nil } }
+
+    /// The first 80 characters, escaped.
+    ///
+    /// - Parameter escape: The text for a character that is no control character; `nil` if it needs no escape.
+    /// - Returns: The text.
+    private func text(escaping escape: (Unicode.Scalar) -> String?) -> String {
+        let longest = 80
+        var text = ""
+        for scalar in unicodeScalars.prefix(longest) {
+            if let escaped = escape(scalar) ?? (scalar.isControl ? scalar.escaped : nil) {
+                text += escaped
+            } else {
+                text.unicodeScalars.append(scalar)
             }
         }
-        return text + (unicodeScalars.count > 80 ? "…\"" : "\"")
+        return unicodeScalars.dropFirst(longest).isEmpty ? text : text + "…"
     }
 }

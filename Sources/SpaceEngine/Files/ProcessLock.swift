@@ -42,7 +42,7 @@ package final class ProcessLock: Sendable {
     let words: LockWords
     private let queue: ThreadQueue
     private let spinPolicy = SpinPolicy()
-    /// The hold of a stopped process for whose end a thread of this process has waited in vain.
+    /// The last hold by a stopped process at which a wait of this process timed out.
     private let stopped = Mutex<Progress?>(nil)
 
     package init(_ name: Name, at address: UnsafeMutableRawPointer) throws(Errno) {
@@ -131,8 +131,7 @@ package final class ProcessLock: Sendable {
 
     var progress: Progress { Progress(thread: mutex.owner, count: words.acquisitions.load()) }
 
-    /// Whether a thread of this process has waited in vain for the stopped process that holds the lock now, in the same
-    /// hold: to wait as long again helps nobody.
+    /// Whether the lock's holder is a stopped process, and a wait of this process has timed out during the same hold.
     var isKnownToBeStopped: Bool {
         guard let known = stopped.withLock({ $0 }) else { return false }
         return stoppedHolder(since: known) != nil

@@ -24,7 +24,7 @@ package struct LogMoment: Equatable, Sendable {
     /// of one moment, and at a log's end.
     package var clock: Int64
 
-    /// Whether each commit behind it is an entry, too.
+    /// Whether each commit behind this moment is an entry of the file.
     package var isLogged: Bool { clock != 0 }
 
     package init(sequence: UInt64, time: Int64, isPersistent: Bool, clock: Int64 = 0) {

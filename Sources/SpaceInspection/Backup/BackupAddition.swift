@@ -77,7 +77,7 @@ struct BackupAddition: ~Copyable {
     ///
     /// - Parameters:
     ///   - snapshot: The snapshot, with all of the namespace's tuples.
-    ///   - asLog: Whether each commit behind the snapshot will be logged in the file.
+    ///   - asLog: Whether each commit behind the snapshot will be an entry of the file.
     ///   - isSound: Throws if a page that was read is damaged.
     /// - Returns: What was added.
     /// - Throws: `damaged`, and `storageFull`; the file is then as it was before.
@@ -104,7 +104,8 @@ struct BackupAddition: ~Copyable {
             isPersistent: core.control.staying.isPersistent,
             clock: asLog ? core.clock.milliseconds : 0
         )
-        // What an entry says beside its rows; a moment that differs in nothing else gets the counters again.
+        // Persistence and logging are no rows. If only these differ from the last entry, the new entry has the row of
+        // counters.
         let isOther =
             walk.last.map {
                 $0.moment.isPersistent != moment.isPersistent || $0.moment.isLogged != moment.isLogged

@@ -43,7 +43,7 @@ extension NamespaceCore {
     ///
     /// - Parameters:
     ///   - backup: The backup.
-    ///   - asLog: Whether each later commit will be logged there.
+    ///   - asLog: Whether each later commit will be an entry of the file.
     /// - Returns: What was added, and the commit that it shows.
     /// - Throws: What adding to the backup throws.
     func addMoment(

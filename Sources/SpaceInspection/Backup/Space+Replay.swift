@@ -17,15 +17,15 @@ package struct BackupMoment: Sendable {
     }
 }
 
-/// What a backup's file has.
+/// The contents of a backup's file.
 package struct BackupContents: Sendable {
     /// The name of the namespace that it is a backup of.
     package let name: String
-    /// The whole moments that it has, in order, up to the first that is damaged.
+    /// The complete moments, in order, up to the first that is damaged.
     package fileprivate(set) var moments: [BackupMoment] = []
-    /// What is wrong behind these moments, if something is.
+    /// The damage behind these moments, or `nil` if there is none.
     package fileprivate(set) var damage: SpaceError?
-    /// How many bytes follow that are no whole moment: a backup was killed while it added one, or the file was cut.
+    /// The number of bytes of an incomplete moment at the end: a backup was killed while it wrote, or the file was cut.
     package fileprivate(set) var bytesBehind = 0
 
     fileprivate init(name: String) { self.name = name }
@@ -97,8 +97,9 @@ extension Space {
     ///   - isStandby: Whether the namespace goes on as a standby: then nothing ends, and only the file's next entries
     ///     write to it.
     /// - Returns: The namespace, and the moment that it shows.
-    /// - Throws: `incompatible` if there is such a namespace; `badData` if the file is no backup; `misuse` if it has no
-    ///   such moment, or a standby would follow no log; `damaged`; `storageFull`; what ``namespace(_:owning:options:)`` throws.
+    /// - Throws: `incompatible` if the namespace exists; `badData` if the file is no backup; `misuse` if it has no such
+    ///   moment, or if a standby is wanted and the file is no log; `damaged`; `storageFull`; what
+    ///   ``namespace(_:owning:options:)`` throws.
     package func replay(
         _ path: String,
         as name: String,

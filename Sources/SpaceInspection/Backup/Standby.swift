@@ -54,8 +54,8 @@ package struct Standby {
     /// - Parameters:
     ///   - isOver: Whether to end.
     ///   - caughtUp: Called once, with the number of the last entry, when nothing more is in the log.
-    /// - Throws: `damaged`; `incompatible` if the log was ended or is gone, or another than a copy of it has taken its place, or the standby was
-    ///   promoted.
+    /// - Throws: `damaged`; `incompatible` if the log was ended or is gone, if a file that is no copy of it has taken its
+    ///   place, or if the standby was promoted.
     package func follow(until isOver: () -> Bool, caughtUp: (UInt64) throws -> Void) throws {
         var file = file
         // Without one, a change is seen within a second.
@@ -64,7 +64,7 @@ package struct Standby {
         var damagedSince: MonotonicInstant?
         while !isOver() {
             var isAhead = false
-            // An end counts if nothing follows: a log may go on in the same file.
+            // The log has ended only if no entry follows its end, because a log may begin again in the same file.
             var end: LogFile.Entry?
             let walk = try SpaceError.attempt("follow a log", on: core.name.text) { () throws(SpaceError) in
                 try file.file.walk(behind: try position()) { (entry) throws(SpaceError) in

@@ -1,9 +1,9 @@
 import SpaceSystem
 
-/// Whether a process ends the command that it runs when a time has passed, as far as its command line says.
+/// Whether a process ends the command that it runs when a time limit has passed, judged by its command line.
 ///
-/// Known are `space queue … take --ttr D -- CMD`, `space eval --wait D … -- CMD`, and timeout(1) with a time above 0 and
-/// one of the signals that end a process unless it is ignored.
+/// Recognized are `space queue … take --ttr D -- CMD`, `space eval --wait D … -- CMD`, and timeout(1) with a time above 0
+/// and a signal whose default action ends a process.
 enum CommandLimit {
     static func isSet(by pid: Int32) -> Bool {
         if let words = ProcessIdentity.wordsBeforeCommand(of: pid, runner: WaitGraph.runner) {
@@ -12,9 +12,9 @@ enum CommandLimit {
         return ProcessIdentity.words(of: pid, program: "timeout").map { isSet(byTimeout: $0) } ?? false
     }
 
-    /// Whether `space` does, by the words between its name and `--`.
+    /// Whether the words between `space` and `--` set a limit.
     static func isSet(byRunner words: [String]) -> Bool {
-        // Both take a duration, which begins with a digit; `--wait` alone sets no limit.
+        // A duration begins with a digit; `--wait` without a duration sets no limit.
         switch command(in: words) {
         case "queue": value(of: "--ttr", in: words) != nil
         case "eval": value(of: "--wait", in: words) != nil
@@ -48,7 +48,7 @@ enum CommandLimit {
         return nil
     }
 
-    /// Whether timeout(1) does, by the words after its name: options, the time, and the command.
+    /// Whether the words after `timeout` set a limit: options, the time, and the command.
     static func isSet(byTimeout words: [String]) -> Bool {
         var rest = words[...]
         var signal = "TERM"
@@ -68,7 +68,7 @@ enum CommandLimit {
         return isKilled || endings.contains(signal)
     }
 
-    /// The names and numbers of the signals that end a process which does nothing about them.
+    /// The names and numbers of the signals whose default action ends a process (signal(7)).
     private static let endings: Set<String> = ["TERM", "KILL", "INT", "HUP", "QUIT", "15", "9", "2", "1", "3"]
 
     /// An option and its value, which stands in its word, or is the next.

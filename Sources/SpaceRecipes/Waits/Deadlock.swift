@@ -7,7 +7,7 @@ package struct Deadlock: Hashable, Sendable {
     package enum Doubt: Hashable, Sendable {
         /// A wait of the circle has a time-out, which passes at this time, in milliseconds since 1970.
         case ends(Int64)
-        /// A process outside of the circle, the second, ends one of its processes, the first, when a time has passed.
+        /// The process `by` ends the process of the circle when a time limit has passed.
         case limited(Int32, by: Int32)
         /// A process waits for a command of which a part does something else than to wait.
         case command(Int32)
@@ -27,7 +27,8 @@ package struct Deadlock: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - waits: The waits.
-    ///   - limiters: The processes that end another when a time has passed; it is asked for only if there is a circle.
+    ///   - limiters: Returns the processes that end a process when a time limit has passed; it is called only if there is
+    ///     a circle.
     /// - Returns: The circles.
     static func all(
         in waits: [WaitGraph.Wait],
@@ -40,9 +41,9 @@ package struct Deadlock: Hashable, Sendable {
             known[pid] = found
             return found
         }
-        /// Who ends a part of a circle. One that would end all of it, as a time limit for a whole job does, lets none of
-        /// its processes go on.
-        func partial(_ circle: [Step]) -> [(pid: Int32, limiter: Int32)] {
+        /// The processes of a circle with a time limit that does not hold for the whole circle, and the process that sets
+        /// the limit. A limit for all processes, as for a whole job, lets none of them go on.
+        func limitedProcesses(of circle: [Step]) -> [(pid: Int32, limiter: Int32)] {
             circle.compactMap { step in
                 let limiter = knownLimiters(of: step.pid).first { limiter in
                     !circle.allSatisfy { $0.pid == limiter || knownLimiters(of: $0.pid).contains(limiter) }
@@ -51,18 +52,17 @@ package struct Deadlock: Hashable, Sendable {
             }
         }
         var limited: Set<Int32> = []
-        var sure: [[Step]]
-        repeat {
-            sure = circles(in: waits) { lasts($0) && !limited.contains($0.pid) }
-            let found = sure.flatMap(partial).map(\.pid)
-            limited.formUnion(found)
-            if found.isEmpty { break }
-        } while true
+        func lastingCircles() -> [[Step]] { circles(in: waits) { lasts($0) && !limited.contains($0.pid) } }
+        var sure = lastingCircles()
+        while case let found = sure.flatMap({ limitedProcesses(of: $0) }), !found.isEmpty {
+            limited.formUnion(found.map(\.pid))
+            sure = lastingCircles()
+        }
         let named = Set(sure.flatMap { $0.map(\.pid) })
         let doubtful = circles(in: waits) { _ in true }.filter { !$0.contains { named.contains($0.pid) } }
         func doubt(of circle: [Step]) -> Doubt {
             if let end = circle.compactMap(\.ends).min() { return .ends(end) }
-            if let (pid, limiter) = partial(circle).first { return .limited(pid, by: limiter) }
+            if let (pid, limiter) = limitedProcesses(of: circle).first { return .limited(pid, by: limiter) }
             return circle.first(where: \.mayGoOn).map { .command($0.pid) } ?? .other
         }
         return (sure.map { Deadlock($0, doubt: nil) }, doubtful.map { Deadlock($0, doubt: doubt(of: $0)) })

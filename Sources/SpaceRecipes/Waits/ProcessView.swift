@@ -31,7 +31,7 @@ package struct ProcessView {
     /// A chain of parents that changes while it is read could go round.
     static let mostGenerations = 256
 
-    /// The parent of a process, its parent, and so on, without the first process of all.
+    /// The parent of a process, the parent's parent, and so on, without PID 1.
     func ancestors(of pid: Int32) -> [Int32] {
         var ancestors: [Int32] = []
         var next = parent(pid)

@@ -184,7 +184,7 @@ extension NamespaceCore {
                 number,
                 of: row.session,
                 isSubscription: isSubscription,
-                timeout: timeout.map(engine.patienceToTidy)
+                timeout: timeout.map(engine.cleanUpPatience)
             )
         }
     }

@@ -61,12 +61,12 @@ extension NamespaceCore {
     ///
     /// Within a transaction's body nothing else can be written, so the release happens right after the transaction.
     ///
-    /// `patience` is the time to wait for the gate; with `nil`, the space's time-out applies, unless that was waited in vain
-    /// just before.
+    /// `patience` is the time to wait for the gate; with `nil`, the release waits as a clean-up step does
+    /// (`Engine.cleanUpPatience`).
     package func letGo(patience: Duration? = nil, _ release: @escaping DeferredReleases.Release) {
         guard !isInTransactionHere else { return deferred.add(release) }
         do throws(SpaceError) {
-            try release(self, patience ?? engine.patienceToTidy(timeout))
+            try release(self, patience ?? engine.cleanUpPatience(timeout))
         } catch  where error.mayPass && !isLeft {
             remember([release], isDue: true)
         } catch {

@@ -135,7 +135,7 @@ extension NamespaceCore {
     package func leave(timeout: Duration) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         engine.beginLeaving()
-        try? returnClaims(timeout: engine.patienceToTidy(timeout)) { $0 == .session(session.number) }
+        try? returnClaims(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
         for part in parts.all { part.endAll(of: self) }
         dropOwnWatchers(timeout: timeout)
         guard engine.markLeft() else { return }

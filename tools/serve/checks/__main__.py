@@ -157,6 +157,17 @@ class Starting(Case):
                 for _ in stream:
                     pass
 
+    def test_pair(self):
+        """A second signal while the server ends does not disturb the end."""
+        server = self.serve()
+        events = self.events(server, "view=waits")
+        events.until(lambda name, data: name == "look")
+        server.process.send_signal(signal.SIGHUP)
+        # The streams end first, and the server about a second later.
+        for _ in events:
+            pass
+        self.assertEqual(server.stop(signal.SIGTERM), (0, ""))
+
     def test_busy(self):
         """A signal ends a server all of whose threads read requests that are very long."""
         server = self.serve()

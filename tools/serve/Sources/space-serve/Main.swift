@@ -21,12 +21,12 @@ enum Main {
         }
         let first = ending.wait()
         continuation.yield(first)
-        // Signals often come in pairs, as SIGHUP and SIGTERM when a session ends: those that come while the program ends
-        // as it should change nothing.
+        // Signals often come in pairs, such as SIGHUP and SIGTERM at the end of a session. Signals during the first three
+        // seconds do not disturb the regular end.
         let patience = ContinuousClock.now + .seconds(3)
         while let rest = secondsUntil(patience) { _ = ending.wait(atMost: rest) }
-        // Then a signal ends the program at once; so does the time, if the tasks have no thread to end in because all of
-        // them read requests that are very long.
+        // After that, a signal ends the program at once. So does the time limit: the regular end needs a thread, and all
+        // threads may be reading very long requests.
         let last = ending.wait(atMost: 7)
         _exit(128 + (last ?? first))
     }
