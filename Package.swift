@@ -293,8 +293,8 @@ let package = Package(
         .testTarget(
             name: "SpaceClusterTests",
             dependencies: [
-                "SharedSpace", "SpaceSystem", "SpaceTestSupport", "SpaceTesting", "TupleCoding", "space", "space-dump",
-                "space-test-agent", "space-test-store", system,
+                "ClusterStoreTesting", "SharedSpace", "SpaceCluster", "SpaceEngine", "SpaceSystem", "SpaceTestSupport",
+                "SpaceTesting", "TupleCoding", "space", "space-dump", "space-test-agent", "space-test-store", system,
             ],
             swiftSettings: settings
         ),

@@ -174,6 +174,12 @@ package final class MemoryStore: Store {
     /// The store's revision.
     package var revision: Int64 { state.withLock { $0.data.revision } }
 
+    /// All keys, in order.
+    package var keys: [String] {
+        let reading = state.withLock { try? $0.data.read(.prefix(""), limit: nil, keysOnly: true) }
+        return reading?.rows.map(\.key) ?? []
+    }
+
     /// How many leases there are.
     package var leaseCount: Int { state.withLock { $0.data.leases.count } }
 

@@ -85,6 +85,16 @@ final class TestCluster {
         #expect(answer == "done", "\(line): \(answer ?? "the store has ended")")
     }
 
+    /// Asks the store for a number; space-test-store says for which.
+    func ask(_ line: String) throws -> Int {
+        try store.send(line + "\n")
+        let answer = try store.readLine()
+        guard let number = answer.flatMap({ Int($0) }) else {
+            throw TestFailure("\(line): \(answer ?? "the store has ended")")
+        }
+        return number
+    }
+
     // MARK: Namespaces
 
     /// Makes a replicated namespace on the first machine.

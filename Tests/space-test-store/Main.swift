@@ -19,6 +19,11 @@ import SystemPackage
 //   drop N           the next N transactions are lost before they are done
 //   twice N          the next N transactions are done twice
 //   refuse N         the next N transactions that append an entry are refused, as by a store that is full
+//
+// Two others are answered by a number:
+//
+//   revision         how many transactions have changed the store
+//   keys TEXT        how many keys have this text in them
 
 @main
 enum Main {
@@ -112,6 +117,8 @@ private final class StoreHouse: Sendable {
         case "lose": fault(count, .answerLost)
         case "drop": fault(count, .requestLost)
         case "twice": fault(count, .twice)
+        case "revision": return "\(store.revision)"
+        case "keys": return "\(store.keys.count { $0.contains(words.dropFirst().joined(separator: " ")) })"
         default: return "unknown: \(line)"
         }
         return "done"

@@ -10,7 +10,8 @@
  * Faults, each up to a number: SILENCES (an answer or a request is lost, or the time passes), DUPES (a request arrives
  * twice), EXPIRIES (a daemon loses its lease), RESTARTS (a daemon is killed and starts again), DEATHS (a machine ends),
  * KILLS and STOPS (of a worker that waits for an answer), BREAKS (a replica can't be written any more). TRIMS: how often a
- * base is made and the log up to it deleted. HANDS: how often the pen is handed over while its holder needs it.
+ * base is made and the log up to it deleted. HANDS: how often the pen is handed over while its holder needs it. GIFTS: how
+ * often the pen goes to another machine in the transaction that appends an entry, for a taker that waits there.
  *
  * Checked: an entry stands on the state that it was made from. No operation is in the log twice. An operation that is told
  * as done is in the log, and one that is told as not done never is. A replica shows only what is in the log. A process that
@@ -61,6 +62,9 @@
 #endif
 #ifndef HANDS
 #define HANDS 1
+#endif
+#ifndef GIFTS
+#define GIFTS 0
 #endif
 #ifndef READERS
 #define READERS 0
@@ -114,7 +118,7 @@ byte answer[WORKERS];            /* the daemon's, to that commit */
 byte told[WORKERS];              /* the user */
 bool isGone[WORKERS];            /* killed or stopped */
 
-byte silences, dupes, expiries, restarts, deaths, kills, stops, breaks, trims, hands;
+byte silences, dupes, expiries, restarts, deaths, kills, stops, breaks, trims, hands, gifts;
 byte acknowledged;               /* the highest entry that was told as done */
 
 #ifdef WEAK_CREATED
@@ -293,6 +297,10 @@ again:
         :: hasSeenNone && penRevision != revision -> verdict = NO
 #endif
         :: n + 1 <= head && n + 1 > trimmed -> verdict = (entryID[n + 1] == id -> YES : NO)
+#ifdef WEAK_GIFT
+        /* Looked at before the log, whose entry may have changed it. */
+        :: penRevision != revision -> verdict = NO
+#endif
 #ifndef WEAK_LAST
         :: (n + 1 > head || n + 1 <= trimmed) && last[number] == id -> verdict = YES
 #endif
@@ -369,6 +377,15 @@ end:
 #define HAS_SAME_PEN (pen != 0 && penRevision == request[me].pen)
 #endif
 
+/* The store refuses a transaction with a lease that has ended; the daemon sends it again without the pen then. Whether the
+ * other machine wants the pen, or has a replica that works, the giver does not know. */
+#define MAY_GIVE(to) (gifts < GIFTS && request[me].member != member[to] && lease[member[to]])
+
+inline give(to) {
+    gifts++;
+    setPen(member[to] + 1)
+}
+
 inline compareAndAppend() {
     if
     :: request[me].n == head && HAS_SAME_PEN ->
@@ -385,7 +402,17 @@ inline compareAndAppend() {
         entryID[head] = request[me].id;
         last[request[me].member] = request[me].id;
         operation = 0;
-        request[me].outcome = YES
+        request[me].outcome = YES;
+        if
+        :: true
+        :: GIFTS > 0 && MAY_GIVE(0) -> give(0)
+#if MACHINES > 1
+        :: GIFTS > 0 && MAY_GIVE(1) -> give(1)
+#endif
+#if MACHINES > 2
+        :: GIFTS > 0 && MAY_GIVE(2) -> give(2)
+#endif
+        fi
     :: else -> request[me].outcome = NO
     fi
 }
@@ -499,6 +526,9 @@ proctype Daemon(byte me) provided (!isDown[me])
         losePen()
 #endif
     }
+#if GIFTS > 0
+    :: atomic { isBroken[me] && HAS_PEN(me) -> losePen() }
+#endif
     :: atomic {
         pen == 0 && wanting[me] > 0 && lease[member[me]] && !isBroken[me] ->
         setPen(member[me] + 1);

@@ -66,6 +66,9 @@ package protocol Replica: AnyObject, Sendable {
     /// process, the daemon must do it.
     func endDeadProcesses()
 
+    /// What processes of this root wait to take.
+    var takersInterests: Set<Interest> { get }
+
     /// Says in shared memory as which member this root's processes write; 0 if the daemon has none.
     func publish(member: UInt32)
 

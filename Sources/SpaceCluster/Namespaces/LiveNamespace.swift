@@ -36,6 +36,8 @@ package actor LiveNamespace {
     /// The bytes of the entries that were applied since the last base.
     var bytesBehindBase = 0
     var baseTrouble: String?
+    /// What this member has published that its processes wait to take; `nil` if that is not known.
+    var interests: InterestsValue? = InterestsValue([])
     /// The revision of this machine's key as an owner, and when a process of it was last seen owning the namespace.
     var ownerRevision: Int64?
     var lastOwned = MonotonicInstant.now
@@ -118,6 +120,7 @@ package actor LiveNamespace {
             group.addTask { try await self.makeBases(of: replica) }
             group.addTask { try await self.keepOwners(of: replica) }
             group.addTask { try await self.endDeadProcesses(of: replica) }
+            group.addTask { try await self.publishInterests(of: replica) }
             defer { group.cancelAll() }
             // None of them ends but by an error.
             do { try await group.next() } catch {
@@ -145,13 +148,16 @@ package actor LiveNamespace {
         while !Task.isCancelled {
             do {
                 _ = try await store.transact(
-                    StoreTransaction(then: [.delete(.key(keys.key(.joined(old.number))))])
+                    StoreTransaction(then: [
+                        .delete(.key(keys.key(.joined(old.number)))), .delete(.key(keys.key(.interests(old.number)))),
+                    ])
                 )
                 if hasJoined {
                     let number = try await registrar.number(on: membership.lease)
                     identity = Appender.Identity(number: number, lease: membership.lease)
                     hasJoined = false
                 }
+                interests = InterestsValue([])
                 break
             } catch { await news.wait(after: news.count, until: .now.advanced(by: settings.shortestPause)) }
         }
@@ -245,12 +251,7 @@ package actor LiveNamespace {
             watchedHead = picture.head ?? 0
             lookedHead = 0
             watchedRevision = picture.revision
-            await appender.begin(
-                head: picture.head ?? 0,
-                pen: picture.pen,
-                wants: picture.wants,
-                revision: picture.revision
-            )
+            await appender.begin(picture)
             await appender.stand(.present(identity))
             return replica
         }
@@ -346,7 +347,7 @@ package actor LiveNamespace {
             if let row, let value = try? NumberValue(decoding: row.value) { watchedHead = value.number }
             ofAppender.append((key, change))
             return false
-        case .log, .pen, .want:
+        case .log, .pen, .want, .interests:
             ofAppender.append((key, change))
             return false
         }

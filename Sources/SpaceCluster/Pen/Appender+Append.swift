@@ -20,6 +20,8 @@ struct Commit: Sendable {
     let pen: Int64
     let absentMember: UInt32
     let entry: [UInt8]
+    /// The member that gets the pen in the same transaction.
+    let successor: Successor?
 }
 
 /// What became of a commit.
@@ -83,7 +85,8 @@ extension Appender {
                 behind: behind,
                 pen: captured,
                 absentMember: absentMember,
-                entry: entry
+                entry: entry,
+                successor: taker(of: entry, from: me)
             )
             commit = made
             awaited.insert(made.id)
@@ -124,8 +127,18 @@ extension Appender {
         noteOutcome()
     }
 
+    /// Sends a commit, and gives the pen to its successor with it.
+    ///
     /// - Returns: The outcome, or `nil` if it is not known.
     private func send(_ made: Commit) async -> Verdict? {
+        guard let successor = made.successor else { return await send(made, givingPenTo: nil) }
+        let verdict = await send(made, givingPenTo: successor)
+        // The store refuses the whole transaction if the successor's lease has ended.
+        if case .unavailable = verdict { return await send(made, givingPenTo: nil) }
+        return verdict
+    }
+
+    private func send(_ made: Commit, givingPenTo successor: Successor?) async -> Verdict? {
         let entry = made.behind + 1
         var compares: [StoreCompare] = [
             .value(keys.key(.head), NumberValue(made.behind).encoded),
@@ -133,22 +146,20 @@ extension Appender {
         ]
         if made.absentMember != 0 { compares.append(.absent(.key(keys.key(.joined(made.absentMember))))) }
         let value = LogValue(life: keys.life, commit: made.id, entry: made.entry)
-        let append = StoreTransaction(
-            if: compares,
-            then: [
-                .put(keys.key(.log(entry)), value.encoded, .none),
-                .put(keys.key(.head), NumberValue(entry).encoded, .none),
-                .put(
-                    keys.key(.last(made.id.member)),
-                    LastValue(counter: made.id.counter, entry: entry).encoded,
-                    .none
-                ),
-            ],
-            else: signs(of: made)
-        )
+        var puts: [StoreOperation] = [
+            .put(keys.key(.log(entry)), value.encoded, .none),
+            .put(keys.key(.head), NumberValue(entry).encoded, .none),
+            .put(keys.key(.last(made.id.member)), LastValue(counter: made.id.counter, entry: entry).encoded, .none),
+        ]
+        if let successor {
+            puts.append(.put(keys.key(.pen), NumberValue(successor.member).encoded, successor.lease))
+        }
         do {
-            let outcome = try await store.transact(append)
-            if outcome.held { return .done }
+            let outcome = try await store.transact(StoreTransaction(if: compares, then: puts, else: signs(of: made)))
+            if outcome.held {
+                if let successor { noteGiven(to: successor, at: outcome.revision) }
+                return .done
+            }
             learn(signs: outcome)
             return judge(made, outcome)
         } catch .unavailable(let why) {

@@ -18,13 +18,20 @@ package enum PenUse: Hashable, Sendable {
 /// the pen a moment after its last use, so that several commits pay for one hand-over, but no longer than its turn. The
 /// moment is short unless the last use came soon after the one before: only that shows that there are several. It never
 /// waits longer than `penPatience` for a process that has the pen, since that process may be stopped.
+///
+/// A taker that waits on another machine would need the pen as soon as its tuple is written: its machine would ask, and
+/// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
+/// unless other processes of its own use the pen, or one wanted it again soon after its last use, when it was gone.
 extension Appender {
     /// Asks for the pen on behalf of a connection.
     ///
     /// The process holds the gate meanwhile, which the daemon needs before this machine can take part: so no process
     /// waits here for that.
     package func fetchPen(for use: PenUse) async -> DaemonAnswer {
-        let deadline = MonotonicInstant.now.advanced(by: settings.answerTime)
+        let began = MonotonicInstant.now
+        let deadline = began.advanced(by: settings.answerTime)
+        let isSoon = began < lastUse.advanced(by: settings.penKeep)
+        if !isSoon { writesOn = false }
         var isWaiting = false
         defer {
             if isWaiting {
@@ -46,6 +53,7 @@ extension Appender {
                 }
             }
             guard !deadline.hasPassed, !Task.isCancelled else { return .unavailable(reasonForNoPen) }
+            if isSoon, commit == nil { writesOn = true }
             if !isWaiting {
                 isWaiting = true
                 waiting += 1
@@ -71,6 +79,22 @@ extension Appender {
         if commit != nil { return "the outcome of this machine's last commit is not known yet" }
         guard let holder = pen.holder else { return "the store did not give the pen in time" }
         return "member \(holder.member) did not hand over the pen in time"
+    }
+
+    // MARK: Giving the pen with an entry
+
+    /// The member that shall get the pen with an entry.
+    func taker(of entry: [UInt8], from me: Identity) -> Successor? {
+        let connections = uses.count { if case .connection = $0 { true } else { false } }
+        guard !writesOn, waiting == 0, connections <= 1 else { return nil }
+        return pen.taker(of: entry, from: me.number, after: lastTaker)
+    }
+
+    /// Learns that a member got the pen with an entry.
+    func noteGiven(to successor: Successor, at revision: Int64) {
+        pen.learn(PenView.Holder(member: successor.member, modified: revision), at: revision)
+        lastTaker = successor.member
+        notePen()
     }
 
     /// Those who wait because a turn was over look again.
@@ -165,7 +189,7 @@ extension Appender {
                 else: penAndHead
             )
         )
-        if outcome.held { pen.learn(want: me.number, nil, at: outcome.revision) }
+        if outcome.held { pen.wants.learn(me.number, nil, at: outcome.revision) }
         learn(outcome)
     }
 
@@ -180,7 +204,7 @@ extension Appender {
         )
         learn(outcome)
         if outcome.held, let row = outcome.readings.last?.first {
-            pen.learn(want: me.number, row, at: outcome.revision)
+            pen.wants.learn(me.number, row, at: outcome.revision)
         }
     }
 
@@ -194,11 +218,11 @@ extension Appender {
                     else: penAndHead + [.read(.key(want.key))]
                 )
             )
-            pen.learn(want: member, outcome.readings.last?.first, at: outcome.revision)
+            pen.wants.learn(member, outcome.readings.last?.first, at: outcome.revision)
             learn(outcome)
         } catch .refused {
             // Its lease has ended; the watch will say that its key is gone.
-            pen.learn(want: member, nil, at: want.modified + 1)
+            pen.wants.learn(member, nil, at: want.modified + 1)
         }
         notePen()
     }

@@ -61,6 +61,11 @@ package actor Appender {
     var isBusy = false
     /// Since when another machine waits while this one has the pen.
     var turn: MonotonicInstant?
+    /// The member that last got the pen with an entry of this machine.
+    var lastTaker: UInt32 = 0
+    /// Whether a process wanted the pen soon after its last use here, when it was gone: many entries come one after the
+    /// other, and shall pay for one hand-over.
+    package internal(set) var writesOn = false
 
     /// The commit whose outcome is not known yet; there is one at most.
     var commit: Commit?
@@ -101,10 +106,12 @@ package actor Appender {
     }
 
     /// Learns what was read at one revision: all of the pen, and how far the log goes.
-    package func begin(head: UInt64, pen row: StoreRow?, wants: [UInt32: StoreRow], revision: Int64) {
-        learn(head: head)
-        pen.learn(row, at: revision)
-        pen.learn(wants: wants, at: revision)
+    func begin(_ picture: Picture) {
+        let revision = picture.revision
+        learn(head: picture.head ?? 0)
+        pen.learn(picture.pen, at: revision)
+        pen.wants.learn(picture.wants, at: revision)
+        pen.learn(interests: picture.interests, at: revision)
         noteAll()
     }
 
@@ -134,8 +141,11 @@ package actor Appender {
             return
         case (.pen, .put(let row)): pen.learn(row, at: row.modified)
         case (.pen, .deleted(_, let revision)): pen.learn(nil as PenView.Holder?, at: revision)
-        case (.want(let member), .put(let row)): pen.learn(want: member, row, at: row.modified)
-        case (.want(let member), .deleted(_, let revision)): pen.learn(want: member, nil, at: revision)
+        case (.want(let member), .put(let row)): pen.wants.learn(member, row, at: row.modified)
+        case (.want(let member), .deleted(_, let revision)): pen.wants.learn(member, nil, at: revision)
+        case (.interests(let member), .put(let row)): return pen.learn(interests: member, row, at: row.modified)
+        case (.interests(let member), .deleted(_, let revision)):
+            return pen.learn(interests: member, nil, at: revision)
         default: return
         }
         notePen()

@@ -1,4 +1,5 @@
 package import ClusterStore
+import SpaceEngine
 
 /// What a machine knows of the pen and of the members that ask for it.
 ///
@@ -18,8 +19,11 @@ package struct PenView: Sendable {
 
     package private(set) var holder: Holder?
     private var asOf: Int64 = -1
-    /// The members' keys `want`, and the revision at which each was like this, or was not there.
-    private var wants: [UInt32: (row: StoreRow?, asOf: Int64)] = [:]
+    /// The members that ask for the pen.
+    package var wants = MemberRows()
+    /// What the members' processes wait to take.
+    private var interests = MemberRows()
+    private var decodedInterests: [UInt32: [Interest]] = [:]
 
     package init() {}
 
@@ -36,23 +40,70 @@ package struct PenView: Sendable {
         learn(row.flatMap { row in member.map { Holder(member: $0, modified: row.modified) } }, at: revision)
     }
 
-    package mutating func learn(want member: UInt32, _ row: StoreRow?, at revision: Int64) {
-        guard revision > wants[member]?.asOf ?? -1 else { return }
-        wants[member] = (row, revision)
+    package mutating func learn(interests member: UInt32, _ row: StoreRow?, at revision: Int64) {
+        interests.learn(member, row, at: revision)
+        // A value that does not decode is of another version, and is not heard.
+        decodedInterests[member] = interests[member].flatMap { try? InterestsValue(decoding: $0.value).interests }
     }
 
-    /// Learns of all members that ask for the pen, as they were read at a revision.
-    package mutating func learn(wants rows: [UInt32: StoreRow], at revision: Int64) {
-        for member in Set(wants.keys).union(rows.keys) { learn(want: member, rows[member], at: revision) }
+    /// Learns what the processes of all members wait to take, as it was read at a revision.
+    package mutating func learn(interests rows: [UInt32: StoreRow], at revision: Int64) {
+        for member in interests.members(and: rows) { learn(interests: member, rows[member], at: revision) }
     }
 
-    package func asks(_ member: UInt32) -> Bool { wants[member]?.row != nil }
+    package func asks(_ member: UInt32) -> Bool { wants[member] != nil }
 
     /// The member that has asked first, apart from one.
     package func first(butFor member: UInt32) -> (member: UInt32, row: StoreRow)? {
-        // A key without a lease would outlive its member, so it is not heard.
-        wants.compactMap { key, want in want.row.map { (member: key, row: $0) } }
-            .filter { $0.member != member && $0.row.lease != .none }
-            .min { $0.row.created < $1.row.created }
+        wants.living.filter { $0.member != member }.min { $0.row.created < $1.row.created }
+    }
+
+    /// Another member whose processes wait to take what an entry brings.
+    ///
+    /// - Parameters:
+    ///   - entry: The entry.
+    ///   - member: The member that appends it.
+    ///   - last: The member that was found before; of several, the one with the next number gets its turn.
+    /// - Returns: The member; `nil` if there is none.
+    package func taker(of entry: [UInt8], from member: UInt32, after last: UInt32) -> Successor? {
+        let others = interests.living.filter { $0.member != member }
+        guard !others.isEmpty, let entry = try? EntryBytes(entry) else { return nil }
+        return others.filter { entry.mayHaveTuple(for: decodedInterests[$0.member] ?? []) }
+            .min { $0.member &- last &- 1 < $1.member &- last &- 1 }
+            .map { Successor(member: $0.member, lease: $0.row.lease) }
+    }
+}
+
+/// A member that gets the pen, and the lease that the pen then hangs on.
+package struct Successor: Hashable, Sendable {
+    package let member: UInt32
+    package let lease: StoreLease
+}
+
+/// A key of each member, on its lease, as far as it is known.
+package struct MemberRows: Sendable {
+    /// The row, and the revision at which it was like this, or was not there.
+    private var rows: [UInt32: (row: StoreRow?, asOf: Int64)] = [:]
+
+    package subscript(member: UInt32) -> StoreRow? { rows[member]?.row }
+
+    package mutating func learn(_ member: UInt32, _ row: StoreRow?, at revision: Int64) {
+        guard revision > rows[member]?.asOf ?? -1 else { return }
+        rows[member] = (row, revision)
+    }
+
+    /// Learns of all members' keys, as they were read at a revision.
+    package mutating func learn(_ all: [UInt32: StoreRow], at revision: Int64) {
+        for member in members(and: all) { learn(member, all[member], at: revision) }
+    }
+
+    /// The members that are known, or are among others.
+    fileprivate func members(and others: [UInt32: StoreRow]) -> Set<UInt32> { Set(rows.keys).union(others.keys) }
+
+    /// The keys that are there. A key without a lease would outlive its member, so it is not heard.
+    fileprivate var living: [(member: UInt32, row: StoreRow)] {
+        rows.compactMap { member, known in
+            known.row.flatMap { $0.lease == .none ? nil : (member, $0) }
+        }
     }
 }

@@ -103,6 +103,8 @@ final class LocalReplica: Replica {
         core.dropWatchersOfTheDead(timeout: NamespaceCore.upkeepPatience)
     }
 
+    var takersInterests: Set<Interest> { core.control.slots.takersInterests }
+
     func publish(member: UInt32) { core.control.member.store(member) }
 
     // MARK: Operations of processes

@@ -33,6 +33,9 @@ package struct RowChange {
     /// Whether the row is the one with the namespace's counters.
     package var isOfCounters: Bool { table == 0 && MainKey(key: key) == .counters }
 
+    /// Whether the row is a tuple (`Tables.numbered`).
+    var isOfTuples: Bool { table == 1 }
+
     /// Appends the change's bytes to others.
     package func append(to bytes: inout [UInt8]) {
         func append(_ number: some FixedWidthInteger) {

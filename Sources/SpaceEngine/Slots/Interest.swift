@@ -7,7 +7,7 @@ import TupleCoding
 ///
 /// A shape of field tuples is its arity and the mask of its bound positions; the hash is the sum of the bound fields'
 /// hashes. For records, the hash is that of one bound name and value, so the processes need no common table of shapes.
-package struct Interest: Equatable, Sendable {
+package struct Interest: Hashable, Sendable {
     package var selector: UInt64
     package var hash: UInt64
 

@@ -17,7 +17,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let kind = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
     let lived = [1, 0, 0, 0, 0, 0, 0, 0] + bytes
-    switch kind % 10 {
+    switch kind % 11 {
     case 0: checkMessage(DaemonRequest(bytes), bytes, \.encoded)
     case 1: checkMessage(DaemonAnswer(bytes), bytes, \.encoded)
     case 2: _ = try? EntryBytes(bytes)
@@ -31,6 +31,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
     case 8:
         checkValue(.chunk, lived, \.encoded) { (bytes) throws(ValueError) in try ChunkValue(decoding: bytes, of: life) }
+    case 9:
+        checkValue(.interests, bytes, \.encoded) { (bytes) throws(ValueError) in try InterestsValue(decoding: bytes) }
     default: readStream(bytes)
     }
     return 0

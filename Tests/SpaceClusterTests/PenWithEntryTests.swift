@@ -1,0 +1,155 @@
+import ClusterStoreTesting
+import Glibc
+import SharedSpace
+import SpaceCluster
+import SpaceEngine
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// The pen goes to a waiting taker's machine with the tuple, in one transaction.
+///
+/// The store's revision counts the transactions that change it, and so the round trips between a write and its take.
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
+struct PenWithEntryTests {
+    let cluster: TestCluster
+    let n: [Namespace]
+
+    init() throws {
+        cluster = try TestCluster()
+        n = try cluster.namespaces()
+    }
+
+    private static let template = "[\"job\", \"?int\"]"
+
+    /// A process of a machine that waits to take a job, and whose machine has told the others so.
+    private func taker(on number: Int, _ template: String = PenWithEntryTests.template) throws -> Agent {
+        let agent = try Agent(cluster[number].root, "n", "owning=0")
+        try agent.block("take-wait 60000 \(template)", in: n[number])
+        #expect(try eventually { try cluster.ask("keys /interests/") == 1 })
+        return agent
+    }
+
+    private func roundTrips(_ body: () throws -> Void) throws -> Int {
+        let before = try cluster.ask("revision")
+        try body()
+        return try cluster.ask("revision") - before
+    }
+
+    /// The pen is where the tuple is written: the write and the take are all.
+    @Test func aTakeElsewhereCostsTwoRoundTrips() throws {
+        let agent = try taker(on: 1)
+        try n[0].write("the", "pen")
+        let count = try roundTrips {
+            try n[0].write("job", 7)
+            #expect(try agent.line()?.contains("7") == true)
+        }
+        #expect(count == 2)
+        try cluster.expectSame(n)
+    }
+
+    /// The pen is where the taker waits: the writer asks for it, gets it, and gives it back with the tuple.
+    @Test func aTakeWhereThePenWasCostsFour() throws {
+        let agent = try taker(on: 1)
+        try n[1].write("the", "pen")
+        let count = try roundTrips {
+            try n[0].write("job", 7)
+            #expect(try agent.line()?.contains("7") == true)
+        }
+        #expect(count == 4)
+        try cluster.expectSame(n)
+    }
+
+    /// A tuple that nobody elsewhere waits for leaves the pen where it is.
+    @Test func anotherTupleKeepsThePen() throws {
+        let agent = try taker(on: 1)
+        try n[0].write("the", "pen")
+        let count = try roundTrips {
+            try n[0].write("jobs", 7)
+            try n[0].write("job", "seven", 7)
+            try n[0].write("the", 7)
+        }
+        #expect(count == 3)
+        try n[0].write("job", 8)
+        #expect(try agent.line()?.contains("8") == true)
+        try cluster.expectSame(n)
+    }
+
+    /// A store that refuses the pen's new lease, because the taker's machine has ended, still takes the entry.
+    @Test func anEntryGoesWithoutThePenIfItMust() throws {
+        let agent = try taker(on: 1)
+        try n[0].write("the", "pen")
+        try cluster.tell("refuse 1")
+        try n[0].write("job", 7)
+        #expect(try agent.line()?.contains("7") == true)
+        try cluster.expectSame(n)
+    }
+
+    /// An entry whose answer is lost is in the log once, though it took the pen away.
+    @Test(arguments: ["lose", "drop", "twice"])
+    func aFaultyEntryThatGivesThePenCountsOnce(_ fault: String) throws {
+        for number in 0..<4 {
+            let agent = try taker(on: 1)
+            try n[0].write("the", "pen")
+            try cluster.tell("\(fault) 1")
+            try n[0].write("job", number)
+            #expect(try agent.line()?.contains("\(number)") == true)
+        }
+        try n[0].synchronize()
+        #expect(try n[0].count(matching: ["job", .any]) == 0)
+        #expect(try n[0].count(matching: ["the", "pen"]) == 4)
+        try cluster.expectSame(n)
+    }
+
+    /// The taker's machine ends right after it got the pen: the others get the pen when its lease has ended.
+    @Test func thePenOfADeadMachineComesBack() throws {
+        let agent = try taker(on: 1)
+        try n[0].write("the", "pen")
+        try agent.stop()
+        try n[0].write("job", 7)
+        try agent.kill()
+        try cluster.end(1, by: SIGKILL)
+        #expect(try eventually { errorCode { try n[0].write("later", 1) } == nil })
+        #expect(try n[0].takeIfExists("job", 7) != nil)
+        #expect(try eventually { try cluster.ask("keys /interests/") == 0 })
+    }
+
+    /// What nobody waits for any more is taken back, and what another waits for is told.
+    @Test func interestsChange() throws {
+        let agent = try taker(on: 1)
+        try n[0].write("job", 1)
+        #expect(try agent.line()?.contains("1") == true)
+        #expect(try eventually { try cluster.ask("keys /interests/") == 0 })
+        let other = try taker(on: 1, "[\"other\", \"?int\"]")
+        try n[0].write("the", "pen")
+        let count = try roundTrips {
+            try n[0].write("other", 2)
+            #expect(try other.line()?.contains("2") == true)
+        }
+        #expect(count == 2)
+    }
+}
+
+/// Whether a machine gives the pen away with its entries.
+@Suite(.timeLimit(.minutes(1)))
+struct WritingOnTests {
+    /// A machine that wants the pen soon after its last use, when it is gone, writes on, and gives it by turns only. One that
+    /// wants it later does not.
+    @Test(arguments: [true, false])
+    func theNextWishTells(isSoon: Bool) async throws {
+        let store = MemoryStore()
+        let keys = try ClusterKeys(prefix: "p", space: "s").namespace(NamespaceName("n"), NamespaceLife(number: 1))
+        var settings = ClusterSettings()
+        settings.answerTime = .milliseconds(1)
+        // The last use is the appender's beginning.
+        settings.penKeep = isSoon ? .seconds(3600) : .zero
+        let appender = Appender(store: store, keys: keys, settings: settings)
+        let lease = try await store.makeLease(seconds: 10)
+        await appender.stand(.present(Appender.Identity(number: 1, lease: lease)))
+        guard case .unavailable = await appender.fetchPen(for: .connection(1)) else {
+            throw TestFailure("there is a pen")
+        }
+        #expect(await appender.writesOn == isSoon)
+    }
+}
