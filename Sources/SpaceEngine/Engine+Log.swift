@@ -202,6 +202,18 @@ extension Engine {
         return isNext
     }
 
+    /// Notes where the log of a standby is from now on.
+    ///
+    /// - Throws: `incompatible` if the namespace is no standby.
+    package func followLog(at path: [UInt8]) throws(SpaceError) {
+        try checkUsable()
+        try commitUnlogged { () throws(SpaceError) in
+            guard scope.counters.followsLog, let row = try scope.mainLog.get(.log) else { throw Self.isNoStandby }
+            try scope.mainLog.put(.log, LogRow(row.position(entry: scope.counters.logEntry), path: path))
+            scope.noteUpkeep()
+        }
+    }
+
     private static var isNoStandby: SpaceError {
         .incompatible("it does not follow this log any more", advice: "look at it with space show, and begin anew")
     }

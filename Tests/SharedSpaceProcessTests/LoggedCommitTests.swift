@@ -103,7 +103,7 @@ struct LoggedCommitTests {
         try FileBytes.write(entry.bytes, to: descriptor.raw, at: Int(end.end))
         // A follower takes the log for ended until an entry comes.
         let error = #expect(throws: SpaceError.self) {
-            try Standby(copy).follow(until: { false }) { #expect($0 == end.entry + 1) }
+            try Standby(copy, log: log).follow(until: { false }) { #expect($0 == end.entry + 1) }
         }
         #expect(error?.code == .incompatible && error?.reason.contains("was ended") == true)
         try namespace.write("job", 2)

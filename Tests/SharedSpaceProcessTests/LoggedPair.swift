@@ -30,7 +30,7 @@ struct LoggedPair {
 
     func catchUp(_ standby: Namespace) throws {
         var hasCaughtUp = false
-        try Standby(standby).follow(until: { hasCaughtUp }) { _ in hasCaughtUp = true }
+        try Standby(standby, log: log).follow(until: { hasCaughtUp }) { _ in hasCaughtUp = true }
     }
 
     /// Compares a standby with its namespace, where what is due may be removed at any time.

@@ -233,4 +233,55 @@ struct AttackedTests {
             _ = ok(try runner.space("delete", "n"))
         }
     }
+
+    @Test("A message has no control characters of the words that it quotes")
+    func controls() throws {
+        try withRoot { (runner) throws in
+            let word = "\u{1b}[31mx"
+            for words in [
+                ["read", "n", "--bog\(word)"], ["write", "n", "[1]", "--expires", word], ["queue", "n", "q", word],
+            ] {
+                let result = try runner.start("space", words).finish()
+                #expect(result.ending == .exited(64), "\(words)")
+                #expect(
+                    result.errors.contains(#"\u001b[31mx"#) && !result.errors.contains("\u{1b}"),
+                    "\(result.errors)"
+                )
+            }
+        }
+    }
+
+    @Test("A value that begins with a dash: the message says where it goes, and there it works")
+    func dashes() throws {
+        try withRoot { (runner) throws in
+            _ = ok(try runner.space("write", "n", "--persistent", "[1]"))
+            for words in ["set n k -s --x", "set n k --string --x", "post n x -s --y"] {
+                let result = try runner.shell("space \(words)")
+                #expect(result.status == 64 && result.errors.contains("behind --"), "\(words): \(result.errors)")
+            }
+            _ = ok(try runner.space("set", "n", "k", "-s", "--", "--x"))
+            #expect(ok(try runner.space("get", "n", "k")) == "\"--x\"\n")
+            _ = ok(try runner.space("delete", "n"))
+        }
+    }
+
+    @Test("A closed standard input is an error, and with a closed standard output nothing is done")
+    func closed() throws {
+        try withRoot { (runner) throws in
+            _ = ok(try runner.space("write", "n", "--persistent", "[1]"))
+            for words in ["txn n <&-", "write n - <&-", "load q <&-"] {
+                let result = try runner.shell("space \(words)")
+                #expect(result.status == 74, "\(words): \(result.errors)")
+            }
+            for words in ["incr n k", "queue n q put 1", "write n --print-id [2]"] {
+                let result = try runner.shell("space \(words) >&-")
+                #expect(result.status == 74, "\(words): \(result.errors)")
+            }
+            #expect(ok(try runner.space("count", "n")) == "1\n")
+            #expect(try runner.space("get", "n", "k").status == 1)
+            #expect(ok(try runner.space("list")) == "n\n")
+            #expect(!ok(try runner.space("show", "n")).contains("queue"))
+            _ = ok(try runner.space("delete", "n"))
+        }
+    }
 }

@@ -117,6 +117,59 @@ struct LogCommandTests {
         }
     }
 
+    @Test("A standby follows its log at another place, and no other file")
+    func moved() throws {
+        try withRoot { (runner) throws in
+            let (log, moved) = ("\(runner.root)/.log", "\(runner.root)/.moved")
+            let other = try TemporaryRoot()
+            func words(_ path: String) -> [String] {
+                ["replay", "n", "--from", path, "--root", other.path, "--follow"]
+            }
+            func follow(_ path: String) throws {
+                let follower = try runner.start("space", words(path))
+                #expect(try follower.readLine()?.hasPrefix(#"{"entry":"#) == true)
+                follower.signal(SIGTERM)
+                _ = try follower.finish()
+            }
+            func refuse(_ path: String, _ status: Int32, _ text: String) throws {
+                let result = try runner.start("space", words(path)).finish()
+                #expect(result.ending == .exited(status) && result.errors.contains(text), "\(result.errors)")
+            }
+            for name in ["n", "another"] {
+                try runner.space("write", "--persistent", name, #"["a",1]"#)
+                try runner.space("backup", name, "--to", name == "n" ? log : log + ".another", "--each-commit")
+            }
+            try follow(log)
+            try write("no log\n".utf8, toFile: log + ".text")
+            try refuse(log + ".another", 69, "is not the log that it follows")
+            try refuse(log + ".text", 65, "is no backup")
+            try refuse(log + ".missing", 74, "No such file")
+            #expect(rename(log, moved) == 0)
+            try follow(moved)
+            let shown = try runner.space("show", "n", "--json", "--root", other.path).output
+            #expect(try Value(json: shown)["log"]?["path"] == .string(moved))
+            // The writers go on where it was.
+            #expect(rename(moved, log) == 0)
+            try runner.space("set", "n", "k", "1")
+            try follow(log)
+            #expect(try other.space.existingNamespace("n", owning: false).get("k") == Value.int(1))
+        }
+    }
+
+    @Test("A log that is gone can be ended, and another begun, as its error says")
+    func gone() throws {
+        try withRoot { (runner) throws in
+            let log = "\(runner.root)/.log"
+            try runner.space("write", "--persistent", "n", #"["a",1]"#)
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            #expect(unlink(log) == 0)
+            try refuse(runner, "set", "n", "k", "1", says: "end the log with space backup NS --no-log")
+            try runner.space("backup", "n", "--no-log")
+            try runner.space("backup", "n", "--to", log, "--each-commit")
+            try runner.space("set", "n", "k", "1")
+        }
+    }
+
     @Test("A backup is no log to follow, and those who follow a log are told when it ends")
     func ended() throws {
         try withRoot { (runner) throws in

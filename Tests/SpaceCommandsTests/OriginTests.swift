@@ -78,6 +78,37 @@ struct OriginTests {
         }
     }
 
+    @Test("What is loaded keeps its origin: tuples, claimed ones, those set aside, and items")
+    func loaded() throws {
+        try withRoot { (runner) throws in
+            for tuple in ["[1]", "[2]", "[3]"] { _ = try write(runner, ["--persistent", tuple]) }
+            _ = try runner.space("queue", "n", "mail", "put", "1")
+            let holder = try runner.start("/bin/sleep", ["1000"])
+            _ = try runner.space("claim", "n", "--hold", "--owner", "\(holder.pid)", "[2]")
+            _ = try runner.space("bury", "n", "[3]")
+            /// The origins of tuples and items, by their value; a claimed tuple is loaded as a visible one.
+            func origins() throws -> [Value: [Value?]] {
+                let lines = try ["tuple", "claim", "buried", "item"].flatMap { try dumped(runner, $0) }
+                let pairs = lines.compactMap { line in
+                    (line["tuple"] ?? line["value"]).map { ($0, [line["writer"], line["written"]]) }
+                }
+                return Dictionary(pairs) { _, last in last }
+            }
+            let before = try origins()
+            #expect(
+                Set(before.keys) == [[1], [2], [3], 1] && before.values.allSatisfy { !$0.contains(nil) },
+                "\(before)"
+            )
+            let dump = try runner.dump("n", "--format", "json").output
+            try runner.space("delete", "n")
+            #expect(try runner.space("load", "n", "--persistent", input: dump).ending == .exited(0))
+            #expect(try origins() == before)
+            holder.signal(SIGKILL)
+            _ = try holder.wait()
+            try runner.space("delete", "n")
+        }
+    }
+
     @Test("The age of the oldest tuple is told where operators look")
     func age() throws {
         try withRoot { (runner) throws in

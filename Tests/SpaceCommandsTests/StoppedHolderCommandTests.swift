@@ -33,6 +33,32 @@ struct StoppedHolderCommandTests {
         #expect(try runner.start("space", words + ["--", "true"]).finish().ending == .exited(0))
     }
 
+    @Test(
+        "A signal ends a command that waits for it, whatever its time-out",
+        arguments: [["write", "n", "[1]"], ["take", "n", #"["kept","?"]"#], ["lock", "n", "a", "--", "true"]],
+        [SIGINT, SIGTERM, SIGHUP]
+    )
+    func signalled(_ words: [String], _ signal: Int32) throws {
+        let root = try TemporaryRoot()
+        let holder = try Agent(root, "n")
+        try holder.run("write [\"kept\", 1]")
+        try holder.run("arm stop gateTaken")
+        try holder.send("write [\"late\", 2]")
+        try holder.waitUntilStopped()
+        let command = try CommandRunner(root: root.path)
+            .start("space", words.prefix(1) + ["--timeout", "10m"] + words.dropFirst())
+        #expect(
+            try eventually {
+                String(decoding: try bytes(ofFile: "/proc/\(command.pid)/wchan"), as: UTF8.self).contains("futex")
+            }
+        )
+        command.signal(signal)
+        #expect(try command.finish().ending == .signalled(signal))
+        holder.resume()
+        #expect(try holder.line()?.hasPrefix("ok ") == true)
+        #expect(try CommandRunner(root: root.path).tuples("n") == [#"["kept",1]"#, #"["late",2]"#])
+    }
+
     @Test("Changes are 75 and name the holder, space-dump still prints, and afterwards all go on")
     func isNamed() throws {
         let root = try TemporaryRoot()

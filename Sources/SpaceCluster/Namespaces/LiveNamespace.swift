@@ -251,7 +251,13 @@ package actor LiveNamespace {
             watchedHead = picture.head ?? 0
             lookedHead = 0
             watchedRevision = picture.revision
-            await appender.begin(picture)
+            await appender.begin(
+                head: picture.head ?? 0,
+                pen: picture.pen,
+                wants: picture.wants,
+                interests: picture.interests,
+                revision: picture.revision
+            )
             await appender.stand(.present(identity))
             return replica
         }

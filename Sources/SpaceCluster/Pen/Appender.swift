@@ -106,12 +106,17 @@ package actor Appender {
     }
 
     /// Learns what was read at one revision: all of the pen, and how far the log goes.
-    func begin(_ picture: Picture) {
-        let revision = picture.revision
-        learn(head: picture.head ?? 0)
-        pen.learn(picture.pen, at: revision)
-        pen.wants.learn(picture.wants, at: revision)
-        pen.learn(interests: picture.interests, at: revision)
+    package func begin(
+        head: UInt64,
+        pen row: StoreRow?,
+        wants: [UInt32: StoreRow],
+        interests: [UInt32: StoreRow],
+        revision: Int64
+    ) {
+        learn(head: head)
+        pen.learn(row, at: revision)
+        pen.wants.learn(wants, at: revision)
+        pen.learn(interests: interests, at: revision)
         noteAll()
     }
 

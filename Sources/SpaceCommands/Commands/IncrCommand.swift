@@ -30,6 +30,7 @@ struct IncrCommand: ParsableCommand {
     var number = 1
 
     func run() throws {
+        try Output().checkTaken()
         let sum = try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
             try namespace.increment(key, by: number)
         }

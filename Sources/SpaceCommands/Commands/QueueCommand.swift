@@ -139,7 +139,9 @@ struct QueueCommand: ParsableCommand {
         try NamespaceAccess(common, namespace).check(name, of: .queue)
         let output = Output()
         switch action {
-        case .put: for id in try put() { output.append(line: "\(id)") }
+        case .put:
+            try output.checkTaken()
+            for id in try put() { output.append(line: "\(id)") }
         case .take: return try take()
         case .peek: try list(state?.state, output)
         case .dead: try list(.setAside, output)

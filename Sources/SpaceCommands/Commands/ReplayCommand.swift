@@ -62,7 +62,9 @@ struct ReplayCommand: ParsableCommand {
             throw ValidationError("--promote takes the name of a standby, and no other option")
         }
         if !promote, from == nil { throw ValidationError("name the file: --from FILE") }
-        if follow, to != nil || list { throw ValidationError("--follow goes on with every entry: it takes no --to") }
+        if follow, to != nil || list {
+            throw ValidationError("--follow goes on with every entry: it takes no --to and no --list")
+        }
         if list, namespace != nil || to != nil || persistent || group != nil {
             throw ValidationError("--list makes no namespace: it takes --from alone")
         }
@@ -76,7 +78,7 @@ struct ReplayCommand: ParsableCommand {
         let space = try common.space()
         let target = try namespace ?? Space.name(ofBackup: from)
         if follow, try Existence(space: space, name: target).isThere() {
-            return try keepUp(try NamespaceAccess(common, target).openExisting(for: owner))
+            return try keepUp(try NamespaceAccess(common, target).openExisting(for: owner), with: from)
         }
         let choice = try owner.choice()
         do {
@@ -89,7 +91,7 @@ struct ReplayCommand: ParsableCommand {
                 group: group?.id,
                 asStandby: follow
             )
-            if follow { return try keepUp(made) }
+            if follow { return try keepUp(made, with: from) }
             try NamespaceAccess.use(made) { _ in
                 try Output.print(lines: [Self.line(moment)])
             }
@@ -99,9 +101,9 @@ struct ReplayCommand: ParsableCommand {
     }
 
     /// Follows the log until a signal ends the command.
-    private func keepUp(_ namespace: Namespace) throws {
+    private func keepUp(_ namespace: Namespace, with path: String) throws {
         try NamespaceAccess.use(namespace) { namespace in
-            let standby = try Standby(namespace)
+            let standby = try Standby(namespace, log: path)
             try standby.follow(until: { Signals.pending != nil }) { entry in
                 var object = JSONObject()
                 object.add("entry", Int(clamping: entry))

@@ -48,6 +48,7 @@ struct WriteCommand: ParsableCommand {
     func run() throws {
         let tuples = try parsed()
         let lifetime = try end.lifetime(owner)
+        if printsIDs { try Output().checkTaken() }
         let ids = try NamespaceAccess(common, namespace).use(for: owner, creating: creation, bounds: bounds) {
             namespace in
             try namespace.write(contentsOf: tuples, expires: end.expires?.duration, lifetime: lifetime)

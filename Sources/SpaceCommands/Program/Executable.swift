@@ -114,7 +114,7 @@ package enum Executable {
         let code = root.exitCode(for: error)
         let text = root.fullMessage(for: error)
         guard code.isSuccess else {
-            if !text.isEmpty { Messages.print(text) }
+            if !text.isEmpty { Messages.print(text + dashHint(for: text)) }
             // The errors that the parser finds are about usage. Any other error here is unexpected.
             return code == .validationFailure ? .usage : .internal
         }
@@ -130,14 +130,23 @@ package enum Executable {
         }
     }
 
+    /// A hint for a value that the parser took for an option.
+    private static func dashHint(for text: String) -> String {
+        let isMeant = text.contains("Missing expected argument") || text.contains("Unknown option")
+        guard isMeant, CommandLine.arguments.dropFirst().contains(where: { $0.count > 1 && $0.hasPrefix("-") }) else {
+            return ""
+        }
+        return "\nA value that begins with a dash goes behind --, such as: set NS KEY -s -- --verbose"
+    }
+
     /// Opens /dev/null on 0, 1 and 2 if the caller has closed them: printing would write into a database opened as
     /// descriptor 1.
     ///
-    /// It is opened read-only, so that printing to a closed standard output still fails.
+    /// It is opened so that reading a closed standard input, and printing to a closed standard output, still fail.
     private static func occupyStandardDescriptors() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
             // open(2) takes the lowest free number, and all below are in use.
-            _ = open("/dev/null", O_RDONLY)
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY)
         }
     }
 }

@@ -35,7 +35,8 @@ extension DumpReader {
                 key: try text("unique"),
                 reason: try text("reason"),
                 deliveries: try line.integer("deliveries"),
-                isDead: state == "dead"
+                isDead: state == "dead",
+                origin: try line.origin()
             )
         )
     }

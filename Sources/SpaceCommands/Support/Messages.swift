@@ -2,9 +2,10 @@ import Glibc
 
 /// Standard error, for everything that isn't data.
 enum Messages {
-    /// Prints one message; a failure can't be reported anywhere, so it is ignored.
+    /// Prints one message, its control characters as escapes; a failure can't be reported anywhere, so it is ignored.
     static func print(_ message: String) {
-        let bytes = Array("\(message)\n".utf8)
+        let lines = message.split(separator: "\n", omittingEmptySubsequences: false)
+        let bytes = Array((lines.map { PeopleText.escaped(String($0)) }.joined(separator: "\n") + "\n").utf8)
         var written = 0
         while written < bytes.count {
             let result = bytes.withUnsafeBytes { bytes in

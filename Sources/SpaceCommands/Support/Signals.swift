@@ -32,7 +32,7 @@ private func remind(_: Int32) {
 /// The signals that ask a command to end.
 enum Signals {
     /// The interruption of the library's waits.
-    static let interruption = Interruption()
+    static let interruption = Interruption.ofProcess
 
     /// The signals that ask a command to end.
     ///

@@ -5,7 +5,8 @@ package import SystemPackage
 
 /// A lock between processes with a time-out, which knows its holder: the door and the gate.
 ///
-/// Guarantees: no thread waits longer than its time-out, even if the holder is stopped. A killed holder is noticed at
+/// Guarantees: no thread waits longer than its time-out, even if the holder is stopped, nor longer than a fraction of a second
+/// after the process was told to end (`Interruption.ofProcess`). A killed holder is noticed at
 /// once (`pthread_mutexattr_setrobust(3)`). The holder can be named. No waiter starves. The mutex itself is unfair: a
 /// thread that writes in a loop takes it again before a thread that sleeps on it has woken. So a thread that has waited
 /// for 10 ms asks the others to be polite by writing a time into `politeUntil`. Until that time, every process that
@@ -35,6 +36,8 @@ package final class ProcessLock: Sendable {
     private static let spinRounds = 150
     private static let patience = Duration.milliseconds(10)
     private static let longestPatience = Duration.milliseconds(160)
+    /// How long a process waits at most that was told to end: its clean-up can be left to others.
+    private static let patienceAfterInterruption = Duration.seconds(5)
     /// How many time-outs an opener waits at a namespace's door while others pass through it.
     private static let patienceAtTheDoor = 12
 
@@ -165,7 +168,8 @@ package final class ProcessLock: Sendable {
 
     private func wait(timeout: Duration) throws(Errno) -> Bool? {
         let start = MonotonicInstant.now
-        let deadline = start.advanced(by: timeout)
+        let isInterrupted = Interruption.ofProcess.isTriggered
+        var deadline = start.advanced(by: isInterrupted ? min(timeout, Self.patienceAfterInterruption) : timeout)
         guard try queue.enter(until: Safeguard.timeLimit.stands ? deadline : nil) else { return nil }
         defer { queue.leave() }
         var patience = Self.patience
@@ -176,6 +180,7 @@ package final class ProcessLock: Sendable {
             case .abandoned: return try words.note(abandoned: true)
             case .timedOut:
                 let now = MonotonicInstant.now
+                if !isInterrupted, Interruption.ofProcess.isTriggered { deadline = now }
                 guard now < deadline || !Safeguard.timeLimit.stands else { return nil }
                 patience = min(patience + patience, Self.longestPatience)
                 let polite = now.advanced(by: patience + patience)

@@ -83,8 +83,8 @@ package final class FileLog: CommitLog {
         SpaceError(
             .incompatible,
             reason: "its log \(title) \(what), and no commit may be missing there",
-            advice: "put the file back, or begin another with space backup NS --to FILE --each-commit, or end it with "
-                + "space backup NS --no-log"
+            advice: "put the file back, or end the log with space backup NS --no-log; then begin another with "
+                + "space backup NS --to FILE --each-commit"
         )
     }
 

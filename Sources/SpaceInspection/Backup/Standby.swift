@@ -22,29 +22,57 @@ package struct Standby {
             let raw = file.descriptor.raw
             info = try system(path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
         }
+
+        /// Whether it has an entry that ends at a position.
+        ///
+        /// - Complexity: O(entries).
+        func goes(to position: LogPosition) throws(SpaceError) -> Bool {
+            guard let subject = try file.subject() else { return false }
+            var isFound = false
+            _ = try file.walk(behind: subject.beginning) { (entry) in
+                isFound = entry.position == position
+                return !isFound
+            }
+            return isFound
+        }
     }
 
-    /// - Parameter namespace: A standby.
-    /// - Throws: `incompatible` if it is none; what opening the log throws.
-    package init(_ namespace: Namespace) throws(SpaceError) {
+    /// - Parameters:
+    ///   - namespace: A standby.
+    ///   - path: Where its log is now; that may be another place than before.
+    /// - Throws: `incompatible` if the namespace is no standby, or the file is not its log; what opening the log throws.
+    package init(_ namespace: Namespace, log path: String) throws(SpaceError) {
         self.namespace = namespace
         core = try namespace.attempt("follow a log") { $0 }
-        let known = try SpaceError.attempt("follow a log", on: core.name.text) { [core] () throws(SpaceError) in
-            guard try core.isStandby, let path = try core.logPath() else { throw Self.isNone }
-            return (path, try Followed(path))
+        let found = try SpaceError.attempt("follow a log", on: core.name.text) { [core] () throws(SpaceError) in
+            guard try core.isStandby, let known = try core.logPath() else {
+                throw .incompatible("it is no standby", advice: "give another name, under which a standby can be made")
+            }
+            let whole = try LogFile.wholePath(of: path)
+            let file = try Followed(whole)
+            guard whole != known else { return (whole, file) }
+            guard try file.goes(to: try Self.position(of: core)) else {
+                throw .incompatible(
+                    "\(path.quotedForPeople) is not the log that it follows, which was \(known.quotedForPeople)",
+                    advice: "name that log or a whole copy of it, or give another name for a standby of this one"
+                )
+            }
+            try core.engine.followLog(at: Array(whole.utf8))
+            return (whole, file)
         }
-        (path, file) = known
+        (self.path, file) = found
     }
 
-    private static var isNone: SpaceError {
-        .incompatible("it is no standby", advice: "give another name, under which a standby can be made")
-    }
-
-    /// How far the standby goes with the log.
-    private func position() throws(SpaceError) -> LogPosition {
+    /// How far a standby goes with its log.
+    private static func position(of core: NamespaceCore) throws(SpaceError) -> LogPosition {
         try core.read { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
-            guard counters.followsLog, let row = try snapshot.mainLog.get(.log) else { throw Self.isNone }
+            guard counters.followsLog, let row = try snapshot.mainLog.get(.log) else {
+                throw .incompatible(
+                    "it is no standby any more: it was promoted",
+                    advice: "use it as a namespace of its own, or make a standby under another name"
+                )
+            }
             return row.position(entry: counters.logEntry)
         }
     }
@@ -67,7 +95,7 @@ package struct Standby {
             // The log has ended only if no entry follows its end, because a log may begin again in the same file.
             var end: LogFile.Entry?
             let walk = try SpaceError.attempt("follow a log", on: core.name.text) { () throws(SpaceError) in
-                try file.file.walk(behind: try position()) { (entry) throws(SpaceError) in
+                try file.file.walk(behind: try Self.position(of: core)) { (entry) throws(SpaceError) in
                     // Another process may follow the log, too.
                     if let end { isAhead = try !core.engine.follow(end, of: file.file) }
                     end = entry.moment.isLogged ? nil : entry
@@ -138,7 +166,7 @@ package struct Standby {
         if let info, info.device == file.info.device, info.inode == file.info.inode { return nil }
         guard info != nil, let other = try? Followed(path),
             let life = try file.file.subject()?.header.life, (try? other.file.subject())?.header.life == life,
-            try other.file.size >= Int(clamping: try position().end)
+            try other.file.size >= Int(clamping: try Self.position(of: core).end)
         else {
             throw SpaceError(
                 .incompatible,
@@ -157,7 +185,12 @@ package struct Standby {
     /// - Throws: `incompatible` if the namespace is no standby.
     package static func promote(_ namespace: Namespace) throws(SpaceError) {
         try namespace.attempt("promote the standby") { (core) throws(SpaceError) in
-            guard try core.isStandby else { throw Self.isNone }
+            guard try core.isStandby else {
+                throw .incompatible(
+                    "it is no standby, so it is a namespace of its own already",
+                    advice: "look at it with space show"
+                )
+            }
             try core.engine.endLog()
             try core.endSessionsOfElsewhere()
         }

@@ -36,8 +36,8 @@ extension Namespace {
         _ deliveryLimit: Int?,
         _ core: NamespaceCore
     ) throws(SpaceError) {
-        let now = Clock.realtimeMilliseconds()
         try core.write(.adding) { (scope) throws(SpaceError) in
+            let now = Clock.realtimeMilliseconds()
             // A namespace that has a limit keeps it.
             if let deliveryLimit, scope.counters.deliveryLimit == 0 {
                 scope.counters.deliveryLimit = UInt64(deliveryLimit)

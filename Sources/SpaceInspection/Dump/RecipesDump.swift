@@ -121,6 +121,7 @@ extension RecipesDump {
             (new.group, new.key, new.reason) = (item.group, item.key, item.reason)
             new.deliveries = UInt32(clamping: item.deliveries)
             new.isDead = item.isDead
+            new.origin = item.origin == .unknown ? nil : item.origin
             _ = try scope.insertItem(rows, queue.name, new)
         }
         try scope.serveTakers(of: queue.name)

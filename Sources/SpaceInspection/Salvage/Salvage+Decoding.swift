@@ -76,6 +76,7 @@ extension Salvage {
                         deadline: clock.realtime(claim.deadline),
                         tuple: try tuple.tuple(),
                         deliveries: Int(tuple.deliveries),
+                        origin: tuple.origin,
                         expires: clock.realtime(tuple.expiry),
                         endsWith: tuple.endsWithHolder ? 0 : nil
                     )

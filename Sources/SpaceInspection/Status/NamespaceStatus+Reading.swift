@@ -160,6 +160,7 @@ extension NamespaceStatus {
                 deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
                 tuple: try snapshot.tuple(id, tuple),
                 deliveries: Int(tuple.deliveries),
+                origin: tuple.origin,
                 expires: tuple.expiry == 0 ? nil : snapshot.clock.realtime(tuple.expiry),
                 endsWith: tuple.end.holder.map { $0.pid(holders.pids) }
             )

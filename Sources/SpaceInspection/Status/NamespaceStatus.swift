@@ -89,6 +89,8 @@ public struct NamespaceStatus: Sendable {
         public let tuple: Tuple
         /// How often a claim on it came back.
         public let deliveries: Int
+        /// By which process and when the tuple was written.
+        package let origin: Origin
         /// When the tuple expires, in milliseconds since 1970; `nil`: never.
         package let expires: Int64?
         /// The process with which the tuple ends, 0 if it is not known; `nil`: with none.

@@ -102,6 +102,8 @@ package struct NewItem: Sendable {
     package var deliveries: UInt32 = 0
     package var reason: String?
     package var isDead = false
+    /// By which process and when it was put; `nil`: by this one, now.
+    package var origin: Origin?
 
     package init(encoded: [UInt8]) { self.encoded = encoded }
 }

@@ -13,7 +13,7 @@ extension WriteScope {
         if let key = new.key, !new.isDead, let known = try snapshot.queueItem(rows, unique: key) { return known }
         let id = counters.nextClaim
         counters.nextClaim += 1
-        let item = QueueItemRow(id: id, new, .now(process))
+        let item = QueueItemRow(id: id, new, new.origin ?? .now(process))
         try queueValues.put(rows.value(id), new.encoded)
         if item.state == .dead {
             try put(item, rows)
