@@ -238,13 +238,13 @@ extension Engine {
         absences.noteNothingToReturn(asOf: snapshot.commit)
     }
 
-    /// Notes that a search has found no match in LMDB's tables.
-    package func noteAbsence(_ search: Search) throws(SpaceError) {
+    /// Notes that a search has found no match of a template in LMDB's tables.
+    package func noteAbsence(_ template: Template, _ search: Search) throws(SpaceError) {
         guard near != nil, search.isAbsent else { return }
         if try search.snapshot.tuples.count == 0 {
             absences.noteEmpty(asOf: search.snapshot.commit, floor: try search.snapshot.floor())
-        } else if search.examined == 0, search.shapes.index(for: search.template.shape)?.watermark == 0 {
-            absences.note(search.template, asOf: search.snapshot.commit, floor: try search.snapshot.floor())
+        } else if search.examined == 0, search.shapes.index(for: template.shape)?.watermark == 0 {
+            absences.note(template, asOf: search.snapshot.commit, floor: try search.snapshot.floor())
         }
     }
 

@@ -12,67 +12,75 @@ import TupleCoding
 package struct Search {
     package let snapshot: Snapshot
     package let shapes: ShapeTable
-    package let template: Template
     package let order: MatchOrder
     /// How many tuples the search has looked at.
     package private(set) var examined = 0
     /// Whether the search went through LMDB's tables to the end.
     package private(set) var isAbsent = false
 
-    package init(_ snapshot: Snapshot, _ shapes: ShapeTable, _ template: Template, _ order: MatchOrder) {
+    package init(_ snapshot: Snapshot, _ shapes: ShapeTable, _ order: MatchOrder) {
         self.snapshot = snapshot
         self.shapes = shapes
-        self.template = template
         self.order = order
     }
 
     package typealias Visit = (UInt64, TupleRow) throws(SpaceError) -> Bool
 
-    /// Calls `visit` for each match, in order, until it returns `false`.
+    /// Calls `visit` for each match of a template, in order, until it returns `false`.
     ///
-    /// The rows stay valid until something is changed.
-    package mutating func forEach(_ visit: Visit) throws(SpaceError) {
+    /// The rows stay valid until something is changed. The search does not keep the template, because a copy would count
+    /// the references of its arrays up and down.
+    package mutating func forEach(_ template: Template, _ visit: Visit) throws(SpaceError) {
         guard let near = snapshot.near, !near.pointee.isEmpty else {
-            isAbsent = try walkTables(visit)
+            isAbsent = try walkTables(template, visit)
             return
         }
         switch order {
         case .oldestFirst:
-            isAbsent = try walkTables(visit)
+            isAbsent = try walkTables(template, visit)
             if isAbsent { _ = try near.pointee.forEach(template, order, visit) }
         case .newestFirst:
-            if try near.pointee.forEach(template, order, visit) { isAbsent = try walkTables(visit) }
+            if try near.pointee.forEach(template, order, visit) { isAbsent = try walkTables(template, visit) }
         }
     }
 
     /// Walks through LMDB's tables, and returns whether it went to the end.
-    private mutating func walkTables(_ visit: Visit) throws(SpaceError) -> Bool {
-        guard let index = shapes.index(for: template.shape) else { return try scan(0..<UInt64.max, visit) }
+    private mutating func walkTables(_ template: Template, _ visit: Visit) throws(SpaceError) -> Bool {
+        guard let index = shapes.index(for: template.shape) else { return try scan(template, 0..<UInt64.max, visit) }
         switch order {
         case .oldestFirst:
-            if index.watermark > 0, try !scan(0..<index.watermark, visit) { return false }
-            return try lookUp(index, from: index.watermark, visit)
+            if index.watermark > 0, try !scan(template, 0..<index.watermark, visit) { return false }
+            return try lookUp(template, index, from: index.watermark, visit)
         case .newestFirst:
-            guard try lookUp(index, from: index.watermark, visit) else { return false }
-            return index.watermark > 0 ? try scan(0..<index.watermark, visit) : true
+            guard try lookUp(template, index, from: index.watermark, visit) else { return false }
+            return index.watermark > 0 ? try scan(template, 0..<index.watermark, visit) : true
         }
     }
 
     /// Walks through all tuples in a range of ids.
-    private mutating func scan(_ ids: Range<UInt64>, _ visit: Visit) throws(SpaceError) -> Bool {
+    private mutating func scan(
+        _ template: Template,
+        _ ids: Range<UInt64>,
+        _ visit: Visit
+    ) throws(SpaceError) -> Bool {
         let isAll = order == .oldestFirst || ids.upperBound == .max
         var rows = isAll ? try snapshot.tuples.scan() : try snapshot.tuples.scan(below: ids.upperBound)
         while let (id, row) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard ids.contains(id) else { return true }
             examined += 1
-            if try !pass(id, row, visit) { return false }
+            if try !pass(template, id, row, visit) { return false }
         }
         return true
     }
 
     /// Calls `visit` if the tuple matches; the result is whether the walk goes on.
     @inline(__always)
-    private func pass(_ id: UInt64, _ row: TupleRow, _ visit: Visit) throws(SpaceError) -> Bool {
+    private func pass(
+        _ template: Template,
+        _ id: UInt64,
+        _ row: TupleRow,
+        _ visit: Visit
+    ) throws(SpaceError) -> Bool {
         if row.size < LongField.leastLength {
             guard template.matches(row.encoded), snapshot.isVisible(row) else { return true }
             return try visit(id, row)
@@ -82,7 +90,12 @@ package struct Search {
     }
 
     /// Looks at the tuples that an index names.
-    private mutating func lookUp(_ index: IndexedShape, from: UInt64, _ visit: Visit) throws(SpaceError) -> Bool {
+    private mutating func lookUp(
+        _ template: Template,
+        _ index: IndexedShape,
+        from: UInt64,
+        _ visit: Visit
+    ) throws(SpaceError) -> Bool {
         let hash = template.boundHash
         let start = IndexKey(shape: index.number, hash: hash, id: order == .oldestFirst ? from : .max)
         var rows = order == .oldestFirst ? try snapshot.index.scan(from: start) : try snapshot.index.scan(below: start)
@@ -92,7 +105,7 @@ package struct Search {
                 throw .damaged("the index names tuple \(key.id), which is not there")
             }
             examined += 1
-            if try !pass(key.id, row, visit) { return false }
+            if try !pass(template, key.id, row, visit) { return false }
         }
         return true
     }

@@ -193,8 +193,8 @@ package struct Inspection: Sendable {
 
     private static func tuples(_ snapshot: Snapshot) throws(SpaceError) -> [Match] {
         var tuples: [Match] = []
-        var search = Search(snapshot, .empty, .any, .oldestFirst)
-        try search.forEach { (id, row) throws(SpaceError) in
+        var search = Search(snapshot, .empty, .oldestFirst)
+        try search.forEach(.any) { (id, row) throws(SpaceError) in
             tuples.append(Match(id, row))
             return true
         }

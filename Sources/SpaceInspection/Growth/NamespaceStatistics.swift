@@ -39,8 +39,8 @@ package struct NamespaceStatistics: Sendable {
         freeBytes = try snapshot.freeBytes(of: status.bytes)
         trees = try snapshot.treeSizes()
         var tuples = Grouping()
-        var search = Search(snapshot, .empty, .any, .oldestFirst)
-        try search.forEach { (id, row) throws(SpaceError) in
+        var search = Search(snapshot, .empty, .oldestFirst)
+        try search.forEach(.any) { (id, row) throws(SpaceError) in
             tuples.add(Self.shape(try snapshot.tuple(id, row)), row.size, row.origin, returns: Int(row.deliveries))
             return true
         }

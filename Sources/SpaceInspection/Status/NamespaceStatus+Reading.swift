@@ -90,8 +90,8 @@ extension NamespaceStatus {
     /// When the oldest visible tuple was written: that with the lowest id.
     private static func oldest(_ snapshot: Snapshot) throws(SpaceError) -> Int64? {
         var oldest: Int64?
-        var search = Search(snapshot, .empty, .any, .oldestFirst)
-        try search.forEach { (_, row) in
+        var search = Search(snapshot, .empty, .oldestFirst)
+        try search.forEach(.any) { (_, row) in
             oldest = row.origin.milliseconds
             return false
         }

@@ -91,8 +91,8 @@ package final class TransactionState {
         try look { (scope) throws(SpaceError) in
             guard max > 0 else { return [] }
             var found: [Match] = []
-            var search = Search(scope.snapshot, scope.shapes, template, order)
-            try search.forEach { (id, row) throws(SpaceError) in
+            var search = Search(scope.snapshot, scope.shapes, order)
+            try search.forEach(template) { (id, row) throws(SpaceError) in
                 found.append(Match(id, row))
                 return found.count < max
             }
@@ -106,8 +106,8 @@ package final class TransactionState {
         try look { (scope) throws(SpaceError) in
             if scope.counters.claimed > 0 { hasMissed = true }
             var count = 0
-            var search = Search(scope.snapshot, scope.shapes, template, .oldestFirst)
-            try search.forEach { (_, _) throws(SpaceError) in
+            var search = Search(scope.snapshot, scope.shapes, .oldestFirst)
+            try search.forEach(template) { (_, _) throws(SpaceError) in
                 count += 1
                 return true
             }

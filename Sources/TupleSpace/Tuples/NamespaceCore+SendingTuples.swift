@@ -25,8 +25,8 @@ extension NamespaceCore {
         let width = sender.takeWidth.value
         let matches = try read { (snapshot) throws(SpaceError) in
             var matches: [Match] = []
-            var search = try search(snapshot, template, order)
-            try search.forEach { (id, row) throws(SpaceError) in
+            var search = try search(snapshot, order)
+            try search.forEach(template) { (id, row) throws(SpaceError) in
                 // A tuple of a holder that may have ended is asked for first; a large one is not sent.
                 guard !row.endsWithHolder || matches.isEmpty, row.size <= SentOperation.mostBytes else { return false }
                 matches.append(Match(id, row))

@@ -12,8 +12,8 @@ extension NamespaceCore {
     /// How often a take that the daemon executes may lose all candidates before this process takes under the gate.
     private static let sentAttempts = 16
 
-    func search(_ snapshot: Snapshot, _ template: Template, _ order: MatchOrder) throws(SpaceError) -> Search {
-        Search(snapshot, try engine.shapeCache.table(of: snapshot), template, order)
+    func search(_ snapshot: Snapshot, _ order: MatchOrder) throws(SpaceError) -> Search {
+        Search(snapshot, try engine.shapeCache.table(of: snapshot), order)
     }
 
     /// Reads the first match; passes it to `borrow` while the look has it, if it is lent.
@@ -128,8 +128,8 @@ extension NamespaceCore {
         _ sight: inout Sight,
         _ borrow: (Match) -> Void
     ) throws(SpaceError) {
-        var search = try search(snapshot, template, order)
-        try search.forEach { (id, row) throws(SpaceError) in
+        var search = try search(snapshot, order)
+        try search.forEach(template) { (id, row) throws(SpaceError) in
             // A take from the tables needs the bytes once more, to remove them from the indexes.
             if sight.isForTake, row.size < LongField.leastLength {
                 sight.match = Match(id, row)
@@ -142,7 +142,7 @@ extension NamespaceCore {
         if sight.isForTake {
             (sight.shapes, sight.commit, sight.examined) = (search.shapes, snapshot.commit, search.examined)
         }
-        if sight.match == nil { try engine.noteAbsence(search) }
+        if sight.match == nil { try engine.noteAbsence(template, search) }
     }
 
     /// All matches of one snapshot: at most `max`, and at most `maxBytes`, which the first match alone may exceed.
@@ -157,8 +157,8 @@ extension NamespaceCore {
             let (found, mayBeMore) = try read(showsNear: true) { (snapshot) throws(SpaceError) -> ([Match], Bool) in
                 var found: [Match] = []
                 var bytes = 0
-                var search = try search(snapshot, template, order)
-                try search.forEach { (id, row) throws(SpaceError) in
+                var search = try search(snapshot, order)
+                try search.forEach(template) { (id, row) throws(SpaceError) in
                     let match = Match(id, row)
                     bytes += match.bytes.count
                     guard bytes <= maxBytes || found.isEmpty else { return false }
@@ -183,8 +183,8 @@ extension NamespaceCore {
                     return (try snapshot.tupleCount, mayBeMore)
                 }
                 var count = 0
-                var search = try search(snapshot, template, .oldestFirst)
-                try search.forEach { (_, row) throws(SpaceError) in
+                var search = try search(snapshot, .oldestFirst)
+                try search.forEach(template) { (_, row) throws(SpaceError) in
                     count += 1
                     endsWithHolder = endsWithHolder || row.endsWithHolder
                     return true
@@ -259,8 +259,8 @@ extension NamespaceCore {
                 }
                 guard underGate else { return nil }
                 var found: (UInt64, TupleRow)?
-                var search = Search(scope.snapshot, scope.shapes, template, order)
-                try search.forEach { (id, row) throws(SpaceError) in
+                var search = Search(scope.snapshot, scope.shapes, order)
+                try search.forEach(template) { (id, row) throws(SpaceError) in
                     found = (id, row)
                     return false
                 }
