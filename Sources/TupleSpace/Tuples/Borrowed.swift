@@ -19,7 +19,12 @@ struct Borrowed<Content> {
     /// The content of a match, which is decoded now if it was not lent.
     @inline(__always)
     func content(of match: Match, _ decode: (Match) throws(SpaceError) -> Content) throws(SpaceError) -> Content {
-        guard match.isLent else { return try decode(match) }
+        match.isLent ? try lentContent() : try decode(match)
+    }
+
+    /// The content of the match that was lent.
+    @inline(__always)
+    func lentContent() throws(SpaceError) -> Content {
         if let failure { throw failure }
         guard let content else { preconditionFailure("a match is lent before it is returned") }
         return content

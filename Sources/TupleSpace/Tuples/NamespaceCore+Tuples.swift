@@ -16,19 +16,19 @@ extension NamespaceCore {
         Search(snapshot, try engine.shapeCache.table(of: snapshot), order)
     }
 
-    /// Reads the first match; passes it to `borrow` while the look has it, if it is lent.
+    /// Whether there is a match; the first one is lent to `borrow`.
     private func readIfExists(
         _ template: Template,
         _ order: MatchOrder,
         _ borrow: (Match) -> Void
-    ) throws(SpaceError) -> Match? {
+    ) throws(SpaceError) -> Bool {
         while true {
             var sight = Sight(isForTake: false)
             try look(template, order, &sight, borrow)
             if let found = sight.match {
-                guard found.endsWithHolder, askForTheDead() else { return found }
+                guard found.endsWithHolder, askForTheDead() else { return true }
             } else {
-                guard try returnEndedClaims() else { return nil }
+                guard try returnEndedClaims() else { return false }
             }
         }
     }
@@ -333,9 +333,8 @@ extension NamespaceCore {
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
         var borrowed = Borrowed<T>()
-        let match = try readIfExists(template, order) { borrowed.decode($0, decode) }
-        guard let match else { return nil }
-        return Found(result: try borrowed.content(of: match, decode), removed: nil)
+        guard try readIfExists(template, order, { borrowed.decode($0, decode) }) else { return nil }
+        return Found(result: try borrowed.lentContent(), removed: nil)
     }
 
     /// Looks for a match to take, and decodes it; a tuple that does not decode stays in place.
