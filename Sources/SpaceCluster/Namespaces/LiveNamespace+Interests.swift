@@ -9,8 +9,12 @@ import SpaceSystem
 extension LiveNamespace {
     func publishInterests(of replica: any Replica) async throws {
         var lastSeen: [Interest: MonotonicInstant] = [:]
+        var seen = waits.count
         while true {
-            try await Task.sleep(for: settings.interestInterval)
+            await waits.wait(after: seen, until: .now.advanced(by: settings.interestInterval))
+            try Task.checkCancellation()
+            // A wait that begins from here on is looked for again.
+            seen = waits.count
             guard hasEntered else { continue }
             let now = MonotonicInstant.now
             for interest in replica.takersInterests { lastSeen[interest] = now }

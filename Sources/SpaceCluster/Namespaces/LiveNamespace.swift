@@ -27,6 +27,8 @@ package actor LiveNamespace {
     package private(set) var identity: Appender.Identity
     /// Nudged when something here or in the store has changed.
     nonisolated let news = Nudge()
+    /// Nudged when a process has begun to wait for something to take.
+    nonisolated let waits = Nudge()
 
     var replica: (any Replica)?
     var joined: [UInt32: StoreRow] = [:]

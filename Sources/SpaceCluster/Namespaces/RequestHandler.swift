@@ -42,9 +42,9 @@ final class RequestHandler: RequestAnswering {
         if case .hello(let life, let name) = request {
             caller.subject.withLock { $0 = Caller.Subject(name: name, life: life) }
         }
-        if request == .release {
+        if request == .release || request == .waiting {
             if let session, let namespace = namespace(of: caller, session) {
-                await namespace.appender.endUse(caller.use)
+                if request == .waiting { namespace.waits.nudge() } else { await namespace.appender.endUse(caller.use) }
             }
             return nil
         }
@@ -126,7 +126,7 @@ final class RequestHandler: RequestAnswering {
         }
         switch request {
         case .pen, .entries, .append, .head: return await namespace.appender.answer(request, of: caller.use)
-        case .release: return .refused("a release has no answer")
+        case .release, .waiting: return .refused("the request has no answer")
         case .operate(let operation): return await namespace.execute(operation, of: caller)
         case .own: return await namespace.own()
         case .delete: return await namespace.delete()

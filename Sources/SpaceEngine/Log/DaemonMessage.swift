@@ -4,7 +4,7 @@ import TupleCoding
 ///
 /// Each message is its length (4 bytes, without these), a kind (1 byte) and its fields, little-endian; a text or some
 /// bytes at the end have no length of their own. A process sends one request and waits for its answer, except for
-/// `release`, which has none. Nothing that is received is trusted: a message that does not decode ends the connection.
+/// `release` and `waiting`, which have none. Nothing that is received is trusted: a message that does not decode ends the connection.
 package enum DaemonRequest: Equatable, Sendable {
     /// The first request of a connection. Answers: `welcome`, `gone`, `unavailable`.
     case hello(life: UInt64, name: String)
@@ -35,9 +35,11 @@ package enum DaemonRequest: Equatable, Sendable {
     /// Executes an operation, together with those of other processes. It is not executed if the connection ends before
     /// that. Answers: `result`, `joining`, `gone`, `unavailable`.
     case operate(SentOperation)
+    /// Says that a process of this root has begun to wait for something to take. No answer.
+    case waiting
 
     /// The protocol's version, sent with `hello`.
-    package static let version: UInt32 = 2
+    package static let version: UInt32 = 3
     /// The most bytes of a message.
     package static let mostBytes = 16 << 20
 }
@@ -94,6 +96,7 @@ extension DaemonRequest {
         case .report: message(10) { _ in }
         case .arrive: message(11) { _ in }
         case .operate(let operation): message(12) { operation.encode(into: &$0) }
+        case .waiting: message(13) { _ in }
         }
     }
 
@@ -127,6 +130,7 @@ extension DaemonRequest {
         case 12:
             guard let operation = SentOperation(bytes[1...]) else { return nil }
             self = .operate(operation)
+        case 13 where hasCount(1): self = .waiting
         default: return nil
         }
     }

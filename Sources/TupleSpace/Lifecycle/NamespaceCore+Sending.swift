@@ -9,6 +9,11 @@ extension NamespaceCore {
     @inline(__always)
     var isSending: Bool { control.staying.isReplica && engine.sessionMember != nil }
 
+    /// Tells the daemon of a wait for something to take, so that the machine that writes it gives this one the pen with it.
+    func tellOfWait(for interest: Interest) {
+        if isSending, interest.isTaking { sender.tellOfWait() }
+    }
+
     /// Sends an operation, and waits for its result.
     ///
     /// - Parameter action: Makes the operation, with its holders as they are now; it may be called again.

@@ -22,6 +22,7 @@ extension NamespaceCore {
         let measure = WaitMeasure(self, interest)
         var wait = Wait(self, interest, doorbell: doorbell, isMeasured: measure != nil)
         wait.slot?.text = text()
+        tellOfWait(for: interest)
         defer { wait.end() }
         while true {
             if let found = try wait.turn(look) {

@@ -71,6 +71,7 @@ extension NamespaceCore {
                 if !isDescribed, let slot = wait.slot {
                     slot.text = text()
                     isDescribed = true
+                    tellOfWait(for: interest())
                 }
                 wait.attendClaimants()
                 if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(self, mayRest: true) {
