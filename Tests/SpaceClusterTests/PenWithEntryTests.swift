@@ -134,8 +134,9 @@ struct PenWithEntryTests {
 /// Whether a machine gives the pen away with its entries.
 @Suite(.timeLimit(.minutes(1)))
 struct WritingOnTests {
-    /// A machine that wants the pen soon after its last use, when it is gone, writes on, and gives it by turns only. One that
-    /// wants it later does not.
+    /// A machine that wants the pen soon after its last use, when it is gone, writes on, and gives it by turns only.
+    ///
+    /// One that wants it later does not.
     @Test(arguments: [true, false])
     func theNextWishTells(isSoon: Bool) async throws {
         let store = MemoryStore()

@@ -239,7 +239,8 @@ struct AttackedTests {
         try withRoot { (runner) throws in
             let word = "\u{1b}[31mx"
             for words in [
-                ["read", "n", "--bog\(word)"], ["write", "n", "[1]", "--expires", word], ["queue", "n", "q", word],
+                ["read", "n", "[1]", "--bog\(word)"], ["write", "n", "[1]", "--expires", word],
+                ["queue", "n", "q", word],
             ] {
                 let result = try runner.start("space", words).finish()
                 #expect(result.ending == .exited(64), "\(words)")

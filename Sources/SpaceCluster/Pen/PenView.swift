@@ -100,7 +100,9 @@ package struct MemberRows: Sendable {
     /// The members that are known, or are among others.
     fileprivate func members(and others: [UInt32: StoreRow]) -> Set<UInt32> { Set(rows.keys).union(others.keys) }
 
-    /// The keys that are there. A key without a lease would outlive its member, so it is not heard.
+    /// The keys that are there.
+    ///
+    /// A key without a lease would outlive its member, so it is not heard.
     fileprivate var living: [(member: UInt32, row: StoreRow)] {
         rows.compactMap { member, known in
             known.row.flatMap { $0.lease == .none ? nil : (member, $0) }

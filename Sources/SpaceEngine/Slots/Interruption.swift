@@ -6,8 +6,9 @@ import TupleCoding
 package final class Interruption: Sendable {
     private let word = FutexWord()
 
-    /// Ends all waits of this process, also those for the door and the gate. Those for door and gate that begin later are
-    /// for the clean-up, and last 5 seconds at most.
+    /// Ends all waits of this process, also those for the door and the gate.
+    ///
+    /// Waits for the door and the gate that begin later are for the clean-up, and last 5 seconds at most.
     package static let ofProcess = Interruption()
 
     package init() {}

@@ -95,7 +95,9 @@ extension WaitSlots {
         wakes.addOverflow(of: self, by: ring)
     }
 
-    /// What takers wait for. A slot may change while it is read, so an interest may be one that no taker has.
+    /// What takers wait for.
+    ///
+    /// A slot may change while it is read, so an interest may be one that no taker has.
     package var takersInterests: Set<Interest> {
         guard inUse.load() != 0 else { return [] }
         var found: Set<Interest> = []
