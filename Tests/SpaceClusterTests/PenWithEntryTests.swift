@@ -102,6 +102,29 @@ struct PenWithEntryTests {
         try cluster.expectSame(n)
     }
 
+    /// A machine whose daemon is stopped gets the pen, and the giver takes it back long before the lease ends.
+    @Test func thePenOfAStoppedDaemonIsTakenBack() throws {
+        let agent = try taker(on: 1)
+        try n[0].write("the", "pen")
+        let daemon = try #require(cluster[1].daemon)
+        daemon.signal(SIGSTOP)
+        try n[0].write("job", 7)
+        let count = try roundTrips { try n[0].write("later", 1) }
+        // The wish, the pen, the write; not the end of the other's lease, whose keys go in a transaction, too.
+        #expect(count == 3)
+        #expect(try cluster.ask("keys /interests/") == 1)
+        // It is not given to that machine again.
+        #expect(
+            try roundTrips {
+                try n[0].write("job", 8)
+                try n[0].write("later", 2)
+            } == 2
+        )
+        daemon.signal(SIGCONT)
+        #expect(try agent.line()?.contains("7") == true)
+        try cluster.expectSame(n)
+    }
+
     /// The taker's machine ends right after it got the pen: the others get the pen when its lease has ended.
     @Test func thePenOfADeadMachineComesBack() throws {
         let agent = try taker(on: 1)

@@ -22,6 +22,9 @@ package enum PenUse: Hashable, Sendable {
 /// A taker that waits on another machine would need the pen as soon as its tuple is written: its machine would ask, and
 /// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
 /// unless other processes of its own use the pen, or one wanted it again soon after its last use, when it was gone.
+/// The other machine has not asked, and may be stopped or cut off: then the giver would wait for its lease to end. So a
+/// giver that asks for the pen again, and gets no answer within `penPatience`, takes it back, and does not give it to that
+/// machine again before it hears of it. That is as safe as a hand-over, because each append compares the pen's revision.
 extension Appender {
     /// Asks for the pen on behalf of a connection.
     ///
@@ -92,7 +95,9 @@ extension Appender {
 
     /// Learns that a member got the pen with an entry.
     func noteGiven(to successor: Successor, at revision: Int64) {
-        pen.learn(PenView.Holder(member: successor.member, modified: revision), at: revision)
+        let holder = PenView.Holder(member: successor.member, modified: revision)
+        pen.learn(holder, at: revision)
+        given = holder
         lastTaker = successor.member
         notePen()
     }
@@ -109,7 +114,8 @@ extension Appender {
     // MARK: The driver
 
     private enum Step {
-        case fetch(Identity)
+        /// Puts the pen if nobody has it, or takes it back from the holder that it was given to.
+        case fetch(Identity, from: PenView.Holder?)
         case ask(Identity, PenView.Holder)
         case handOver(PenView.Holder, to: UInt32, StoreRow)
         case giveUp(PenView.Holder)
@@ -124,7 +130,7 @@ extension Appender {
         while !Task.isCancelled {
             do {
                 switch nextStep() {
-                case .fetch(let me): try await fetch(me)
+                case .fetch(let me, let holder): try await fetch(me, from: holder)
                 case .ask(let me, let holder): try await ask(me, holder)
                 case .handOver(let holder, let member, let want): try await handOver(holder, to: member, want)
                 case .giveUp(let holder): try await giveUp(holder)
@@ -152,8 +158,11 @@ extension Appender {
         guard let holder = pen.holder, holder.member == me.number else {
             endTurn()
             guard waiting > 0 else { return .wait(nil) }
-            guard let holder = pen.holder else { return .fetch(me) }
-            return pen.asks(me.number) ? .wait(nil) : .ask(me, holder)
+            guard let holder = pen.holder else { return .fetch(me, from: nil) }
+            guard pen.asks(me.number) else { return .ask(me, holder) }
+            guard holder == given else { return .wait(nil) }
+            let end = askedAt.advanced(by: settings.penPatience)
+            return end.hasPassed ? .fetch(me, from: holder) : .wait(end)
         }
         guard let next = pen.first(butFor: me.number) else {
             endTurn()
@@ -178,10 +187,10 @@ extension Appender {
     private var penKey: String { keys.key(.pen) }
     private var penAndHead: [StoreOperation] { [.read(.key(penKey)), .read(.key(keys.key(.head)))] }
 
-    private func fetch(_ me: Identity) async throws(StoreError) {
+    private func fetch(_ me: Identity, from holder: PenView.Holder?) async throws(StoreError) {
         let outcome = try await store.transact(
             StoreTransaction(
-                if: [.modified(penKey, 0)],
+                if: [.modified(penKey, holder?.modified ?? 0)],
                 then: [
                     .put(penKey, NumberValue(me.number).encoded, me.lease),
                     .delete(.key(keys.key(.want(me.number)))),
@@ -189,7 +198,10 @@ extension Appender {
                 else: penAndHead
             )
         )
-        if outcome.held { pen.wants.learn(me.number, nil, at: outcome.revision) }
+        if outcome.held {
+            pen.wants.learn(me.number, nil, at: outcome.revision)
+            if let holder { pen.silent.insert(holder.member) }
+        }
         learn(outcome)
     }
 
@@ -205,6 +217,7 @@ extension Appender {
         learn(outcome)
         if outcome.held, let row = outcome.readings.last?.first {
             pen.wants.learn(me.number, row, at: outcome.revision)
+            askedAt = .now
         }
     }
 

@@ -61,8 +61,11 @@ package actor Appender {
     var isBusy = false
     /// Since when another machine waits while this one has the pen.
     var turn: MonotonicInstant?
-    /// The member that last got the pen with an entry of this machine.
+    /// The member that last got the pen with an entry of this machine, and as what it then had it.
     var lastTaker: UInt32 = 0
+    var given: PenView.Holder?
+    /// When this machine last asked for the pen.
+    var askedAt = MonotonicInstant.now
     /// Whether a process wanted the pen soon after its last use here, when it was gone: many entries come one after the
     /// other, and shall pay for one hand-over.
     package internal(set) var writesOn = false
@@ -138,6 +141,7 @@ package actor Appender {
             // An entry that does not decode is read again by the task that needs it, and that one tells why.
             guard let value = try? LogValue(decoding: row.value, of: keys.life) else { return }
             cache.insert(number, value.entry)
+            pen.silent.remove(value.commit.member)
             if value.commit.member == member { learn(own: number) } else { learn(head: number) }
             return
         case (.head, .put(let row)):
@@ -146,7 +150,9 @@ package actor Appender {
             return
         case (.pen, .put(let row)): pen.learn(row, at: row.modified)
         case (.pen, .deleted(_, let revision)): pen.learn(nil as PenView.Holder?, at: revision)
-        case (.want(let member), .put(let row)): pen.wants.learn(member, row, at: row.modified)
+        case (.want(let member), .put(let row)):
+            pen.silent.remove(member)
+            pen.wants.learn(member, row, at: row.modified)
         case (.want(let member), .deleted(_, let revision)): pen.wants.learn(member, nil, at: revision)
         case (.interests(let member), .put(let row)): return pen.learn(interests: member, row, at: row.modified)
         case (.interests(let member), .deleted(_, let revision)):

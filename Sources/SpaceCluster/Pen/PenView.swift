@@ -24,6 +24,8 @@ package struct PenView: Sendable {
     /// What the members' processes wait to take.
     private var interests = MemberRows()
     private var decodedInterests: [UInt32: [Interest]] = [:]
+    /// The members from which the pen was taken back, and that have not been heard of since.
+    package var silent: Set<UInt32> = []
 
     package init() {}
 
@@ -66,7 +68,7 @@ package struct PenView: Sendable {
     ///   - last: The member that was found before; of several, the one with the next number gets its turn.
     /// - Returns: The member; `nil` if there is none.
     package func taker(of entry: [UInt8], from member: UInt32, after last: UInt32) -> Successor? {
-        let others = interests.living.filter { $0.member != member }
+        let others = interests.living.filter { $0.member != member && !silent.contains($0.member) }
         guard !others.isEmpty, let entry = try? EntryBytes(entry) else { return nil }
         return others.filter { entry.mayHaveTuple(for: decodedInterests[$0.member] ?? []) }
             .min { $0.member &- last &- 1 < $1.member &- last &- 1 }
