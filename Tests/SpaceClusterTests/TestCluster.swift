@@ -37,7 +37,8 @@ final class TestCluster {
     private let folder: TemporaryRoot
     private let store: RunningCommand
 
-    init(machines count: Int = 2) throws {
+    init(machines count: Int = 2, lease: Duration = TestCluster.lease) throws {
+        options = ["--lease", "\(lease.components.seconds)s", "--grace", "2s"]
         folder = try TemporaryRoot()
         store = try CommandRunner(root: folder.path).start("space-test-store", ["\(folder.path)/store"])
         guard try store.readLine() == "ready" else { throw TestFailure("the store does not start") }
@@ -54,13 +55,13 @@ final class TestCluster {
 
     // MARK: Daemons
 
-    private static let options = ["--lease", "2s", "--grace", "2s"]
+    private let options: [String]
 
     /// Starts a machine's daemon, and returns when it has joined.
     func start(_ number: Int) throws {
         let daemon = try machines[number].runner.start(
             "space",
-            ["join", "--store", "\(folder.path)/store", "--name", "m\(number)"] + Self.options
+            ["join", "--store", "\(folder.path)/store", "--name", "m\(number)"] + options
         )
         machines[number].daemon = daemon
         guard try daemon.readLine() == "joined m\(number)" else {

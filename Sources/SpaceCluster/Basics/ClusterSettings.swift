@@ -15,6 +15,10 @@ package struct ClusterSettings: Sendable {
     package var penTurn: Duration = .milliseconds(50)
     /// How long a process may have the pen beyond its machine's turn without appending or releasing it.
     package var penPatience: Duration = .milliseconds(500)
+    /// How long the giver of a pen waits for it, once it has asked, before it takes it back.
+    ///
+    /// The other machine hands it over within `penTurn` and `penPatience`, even if a process of it uses the pen.
+    package var penReturn: Duration = .seconds(2)
     /// How long a process waits for the pen, or for the outcome of its append.
     ///
     /// It is less than the time-out of the gate, under which the process waits.

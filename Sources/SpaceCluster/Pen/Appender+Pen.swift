@@ -23,7 +23,7 @@ package enum PenUse: Hashable, Sendable {
 /// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
 /// unless other processes of its own use the pen, or one wanted it again soon after its last use, when it was gone.
 /// The other machine has not asked, and may be stopped or cut off: then the giver would wait for its lease to end. So a
-/// giver that asks for the pen again, and gets no answer within `penPatience`, takes it back, and does not give it to that
+/// giver that asks for the pen again, and gets no answer within `penReturn`, takes it back, and does not give it to that
 /// machine again before it hears of it. That is as safe as a hand-over, because each append compares the pen's revision.
 extension Appender {
     /// Asks for the pen on behalf of a connection.
@@ -161,7 +161,7 @@ extension Appender {
             guard let holder = pen.holder else { return .fetch(me, from: nil) }
             guard pen.asks(me.number) else { return .ask(me, holder) }
             guard holder == given else { return .wait(nil) }
-            let end = askedAt.advanced(by: settings.penPatience)
+            let end = askedAt.advanced(by: settings.penReturn)
             return end.hasPassed ? .fetch(me, from: holder) : .wait(end)
         }
         guard let next = pen.first(butFor: me.number) else {

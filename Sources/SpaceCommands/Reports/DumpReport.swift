@@ -43,10 +43,10 @@ struct DumpReport {
             )
         }
         for claim in status.claims {
-            try print(StatusReport.object(claim, in: Self.line("claim")).line)
+            try print(Self.claimed(StatusReport.object(claim, in: Self.line("claim")), claim))
         }
         for buried in status.buried {
-            try print(StatusReport.object(buried: buried, in: Self.line("buried")).line)
+            try print(Self.claimed(StatusReport.object(buried: buried, in: Self.line("buried")), buried))
         }
         for cell in inspection.cells {
             try print(Self.cell(cell))
@@ -87,6 +87,13 @@ struct DumpReport {
         object.add("deliveries", deliveries)
         object.add(origin)
         if let holder { object.add("session", holder) }
+        return object.line
+    }
+
+    /// The line of a tuple that is claimed or set aside, with its origin.
+    private static func claimed(_ line: JSONObject, _ claim: NamespaceStatus.Claim) -> String {
+        var object = line
+        object.add(claim.origin)
         return object.line
     }
 

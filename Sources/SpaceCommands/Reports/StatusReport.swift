@@ -158,7 +158,6 @@ struct StatusReport {
         object.add("tuple_id", claim.id.rawValue)
         object.add("deliveries", claim.deliveries)
         object.add("tuple", json: claim.tuple.json)
-        object.add(claim.origin)
         addEnd(of: claim, to: &object)
         return object
     }
@@ -169,7 +168,6 @@ struct StatusReport {
         object.add("id", buried.id.rawValue)
         object.add("deliveries", buried.deliveries)
         object.add("tuple", json: buried.tuple.json)
-        object.add(buried.origin)
         addEnd(of: buried, to: &object)
         return object
     }
