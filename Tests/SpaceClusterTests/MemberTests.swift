@@ -34,6 +34,23 @@ struct MemberTests {
         #expect(try eventually { try n[0].status().machines == ["m0"] })
     }
 
+    /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the
+    /// tuple in its place.
+    @Test func aDeathReturnsClaimsInOneEntry() throws {
+        let n = try cluster.namespaces()
+        for number in 1...3 { try n[0].write("job", number) }
+        let worker = try Agent(cluster[1].root, "n", "owning=0")
+        try n[1].synchronize()
+        for number in 1...3 { #expect(try worker.ask("claim [\"job\", \(number)]").hasPrefix("ok")) }
+        try n[0].synchronize()
+        let before = try n[0].status().entry
+        try cluster.end(1, by: SIGKILL)
+        try worker.kill()
+        #expect(try eventually { try n[0].status().machines == ["m0"] })
+        #expect(try n[0].count(matching: ["job", .any]) == 3)
+        #expect(try n[0].status().entry == before + 1)
+    }
+
     /// Opening a replica asks nothing of its daemon, whatever the dead have left there: the daemon itself opens its replicas
     /// before it answers.
     @Test func openingAReplicaAsksNoDaemon() throws {

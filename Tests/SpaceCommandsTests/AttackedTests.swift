@@ -234,6 +234,16 @@ struct AttackedTests {
         }
     }
 
+    /// Runs a script, which ends with a status and an error that has a text.
+    private func refuse(_ runner: CommandRunner, _ scripts: [String], _ status: Int32, says text: String = "space: ")
+        throws
+    {
+        for script in scripts {
+            let result = try runner.shell("space \(script)")
+            #expect(result.status == status && result.errors.contains(text), "\(script): \(result.errors)")
+        }
+    }
+
     @Test("A message has no control characters of the words that it quotes")
     func controls() throws {
         try withRoot { (runner) throws in
@@ -256,10 +266,7 @@ struct AttackedTests {
     func dashes() throws {
         try withRoot { (runner) throws in
             _ = ok(try runner.space("write", "n", "--persistent", "[1]"))
-            for words in ["set n k -s --x", "set n k --string --x", "post n x -s --y"] {
-                let result = try runner.shell("space \(words)")
-                #expect(result.status == 64 && result.errors.contains("behind --"), "\(words): \(result.errors)")
-            }
+            try refuse(runner, ["set n k -s --x", "set n k --string --x", "post n x -s --y"], 64, says: "behind --")
             _ = ok(try runner.space("set", "n", "k", "-s", "--", "--x"))
             #expect(ok(try runner.space("get", "n", "k")) == "\"--x\"\n")
             _ = ok(try runner.space("delete", "n"))
@@ -270,14 +277,8 @@ struct AttackedTests {
     func closed() throws {
         try withRoot { (runner) throws in
             _ = ok(try runner.space("write", "n", "--persistent", "[1]"))
-            for words in ["txn n <&-", "write n - <&-", "load q <&-"] {
-                let result = try runner.shell("space \(words)")
-                #expect(result.status == 74, "\(words): \(result.errors)")
-            }
-            for words in ["incr n k", "queue n q put 1", "write n --print-id [2]"] {
-                let result = try runner.shell("space \(words) >&-")
-                #expect(result.status == 74, "\(words): \(result.errors)")
-            }
+            try refuse(runner, ["txn n <&-", "write n - <&-", "load q <&-"], 74)
+            try refuse(runner, ["incr n k >&-", "queue n q put 1 >&-", "write n --print-id [2] >&-"], 74)
             #expect(ok(try runner.space("count", "n")) == "1\n")
             #expect(try runner.space("get", "n", "k").status == 1)
             #expect(ok(try runner.space("list")) == "n\n")

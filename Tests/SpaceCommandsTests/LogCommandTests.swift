@@ -15,17 +15,27 @@ struct LogCommandTests {
         says texts: String...,
         status: Int32 = 69
     ) throws {
+        try refuse(runner, words, says: texts, status: status)
+    }
+
+    private func refuse(_ runner: CommandRunner, _ words: [String], says texts: [String], status: Int32) throws {
         let result = try runner.start("space", words).finish()
         #expect(result.ending == .exited(status), "\(words) \(result.errors)")
         for text in texts { #expect(result.errors.contains(text), "\(words) \(result.errors)") }
     }
 
+    /// Makes a namespace with a log, and returns the log's path.
+    private func log(_ runner: CommandRunner, _ name: String = "n") throws -> String {
+        let log = "\(runner.root)/.log-\(name)"
+        try runner.space("write", "--persistent", name, #"["a",1]"#)
+        try runner.space("backup", name, "--to", log, "--each-commit")
+        return log
+    }
+
     @Test("Each commit is a moment of the log, and a namespace is made of any of them")
     func moments() throws {
         try withRoot { (runner) throws in
-            let log = "\(runner.root)/.log"
-            try runner.space("write", "--persistent", "n", #"["a",1]"#)
-            try runner.space("backup", "n", "--to", log, "--each-commit")
+            let log = try log(runner)
             let path = try Value(json: try runner.space("show", "n", "--json").output)["log"]?["path"]
             #expect(path == .string(log))
             for number in 2...5 { try runner.space("set", "n", "k", "\(number)") }
@@ -120,7 +130,8 @@ struct LogCommandTests {
     @Test("A standby follows its log at another place, and no other file")
     func moved() throws {
         try withRoot { (runner) throws in
-            let (log, moved) = ("\(runner.root)/.log", "\(runner.root)/.moved")
+            let (log, another) = (try log(runner), try log(runner, "another"))
+            let (moved, text) = ("\(runner.root)/.moved", "\(runner.root)/.text")
             let other = try TemporaryRoot()
             func words(_ path: String) -> [String] {
                 ["replay", "n", "--from", path, "--root", other.path, "--follow"]
@@ -131,19 +142,14 @@ struct LogCommandTests {
                 follower.signal(SIGTERM)
                 _ = try follower.finish()
             }
-            func refuse(_ path: String, _ status: Int32, _ text: String) throws {
-                let result = try runner.start("space", words(path)).finish()
-                #expect(result.ending == .exited(status) && result.errors.contains(text), "\(result.errors)")
-            }
-            for name in ["n", "another"] {
-                try runner.space("write", "--persistent", name, #"["a",1]"#)
-                try runner.space("backup", name, "--to", name == "n" ? log : log + ".another", "--each-commit")
+            func refuse(_ path: String, _ status: Int32, _ why: String) throws {
+                try self.refuse(runner, words(path), says: [why], status: status)
             }
             try follow(log)
-            try write("no log\n".utf8, toFile: log + ".text")
-            try refuse(log + ".another", 69, "is not the log that it follows")
-            try refuse(log + ".text", 65, "is no backup")
-            try refuse(log + ".missing", 74, "No such file")
+            try write("no log\n".utf8, toFile: text)
+            try refuse(another, 69, "is not the log that it follows")
+            try refuse(text, 65, "is no backup")
+            try refuse("\(runner.root)/.missing", 74, "No such file")
             #expect(rename(log, moved) == 0)
             try follow(moved)
             let shown = try runner.space("show", "n", "--json", "--root", other.path).output
@@ -159,9 +165,7 @@ struct LogCommandTests {
     @Test("A log that is gone can be ended, and another begun, as its error says")
     func gone() throws {
         try withRoot { (runner) throws in
-            let log = "\(runner.root)/.log"
-            try runner.space("write", "--persistent", "n", #"["a",1]"#)
-            try runner.space("backup", "n", "--to", log, "--each-commit")
+            let log = try log(runner)
             #expect(unlink(log) == 0)
             try refuse(runner, "set", "n", "k", "1", says: "end the log with space backup NS --no-log")
             try runner.space("backup", "n", "--no-log")
@@ -220,9 +224,7 @@ struct LogCommandTests {
     @Test("While the log can't be written, no change counts; --no-log ends it all the same")
     func unreachable() throws {
         try withRoot { (runner) throws in
-            let log = "\(runner.root)/.log"
-            try runner.space("write", "--persistent", "n", #"["a",1]"#)
-            try runner.space("backup", "n", "--to", log, "--each-commit")
+            let log = try log(runner)
             #expect(rename(log, log + ".away") == 0)
             try refuse(runner, "write", "n", "[1]", says: ".log", "no commit may be missing", "--no-log")
             try write([1, 2, 3], toFile: log)

@@ -15,9 +15,10 @@ package struct ClusterSettings: Sendable {
     package var penTurn: Duration = .milliseconds(50)
     /// How long a process may have the pen beyond its machine's turn without appending or releasing it.
     package var penPatience: Duration = .milliseconds(500)
-    /// How long the giver of a pen waits for it, once it has asked, before it takes it back.
+    /// How long a machine that got the pen with an entry, without having asked, has to hand it over to one that asks; then
+    /// the giver does.
     ///
-    /// The other machine hands it over within `penTurn` and `penPatience`, even if a process of it uses the pen.
+    /// A machine that runs does it within `penTurn` and `penPatience`, even if one of its processes uses the pen.
     package var penReturn: Duration = .seconds(2)
     /// How long a process waits for the pen, or for the outcome of its append.
     ///

@@ -22,9 +22,10 @@ package enum PenUse: Hashable, Sendable {
 /// A taker that waits on another machine would need the pen as soon as its tuple is written: its machine would ask, and
 /// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
 /// unless other processes of its own use the pen, or one wanted it again soon after its last use, when it was gone.
-/// The other machine has not asked, and may be stopped or cut off: then the giver would wait for its lease to end. So a
-/// giver that asks for the pen again, and gets no answer within `penReturn`, takes it back, and does not give it to that
-/// machine again before it hears of it. That is as safe as a hand-over, because each append compares the pen's revision.
+/// The other machine has not asked for the pen, and may be stopped or cut off: then all machines would wait for its lease to
+/// end. So if a member asks for the pen, and the machine does not hand it over within `penReturn`, the giver does, and gives
+/// that machine no pen again before it hears of it. This is as safe as any hand-over, because each append compares the
+/// pen's revision.
 extension Appender {
     /// Asks for the pen on behalf of a connection.
     ///
@@ -90,15 +91,14 @@ extension Appender {
     func taker(of entry: [UInt8], from me: Identity) -> Successor? {
         let connections = uses.count { if case .connection = $0 { true } else { false } }
         guard !writesOn, waiting == 0, connections <= 1 else { return nil }
-        return pen.taker(of: entry, from: me.number, after: lastTaker)
+        return pen.taker(of: entry, from: me.number, after: given?.member ?? 0)
     }
 
     /// Learns that a member got the pen with an entry.
     func noteGiven(to successor: Successor, at revision: Int64) {
         let holder = PenView.Holder(member: successor.member, modified: revision)
         pen.learn(holder, at: revision)
-        given = holder
-        lastTaker = successor.member
+        (given, givenIsWantedSince) = (holder, nil)
         notePen()
     }
 
@@ -114,8 +114,7 @@ extension Appender {
     // MARK: The driver
 
     private enum Step {
-        /// Puts the pen if nobody has it, or takes it back from the holder that it was given to.
-        case fetch(Identity, from: PenView.Holder?)
+        case fetch(Identity)
         case ask(Identity, PenView.Holder)
         case handOver(PenView.Holder, to: UInt32, StoreRow)
         case giveUp(PenView.Holder)
@@ -130,7 +129,7 @@ extension Appender {
         while !Task.isCancelled {
             do {
                 switch nextStep() {
-                case .fetch(let me, let holder): try await fetch(me, from: holder)
+                case .fetch(let me): try await fetch(me)
                 case .ask(let me, let holder): try await ask(me, holder)
                 case .handOver(let holder, let member, let want): try await handOver(holder, to: member, want)
                 case .giveUp(let holder): try await giveUp(holder)
@@ -157,12 +156,9 @@ extension Appender {
         }
         guard let holder = pen.holder, holder.member == me.number else {
             endTurn()
-            guard waiting > 0 else { return .wait(nil) }
-            guard let holder = pen.holder else { return .fetch(me, from: nil) }
-            guard pen.asks(me.number) else { return .ask(me, holder) }
-            guard holder == given else { return .wait(nil) }
-            let end = askedAt.advanced(by: settings.penReturn)
-            return end.hasPassed ? .fetch(me, from: holder) : .wait(end)
+            guard let holder = pen.holder else { return waiting > 0 ? .fetch(me) : .wait(nil) }
+            if waiting > 0, !pen.asks(me.number) { return .ask(me, holder) }
+            return holder == given ? takeBack(holder) : .wait(nil)
         }
         guard let next = pen.first(butFor: me.number) else {
             endTurn()
@@ -182,15 +178,27 @@ extension Appender {
         return moment.hasPassed ? .handOver(holder, to: next.member, next.row) : .wait(moment)
     }
 
+    /// Hands over the pen that this machine has given to another, once that one has had its time to do so.
+    private func takeBack(_ holder: PenView.Holder) -> Step {
+        guard let next = pen.first(butFor: holder.member) else {
+            givenIsWantedSince = nil
+            return .wait(nil)
+        }
+        let since = givenIsWantedSince ?? .now
+        givenIsWantedSince = since
+        let end = since.advanced(by: settings.penReturn)
+        return end.hasPassed ? .handOver(holder, to: next.member, next.row) : .wait(end)
+    }
+
     // MARK: The transactions
 
     private var penKey: String { keys.key(.pen) }
     private var penAndHead: [StoreOperation] { [.read(.key(penKey)), .read(.key(keys.key(.head)))] }
 
-    private func fetch(_ me: Identity, from holder: PenView.Holder?) async throws(StoreError) {
+    private func fetch(_ me: Identity) async throws(StoreError) {
         let outcome = try await store.transact(
             StoreTransaction(
-                if: [.modified(penKey, holder?.modified ?? 0)],
+                if: [.modified(penKey, 0)],
                 then: [
                     .put(penKey, NumberValue(me.number).encoded, me.lease),
                     .delete(.key(keys.key(.want(me.number)))),
@@ -198,10 +206,7 @@ extension Appender {
                 else: penAndHead
             )
         )
-        if outcome.held {
-            pen.wants.learn(me.number, nil, at: outcome.revision)
-            if let holder { pen.silent.insert(holder.member) }
-        }
+        if outcome.held { pen.wants.learn(me.number, nil, at: outcome.revision) }
         learn(outcome)
     }
 
@@ -217,7 +222,6 @@ extension Appender {
         learn(outcome)
         if outcome.held, let row = outcome.readings.last?.first {
             pen.wants.learn(me.number, row, at: outcome.revision)
-            askedAt = .now
         }
     }
 
@@ -232,6 +236,7 @@ extension Appender {
                 )
             )
             pen.wants.learn(member, outcome.readings.last?.first, at: outcome.revision)
+            if outcome.held, holder == given { pen.silent.insert(holder.member) }
             learn(outcome)
         } catch .refused {
             // Its lease has ended; the watch will say that its key is gone.

@@ -61,11 +61,10 @@ package actor Appender {
     var isBusy = false
     /// Since when another machine waits while this one has the pen.
     var turn: MonotonicInstant?
-    /// The member that last got the pen with an entry of this machine, and as what it then had it.
-    var lastTaker: UInt32 = 0
+    /// The member to which this machine last gave the pen with an entry, and the revision of that.
     var given: PenView.Holder?
-    /// When this machine last asked for the pen.
-    var askedAt = MonotonicInstant.now
+    /// Since when a member asks for the pen that this machine has given.
+    var givenIsWantedSince: MonotonicInstant?
     /// Whether a process wanted the pen soon after its last use here, when it was gone: many entries come one after the
     /// other, and shall pay for one hand-over.
     package internal(set) var writesOn = false
@@ -119,7 +118,7 @@ package actor Appender {
         learn(head: head)
         pen.learn(row, at: revision)
         pen.wants.learn(wants, at: revision)
-        pen.learn(interests: interests, at: revision)
+        pen.interests.learn(interests, at: revision)
         noteAll()
     }
 
@@ -154,9 +153,9 @@ package actor Appender {
             pen.silent.remove(member)
             pen.wants.learn(member, row, at: row.modified)
         case (.want(let member), .deleted(_, let revision)): pen.wants.learn(member, nil, at: revision)
-        case (.interests(let member), .put(let row)): return pen.learn(interests: member, row, at: row.modified)
+        case (.interests(let member), .put(let row)): return pen.interests.learn(member, row, at: row.modified)
         case (.interests(let member), .deleted(_, let revision)):
-            return pen.learn(interests: member, nil, at: revision)
+            return pen.interests.learn(member, nil, at: revision)
         default: return
         }
         notePen()

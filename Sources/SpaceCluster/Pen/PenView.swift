@@ -22,9 +22,8 @@ package struct PenView: Sendable {
     /// The members that ask for the pen.
     package var wants = MemberRows()
     /// What the members' processes wait to take.
-    private var interests = MemberRows()
-    private var decodedInterests: [UInt32: [Interest]] = [:]
-    /// The members from which the pen was taken back, and that have not been heard of since.
+    package var interests = MemberRows()
+    /// The members that did not give the pen back and have not been heard of since.
     package var silent: Set<UInt32> = []
 
     package init() {}
@@ -40,17 +39,6 @@ package struct PenView: Sendable {
         // A value that does not decode names a member that can't exist: the pen is taken.
         let member = row.map { (try? NumberValue(decoding: $0.value).member) ?? 0 }
         learn(row.flatMap { row in member.map { Holder(member: $0, modified: row.modified) } }, at: revision)
-    }
-
-    package mutating func learn(interests member: UInt32, _ row: StoreRow?, at revision: Int64) {
-        interests.learn(member, row, at: revision)
-        // A value that does not decode is of another version, and is not heard.
-        decodedInterests[member] = interests[member].flatMap { try? InterestsValue(decoding: $0.value).interests }
-    }
-
-    /// Learns what the processes of all members wait to take, as it was read at a revision.
-    package mutating func learn(interests rows: [UInt32: StoreRow], at revision: Int64) {
-        for member in interests.members(and: rows) { learn(interests: member, rows[member], at: revision) }
     }
 
     package func asks(_ member: UInt32) -> Bool { wants[member] != nil }
@@ -70,7 +58,8 @@ package struct PenView: Sendable {
     package func taker(of entry: [UInt8], from member: UInt32, after last: UInt32) -> Successor? {
         let others = interests.living.filter { $0.member != member && !silent.contains($0.member) }
         guard !others.isEmpty, let entry = try? EntryBytes(entry) else { return nil }
-        return others.filter { entry.mayHaveTuple(for: decodedInterests[$0.member] ?? []) }
+        // A value that does not decode is of another version, and names no interest.
+        return others.filter { entry.mayHaveTuple(for: (try? InterestsValue(decoding: $0.row.value))?.interests ?? []) }
             .min { $0.member &- last &- 1 < $1.member &- last &- 1 }
             .map { Successor(member: $0.member, lease: $0.row.lease) }
     }
@@ -96,11 +85,8 @@ package struct MemberRows: Sendable {
 
     /// Learns of all members' keys, as they were read at a revision.
     package mutating func learn(_ all: [UInt32: StoreRow], at revision: Int64) {
-        for member in members(and: all) { learn(member, all[member], at: revision) }
+        for member in Set(rows.keys).union(all.keys) { learn(member, all[member], at: revision) }
     }
-
-    /// The members that are known, or are among others.
-    fileprivate func members(and others: [UInt32: StoreRow]) -> Set<UInt32> { Set(rows.keys).union(others.keys) }
 
     /// The keys that are there.
     ///

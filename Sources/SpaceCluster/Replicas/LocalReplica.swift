@@ -88,14 +88,25 @@ final class LocalReplica: Replica {
     }
 
     func end(_ member: UInt32) throws(SpaceError) {
+        do throws(SpaceError) {
+            try end(member, returningClaims: true)
+        } catch  where error.isOfContent {
+            try end(member, returningClaims: false)
+        }
+        // The member's sessions are dead from now on, to all machines; this returns what the one commit had no room for.
+        core.returnClaimsOfTheDead(timeout: timeout)
+        core.dropWatchersOfTheDead(timeout: timeout)
+    }
+
+    /// Ends a member, and with it the claims of its sessions: a process that is told that its claim is lost finds the tuple
+    /// in its place.
+    private func end(_ member: UInt32, returningClaims: Bool) throws(SpaceError) {
         try core.write(.removing) { (scope) throws(SpaceError) in
             guard try scope.memberRows.delete(UInt64(member)) else { return }
             scope.absentMember = member
             scope.noteUpkeep()
+            if returningClaims { try NamespaceCore.returnClaims(in: scope) { $0.member == member } }
         }
-        // The member's sessions are dead from now on, to all machines.
-        core.returnClaimsOfTheDead(timeout: timeout)
-        core.dropWatchersOfTheDead(timeout: timeout)
     }
 
     func endDeadProcesses() {

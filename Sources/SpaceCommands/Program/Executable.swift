@@ -130,10 +130,10 @@ package enum Executable {
         }
     }
 
-    /// A hint for a value that the parser took for an option.
+    /// A hint for a string that the parser took for an option.
     private static func dashHint(for text: String) -> String {
         let isMeant = text.contains("Missing expected argument") || text.contains("Unknown option")
-        guard isMeant, CommandLine.arguments.dropFirst().contains(where: { $0.count > 1 && $0.hasPrefix("-") }) else {
+        guard isMeant, CommandLine.arguments.contains(where: ["-s", "--string", "--strings"].contains) else {
             return ""
         }
         return "\nA value that begins with a dash goes behind --, such as: set NS KEY -s -- --verbose"

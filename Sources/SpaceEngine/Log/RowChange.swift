@@ -33,8 +33,8 @@ package struct RowChange {
     /// Whether the row is the one with the namespace's counters.
     package var isOfCounters: Bool { table == 0 && MainKey(key: key) == .counters }
 
-    /// Whether the row is a tuple (`Tables.numbered`).
-    var isOfTuples: Bool { table == 1 }
+    /// Whether the row is a tuple.
+    var isOfTuples: Bool { table == Tables.numberOfTuples }
 
     /// Appends the change's bytes to others.
     package func append(to bytes: inout [UInt8]) {
@@ -100,6 +100,9 @@ package struct RowChange {
 }
 
 extension Tables {
+    /// The number of `tuples` in ``numbered``.
+    static let numberOfTuples = 1
+
     /// All tables, in the order of their numbers in a ``RowChange``.
     package var numbered: [Database] {
         [main, tuples, index, cells, expiries, journal, elements, shapes, watchers, objects, holds, claims, members]

@@ -46,6 +46,15 @@ package enum ClaimHolder: Hashable, Sendable {
         }
     }
 
+    /// The member on whose machine the holder runs, 0 in a namespace of one machine; `nil` without a holder.
+    package var member: UInt32? {
+        switch self {
+        case .session(let number): SessionNumber.member(of: number)
+        case .process(_, let member): member
+        case .nobody: nil
+        }
+    }
+
     /// Whether a session may end the holder's claims.
     ///
     /// A claim held for a process can be ended by any process that knows its number, because such claims are passed

@@ -33,14 +33,9 @@ struct Holders {
 
     /// The holder's process if it runs on another machine: `PID@MACHINE`, or `MACHINE` if `pid` is not known.
     func elsewhere(_ holder: ClaimHolder, pid: Int32? = nil) -> String? {
+        guard let member = holder.member, member != 0, member != self.member else { return nil }
         var pid = pid
-        let member: UInt32
-        switch holder {
-        case .session(let number): member = SessionNumber.member(of: number)
-        case .process(let process, let number): (member, pid) = (number, process.pid)
-        case .nobody: return nil
-        }
-        guard member != 0, member != self.member else { return nil }
+        if case .process(let process, _) = holder { pid = process.pid }
         let machine = machines[member] ?? "member \(member)"
         return pid.map { "\($0)@\(machine)" } ?? machine
     }

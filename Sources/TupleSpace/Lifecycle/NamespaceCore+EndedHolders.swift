@@ -86,19 +86,33 @@ extension NamespaceCore {
         max: Int,
         where isWanted: (UInt64, ClaimRow) -> Bool
     ) throws(SpaceError) -> ClaimSlice {
-        try read(showsNear: true) { (snapshot) throws(SpaceError) -> ClaimSlice in
-            var slice: ClaimSlice = ([], 0)
-            let counters = try snapshot.counters()
-            guard counters.claimed + counters.buried > 0 else { return slice }
-            try snapshot.forEachClaim { (id, row) throws(SpaceError) in
-                if isWanted(id, row) {
-                    slice.ids.append(id)
-                    slice.bytes += row.size
-                }
-                return slice.ids.count < min(max, 64) && slice.bytes < 1 << 20
-            }
-            return slice
+        try read(showsNear: true) { (snapshot) throws(SpaceError) in
+            try Self.claimSlice(snapshot, max: max, where: isWanted)
         }
+    }
+
+    private static func claimSlice(
+        _ snapshot: Snapshot,
+        max: Int = 64,
+        where isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> ClaimSlice {
+        var slice: ClaimSlice = ([], 0)
+        let counters = try snapshot.counters()
+        guard counters.claimed + counters.buried > 0 else { return slice }
+        try snapshot.forEachClaim { (id, row) throws(SpaceError) in
+            if isWanted(id, row) {
+                slice.ids.append(id)
+                slice.bytes += row.size
+            }
+            return slice.ids.count < min(max, 64) && slice.bytes < 1 << 20
+        }
+        return slice
+    }
+
+    /// Returns the claims of ended holders as a part of a transaction, as many as fit.
+    package static func returnClaims(in scope: WriteScope, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
+        let slice = try claimSlice(scope.snapshot) { (_, row) in row.holder != .nobody && hasEnded(row.holder) }
+        for id in slice.ids { try scope.returnClaim(id) { _ in true } }
     }
 
     private func move(
