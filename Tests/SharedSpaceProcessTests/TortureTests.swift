@@ -27,7 +27,7 @@ struct TortureTests {
         ("kill", "doubled", "doubled", 60), ("handoff", "unheard", "lost", 90),
         ("history", "lost", "notLinearizable", 30), ("history", "doubled", "notLinearizable", 30),
         ("history", "stale", "notLinearizable", 30), ("reap --scene enrolled", "vanished", "faults", 30),
-        ("recipes", "doubled", "overlaps", 2), ("collections", "lost", "unmade lost", 30),
+        ("recipes", "doubled", "overlaps", 30), ("collections", "lost", "unmade lost", 30),
         ("collections", "unheard", "differing", 30), ("responders", "doubled", "doubled", 30),
         ("responders", "unheard", "late", 30), ("objects", "lost", "found", 30), ("churn", "lost", "lost", 30),
         ("surroundings", "lost", "faults", 2),

@@ -113,6 +113,24 @@ struct ClusterTests {
         try cluster.expectSame(n)
     }
 
+    /// If another machine gets the pen while a transaction's body runs, and writes nothing, what the body does counts.
+    @Test func aTransactionSurvivesTheLossOfThePen() throws {
+        let n = try cluster.namespaces()
+        var (runs, hasGone) = (0, false)
+        try n[0].transaction { transaction in
+            runs += 1
+            // The other machine gets the pen in the middle, before its own body runs.
+            try? n[1].transaction { _ in
+                hasGone = true
+                throw TestFailure("nothing is written")
+            }
+            try transaction.write("mine", 1)
+        }
+        #expect(runs == 1 && hasGone)
+        #expect(try n[1].take("mine", 1, timeout: watchdog) != nil)
+        try cluster.expectSame(n)
+    }
+
     /// If another machine writes while a transaction's body runs, nothing of it counts: the library's own body runs again,
     /// and a user's, which runs once, fails with an error that says so.
     @Test func anOutrunTransactionChangesNothing() throws {

@@ -105,9 +105,14 @@ final class TestCluster {
     }
 
     /// Makes a replicated namespace, and opens it on each machine.
+    ///
+    /// When this returns, each machine takes part: later entries are those of the test's own changes.
     func namespaces(_ name: String = "n", isPersistent: Bool = true) throws -> [Namespace] {
         let first = try namespaceOfFirst(name, isPersistent: isPersistent)
-        return [first] + (try machines.dropFirst().map { try Self.open(name, in: $0) })
+        let all = [first] + (try machines.dropFirst().map { try Self.open(name, in: $0) })
+        // Only a machine that takes part can have a transaction, even an empty one.
+        for namespace in all { try namespace.repeatableTransaction { _ in } }
+        return all
     }
 
     /// Opens a namespace when it is there.

@@ -25,7 +25,7 @@ struct RecipesPart: SupervisedPart {
         let space = try Space(root: root, timeout: .seconds(30))
         let namespace = try space.namespace(RecipesWorker.name)
         spendTime {
-            false
+            options.isToFail && ledger.overlaps.load() > 0
         } hasBegun: {
             ledger.entries.load() > 0
         } progress: {

@@ -43,6 +43,14 @@ final class DaemonLog: CommitLog {
 
     func acquire(behind position: LogPosition) throws(SpaceError) {
         deadline = MonotonicInstant.now.advanced(by: Self.patience)
+        try fetchPen(behind: position)
+        guard head - position.entry <= Self.mostEntries else {
+            throw .clusterUnavailable("its replica here is \(head - position.entry) entries behind the other machines")
+        }
+    }
+
+    /// Gets the pen, and how far the log goes.
+    private func fetchPen(behind position: LogPosition) throws(SpaceError) {
         switch try ask(.pen(behind: position.entry), .pen(behind: position.entry)) {
         case .pen(let revision, let head):
             (pen, self.head, mustRelease) = (revision, head, true)
@@ -55,9 +63,6 @@ final class DaemonLog: CommitLog {
             throw .clusterUnavailable(
                 "its replica here is ahead of the machines' log (entry \(position.entry), and the log's last is \(head))"
             )
-        }
-        guard head - position.entry <= Self.mostEntries else {
-            throw .clusterUnavailable("its replica here is \(head - position.entry) entries behind the other machines")
         }
     }
 
@@ -100,7 +105,25 @@ final class DaemonLog: CommitLog {
         }
     }
 
+    /// Appends an entry, with another turn of the pen if need be.
+    ///
+    /// An entry is refused if the pen has gone to another machine meanwhile, because the transaction's body or this process
+    /// took long. If that machine has written nothing, the entry still fits, and is appended when the pen is back.
     func append(_ entry: LogEntry, behind position: LogPosition, _ terms: AppendTerms) throws(SpaceError) -> Bool {
+        while try !appendOnce(entry, behind: position, terms) {
+            // The member may be the reason, and stays one.
+            guard terms.absentMember == 0 else { return false }
+            try fetchPen(behind: position)
+            guard head == position.entry else { return false }
+        }
+        return true
+    }
+
+    private func appendOnce(
+        _ entry: LogEntry,
+        behind position: LogPosition,
+        _ terms: AppendTerms
+    ) throws(SpaceError) -> Bool {
         mustRelease = false
         let request = DaemonRequest.append(
             behind: position.entry,
