@@ -41,17 +41,25 @@ package final class ClusterDaemon: Sendable {
         handler = RequestHandler(machine: machine, prefix: prefix, patience: settings.answerTime)
     }
 
-    /// Serves until the task is cancelled.
-    ///
-    /// - Parameter isReady: Called with `true` when the daemon has become a member and knows all namespaces, and with
-    ///   `false` when it is none any more.
-    /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
-    ///   has joined for the first time; errors of the root's folder. A store that can't be reached is tried again.
-    package func run(isReady: @escaping @Sendable (Bool) -> Void = { _ in }) async throws {
-        try await withTaskExecutorPreference(TaskHome.daemon.thread) { try await serve(isReady) }
+    /// Whether the daemon is a member of the cluster.
+    package enum Standing: Equatable, Sendable {
+        /// It is a member and knows all namespaces.
+        case joined
+        /// It is none, for this reason, and tries to become one.
+        case apart(String)
     }
 
-    private func serve(_ isReady: @escaping @Sendable (Bool) -> Void) async throws {
+    /// Serves until the task is cancelled.
+    ///
+    /// - Parameter report: Called when the daemon has become a member, and each time that it is none any more or could not
+    ///   become one.
+    /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
+    ///   has joined for the first time; errors of the root's folder. A store that can't be reached is tried again.
+    package func run(report: @escaping @Sendable (Standing) -> Void = { _ in }) async throws {
+        try await withTaskExecutorPreference(TaskHome.daemon.thread) { try await serve(report) }
+    }
+
+    private func serve(_ report: @escaping @Sendable (Standing) -> Void) async throws {
         let folder = try ClusterFolder.open(root: root.path)
         let server = try SocketServer(
             folder.listen(),
@@ -64,19 +72,21 @@ package final class ClusterDaemon: Sendable {
         var refusal: SpaceError?
         while !Task.isCancelled, refusal == nil {
             let began = MonotonicInstant.now
+            var reason = "the daemon joins the cluster again"
             do {
                 let store = try await makeStore()
                 try await live(with: store) {
                     self.hasJoined.store(true, ordering: .relaxed)
-                    isReady(true)
+                    report(.joined)
                 }
             } catch let error as SpaceError where error.code == .invalidArgument && !hasJoined.load(ordering: .relaxed)
             {
                 refusal = error
             } catch {
-                handler.serve(nil, "the daemon does not reach the cluster: \(Self.told(error))")
+                reason = Self.told(error)
+                handler.serve(nil, "the daemon does not reach the cluster: \(reason)")
             }
-            isReady(false)
+            report(.apart(reason))
             if began.advanced(by: settings.longestPause).hasPassed { pause.reset() }
             await pause.wait()
         }

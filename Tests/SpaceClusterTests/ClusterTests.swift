@@ -165,4 +165,22 @@ struct ClusterTests {
         #expect(result.errors.hasPrefix("space: cannot \(words[0] == "join" ? "join the cluster" : "ask the daemon")"))
         #expect(!result.errors.contains("nothing was changed"), "\(result.errors)")
     }
+
+    /// A daemon that does not reach the store says so, and why, once, and goes on trying.
+    @Test func aDaemonSaysWhyItHasNotJoined() throws {
+        let root = try TemporaryRoot()
+        let store = "\(root.path)/store"
+        let words = ["join", "--store", store, "--name", "m0", "--lease", "2s"]
+        let daemon = try CommandRunner(root: root.path).start("space", words)
+        let line = try daemon.readErrorLine()
+        #expect(line?.hasPrefix("space: m0 has not joined yet: ") == true, "\(line ?? "nothing")")
+        #expect(line?.hasSuffix("; trying again; look with: space machines") == true, "\(line ?? "nothing")")
+        let server = try CommandRunner(root: root.path).start("space-test-store", [store])
+        #expect(try daemon.readLine() == "joined m0")
+        // Its lease ends with the store.
+        server.signal(SIGKILL)
+        #expect(try daemon.readErrorLine()?.hasPrefix("space: m0 is no member any more: ") == true)
+        daemon.signal(SIGTERM)
+        #expect(try daemon.finish().errors.split(separator: "\n").count == 2)
+    }
 }

@@ -125,9 +125,9 @@ struct PenWithEntryTests {
 @Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct UnansweredPenTests {
     /// The machine that gave the pen hands it to a machine that asks, itself or a third, long before the stopped one's lease
-    /// ends; and it gives the stopped machine no pen again.
-    @Test(arguments: [0, 2])
-    func theGiverHandsItOver(to machine: Int) throws {
+    /// ends, also if the giver did not hear that its entry was taken; and it gives the stopped machine no pen again.
+    @Test(arguments: [0, 2], [true, false])
+    func theGiverHandsItOver(to machine: Int, isHeard: Bool) throws {
         let cluster = try TestCluster(machines: 3, lease: .seconds(600))
         let n = try cluster.namespaces()
         let agent = try Agent(cluster[1].root, "n", "owning=0")
@@ -136,6 +136,7 @@ struct UnansweredPenTests {
         try n[0].write("the", "pen")
         let daemon = try #require(cluster[1].daemon)
         daemon.signal(SIGSTOP)
+        if !isHeard { try cluster.tell("lose 1") }
         try n[0].write("job", 7)
         try n[machine].write("later", 1)
         try n[0].write("the", "pen")

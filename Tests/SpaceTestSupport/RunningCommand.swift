@@ -11,9 +11,8 @@ package final class RunningCommand {
     private var input: CInt
     private var output: CInt
     private var errors: CInt
-    private var outputBytes: [UInt8] = []
-    private var errorBytes: [UInt8] = []
-    private var unread = 0
+    private var outputText = Received()
+    private var errorText = Received()
     private var ending: Ending?
     private let name: String
 
@@ -120,19 +119,22 @@ package final class RunningCommand {
 
     /// The next line of standard output, without its end; `nil` at the end.
     package func readLine() throws -> String? {
-        func newline() -> Int? { outputBytes[unread...].firstIndex(of: UInt8(ascii: "\n")) }
         try loop {
-            newline() != nil || output < 0 ? nil : pending
+            outputText.hasLine || output < 0 ? nil : pending
         } ready: {
             try receive($0)
         }
-        guard let end = newline() else {
-            guard unread < outputBytes.count else { return nil }
-            defer { unread = outputBytes.count }
-            return String(decoding: outputBytes[unread...], as: UTF8.self)
+        return outputText.takeLine()
+    }
+
+    /// The next line of standard error, without its end; `nil` at the end.
+    package func readErrorLine() throws -> String? {
+        try loop {
+            errorText.hasLine || errors < 0 ? nil : pending
+        } ready: {
+            try receive($0)
         }
-        defer { unread = end + 1 }
-        return String(decoding: outputBytes[unread..<end], as: UTF8.self)
+        return errorText.takeLine()
     }
 
     package func signal(_ number: Int32) { kill(pid, number) }
@@ -153,8 +155,8 @@ package final class RunningCommand {
             if bytes.isEmpty { closeInput() }
         }
         return CommandResult(
-            output: String(decoding: outputBytes, as: UTF8.self),
-            errors: String(decoding: errorBytes, as: UTF8.self),
+            output: outputText.all,
+            errors: errorText.all,
             ending: try wait()
         )
     }
@@ -192,7 +194,7 @@ package final class RunningCommand {
         let count = read(descriptor, &buffer, buffer.count)
         if count < 0, errno == EAGAIN || errno == EINTR { return }
         if count > 0 {
-            if descriptor == output { outputBytes += buffer[..<count] } else { errorBytes += buffer[..<count] }
+            if descriptor == output { outputText.add(buffer[..<count]) } else { errorText.add(buffer[..<count]) }
             return
         }
         close(descriptor)
@@ -204,12 +206,32 @@ package final class RunningCommand {
         while let wanted = wanted() {
             if deadline.hasPassed {
                 kill(-pid, SIGKILL)
-                let errors = String(decoding: errorBytes, as: UTF8.self)
-                throw TestFailure("\(name): nothing happened for \(Self.patience); it said: \(errors)")
+                throw TestFailure("\(name): nothing happened for \(Self.patience); it said: \(errorText.all)")
             }
             var requests = wanted.map { pollfd(fd: $0.0, events: Int16($0.1), revents: 0) }
             guard poll(&requests, nfds_t(requests.count), deadline.remaining.pollMilliseconds) > 0 else { continue }
             for request in requests where request.revents != 0 { try ready(request.fd) }
         }
+    }
+}
+
+/// What a child has printed, and how much of it was read line by line.
+private struct Received {
+    private var bytes: [UInt8] = []
+    private var unread = 0
+
+    var all: String { String(decoding: bytes, as: UTF8.self) }
+    var hasLine: Bool { end != nil }
+
+    private var end: Int? { bytes[unread...].firstIndex(of: UInt8(ascii: "\n")) }
+
+    mutating func add(_ more: ArraySlice<UInt8>) { bytes += more }
+
+    /// The next line without its end, or what is left; `nil` if nothing is.
+    mutating func takeLine() -> String? {
+        guard unread < bytes.count else { return nil }
+        let end = end ?? bytes.count
+        defer { unread = min(end + 1, bytes.count) }
+        return String(decoding: bytes[unread..<end], as: UTF8.self)
     }
 }

@@ -218,7 +218,14 @@ extension Appender {
         if let row = outcome.readings[0].first {
             // An entry of another version of this program is another's.
             let value = try? LogValue(decoding: row.value, of: keys.life)
-            return value?.commit == made.id ? .done : .refused("another machine was faster")
+            guard value?.commit == made.id else { return .refused("another machine was faster") }
+            // The successor got the pen with the entry, unless it was appended without.
+            if let successor = made.successor,
+                pen.holder == PenView.Holder(member: successor.member, modified: row.modified)
+            {
+                noteGiven(to: successor, at: row.modified)
+            }
+            return .done
         }
         if let row = outcome.readings[2].first {
             guard let last = try? LastValue(decoding: row.value) else {

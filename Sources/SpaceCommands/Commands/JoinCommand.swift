@@ -14,8 +14,8 @@ struct JoinCommand: ParsableCommand {
         commandName: "join",
         abstract: "Share the root's replicated namespaces with other machines, through etcd.",
         discussion: """
-            One daemon serves one root, and stays until SIGTERM, SIGINT or SIGHUP. It prints a line when it has joined, and tells \
-            a service manager (sd_notify). A namespace becomes one of all machines by 'space replicate', or 'space write \
+            One daemon serves one root, and stays until SIGTERM, SIGINT or SIGHUP. It prints a line when it has joined, and on \
+            standard error why it has not or is no member any more, and tells a service manager (sd_notify). A namespace becomes one of all machines by 'space replicate', or 'space write \
             --replicated'; machines with the same etcd, --prefix and --space have the same ones. Without a daemon, processes \
             read what this machine has, and writes fail with status 75.
 
@@ -117,19 +117,10 @@ struct JoinCommand: ParsableCommand {
             )
         }
         let ending = try Ending()
-        let isFirst = Mutex(true)
+        let told = Mutex(Told())
         let task = Task {
             do {
-                try await daemon.run { isReady in
-                    ServiceManager.tell(isReady ? "READY=1\nSTATUS=joined" : "STATUS=not joined")
-                    guard isReady,
-                        isFirst.withLock({ isFirst in
-                            defer { isFirst = false }
-                            return isFirst
-                        })
-                    else { return }
-                    try? Output.print(line: "joined \(PeopleText.escaped(machine))")
-                }
+                try await daemon.run { standing in told.withLock { $0.tell(standing, machine) } }
                 ending.note(.success(()))
             } catch {
                 ending.note(.failure(error))
@@ -142,6 +133,37 @@ struct JoinCommand: ParsableCommand {
         // After a signal, what the end came to does not matter.
         guard case .failure(let error)? = ending.result, Signals.pending == nil else { return }
         throw (error as? SpaceError)?.named(Self.task, nil) ?? error
+    }
+
+    /// What people were told.
+    ///
+    /// Standard output has one line, that the daemon has joined; standard error, each time that this changes, why it has not
+    /// or no more. The service manager hears every reason.
+    private struct Told {
+        private var hasJoined = false
+        private var wasJoined: Bool?
+
+        mutating func tell(_ standing: ClusterDaemon.Standing, _ machine: String) {
+            // Someone ends the daemon.
+            guard Signals.pending == nil else { return }
+            let name = PeopleText.escaped(machine)
+            defer { wasJoined = standing == .joined }
+            switch standing {
+            case .joined:
+                ServiceManager.tell("READY=1\nSTATUS=joined")
+                if hasJoined {
+                    Messages.print("space: \(name) has joined again")
+                } else {
+                    try? Output.print(line: "joined \(name)")
+                }
+                hasJoined = true
+            case .apart(let why):
+                let state = (hasJoined ? "is no member any more: " : "has not joined yet: ") + PeopleText.escaped(why)
+                ServiceManager.tell("STATUS=\(state)")
+                guard wasJoined != false else { return }
+                Messages.print("space: \(name) \(state); trying again; look with: space machines")
+            }
+        }
     }
 
     private static var hostName: String {
