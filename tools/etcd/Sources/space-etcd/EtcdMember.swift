@@ -39,12 +39,13 @@ final class EtcdMember: Sendable {
                 )
                 config.connection.flushCoalescing = nil
                 config.channelDebuggingCallbacks.onCreateTCPConnection = PingAnswerer.add
-            }
+            },
+            eventLoopGroup: ConnectionLoop.shared.loop
         )
         client = GRPCClient(transport: transport)
         let client = client
         // It runs for as long as the process.
-        TaskHome.program.start { try? await client.runConnections() }
+        ConnectionLoop.start { try? await client.runConnections() }
     }
 
     /// Calls a method with one request and one answer.

@@ -6,16 +6,10 @@ extension EtcdMembers {
 
     /// What the members say of themselves, and which can't be reached.
     func status() async throws(StoreError) -> StoreStatus {
-        let answers = await withTaskGroup(of: (Int, Result<EtcdStatusResponse, EtcdFailure>).self) { group in
-            for (place, member) in all.enumerated() {
-                group.addTask { (place, await self.status(of: member)) }
-            }
-            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }
-        }
         var troubles: [String] = []
         var versions: [EtcdVersion] = []
-        for (place, answer) in answers {
-            let url = all[place].url
+        for (member, answer) in await statuses() {
+            let url = member.url
             switch answer {
             case .success(let status):
                 if let version = EtcdVersion(status.version), !versions.contains(version) { versions.append(version) }
@@ -33,6 +27,17 @@ extension EtcdMembers {
         troubles += await alarms()
         troubles += versions.sorted().compactMap(\.trouble)
         return StoreStatus(version: oldest.description, troubles: troubles)
+    }
+
+    /// What each member says of itself, in the order of the members.
+    func statuses() async -> [(EtcdMember, Result<EtcdStatusResponse, EtcdFailure>)] {
+        let answers = await withTaskGroup(of: (Int, Result<EtcdStatusResponse, EtcdFailure>).self) { group in
+            for (place, member) in all.enumerated() {
+                group.addTask { (place, await self.status(of: member)) }
+            }
+            return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }
+        }
+        return answers.map { (all[$0.0], $0.1) }
     }
 
     private func status(of member: EtcdMember) async -> Result<EtcdStatusResponse, EtcdFailure> {

@@ -6,9 +6,9 @@ import Synchronization
 /// The members of one etcd, of which one at a time is asked.
 ///
 /// A member that can't be reached, has no leader or does not answer in time is left for the next one, in a circle; all
-/// callers move together, so that a member that hangs costs one time limit and not one per call. Each process begins with a
-/// member of its own choice, so that the machines of a cluster do not all ask the same one. After a round in which no
-/// member could do a call, the call waits, longer each time and never the same time as other machines.
+/// callers move together, so that a member that hangs costs one time limit and not one per call. The leader is preferred
+/// (``followLeader()``); until it is known, each process asks a member of its own choice. After a round in which no member
+/// could do a call, the call waits, longer each time and never the same time as other machines.
 final class EtcdMembers: Sendable {
     let all: [EtcdMember]
     private let current: Mutex<Int>
@@ -35,6 +35,12 @@ final class EtcdMembers: Sendable {
         current.withLock { current in
             if all[current] === member { current = (current + 1) % all.count }
         }
+    }
+
+    /// Goes on to a member that is better than the present one.
+    func go(to member: EtcdMember) {
+        guard let place = all.firstIndex(where: { $0 === member }) else { return }
+        current.withLock { $0 = place }
     }
 
     /// The user's token for a call to a member.

@@ -101,4 +101,7 @@ final class EtcdStore: Store {
     }
 
     func status() async throws(StoreError) -> StoreStatus { try await members.status() }
+
+    /// Asks the members' leader first, whoever it is at a time.
+    func followLeader() async { await members.followLeader() }
 }

@@ -33,7 +33,7 @@ final class EtcdToken: Sendable {
             case .there: return nil
             case .fetching(let task): return task
             case .missing:
-                let task = TaskHome.program.start { await self.fetch(user, from: member) }
+                let task = ConnectionLoop.start { await self.fetch(user, from: member) }
                 state = .fetching(task)
                 return task
             }

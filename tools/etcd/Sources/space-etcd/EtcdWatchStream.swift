@@ -49,9 +49,9 @@ final class EtcdWatchStream: Sendable {
         member = members.chosen
         let (stream, continuation) = AsyncStream<EtcdWatchRequest>.makeStream()
         requests = continuation
-        let task = TaskHome.program.start { await self.run(stream) }
+        let task = ConnectionLoop.start { await self.run(stream) }
         running.withLock { $0 = task }
-        TaskHome.program.start { await self.askForSigns() }
+        ConnectionLoop.start { await self.askForSigns() }
     }
 
     /// Begins a watch.

@@ -19,13 +19,14 @@ enum Main {
         }
         do throws(Failure) {
             let store = try EtcdStore(options)
+            ConnectionLoop.start { await store.followLeader() }
             let server: StoreServer
             do {
                 server = try StoreServer(
                     store,
                     input: STDIN_FILENO,
                     output: STDOUT_FILENO,
-                    executor: TaskHome.program.thread
+                    executor: ConnectionLoop.shared
                 )
             } catch {
                 throw Failure(Failure.inputOutput, "standard input and output can't be used: \(error)")

@@ -20,7 +20,7 @@ final class TimeLimit: Sendable {
     /// - Returns: What the call returns.
     /// - Throws: `deadlineExceeded` if the time has passed, and what the call throws.
     func run<R: Sendable>(_ time: Duration, _ call: @escaping @Sendable () async throws -> R) async throws -> R {
-        let task = Task(executorPreference: TaskHome.program.thread) { try await call() }
+        let task = Task(executorPreference: ConnectionLoop.shared) { try await call() }
         let (number, timer) = waits.withLock { waits in
             let number = waits.newNumber()
             return (number, waits.add({ task.cancel() }, number, until: .now.advanced(by: time)))
@@ -38,7 +38,7 @@ final class TimeLimit: Sendable {
     }
 
     private func start(_ timer: MonotonicInstant) {
-        TaskHome.program.start { [self] in
+        ConnectionLoop.start { [self] in
             await timer.sleep()
             let (over, next) = waits.withLock { $0.ring(timer) }
             for cancel in over { cancel() }
