@@ -3,12 +3,11 @@ import TupleCoding
 /// What a write transaction made visible to waiters: tuples, and the interests that wait for cells, holds and objects.
 ///
 /// The holder of the gate uses one object again and again. The first tuple is kept in words of its own, and the lists
-/// are touched only if they have contents: the usual write makes one tuple visible, and each access to a list that is
-/// changed in place is checked at run time.
+/// are touched only if they have contents: the usual write makes one tuple visible.
 package final class CommittedChanges {
     private(set) var tupleCount = 0
     private var firstTuple: UInt64 = 0
-    private var otherTuples: [UInt64] = []
+    @exclusivity(unchecked) private var otherTuples: [UInt64] = []
     private(set) var hasInterests = false
     private(set) var interests: [Interest] = []
     /// Whether all waiters at holds and objects look again.
