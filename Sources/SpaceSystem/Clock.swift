@@ -12,6 +12,13 @@ package enum Clock {
     /// it.
     package static func boottimeMilliseconds() -> Int64 { nanoseconds(CLOCK_BOOTTIME) / 1_000_000 }
 
+    /// The real time of the machine's start: milliseconds since 1970, rounded.
+    ///
+    /// The two clocks are read one after the other, so a difference of their milliseconds would often be another one.
+    package static func realtimeAtBootMilliseconds() -> Int64 {
+        (nanoseconds(CLOCK_REALTIME) &- nanoseconds(CLOCK_BOOTTIME) &+ 500_000) / 1_000_000
+    }
+
     /// Seconds since 1970 as of the kernel's last tick, which is cheaper to read; 32 bits of them.
     @inline(__always)
     package static func coarseSeconds() -> UInt32 {

@@ -57,6 +57,8 @@ struct HelpTests {
         }
         let unknown = try runner.start("space", ["--root", "/r", "help", "nonsense"]).finish()
         #expect(unknown.ending == .exited(64) && unknown.errors.contains("there is no command \"nonsense\""))
+        let request = try runner.start("space", ["---completion"]).finish()
+        #expect(request.ending == .exited(64) && request.errors.contains("there is no command \"---completion\""))
     }
 
     @Test("The version is told, and the change log begins with it")

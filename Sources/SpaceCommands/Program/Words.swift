@@ -73,7 +73,11 @@ enum Words {
     static func arranged(_ words: [String], for program: Program) throws(CommandFailure) -> [String] {
         guard let first = words.first else { return words }
         // The parser's own requests pass: completions begin with `---completion`, and help needs no arranging.
-        if first.hasPrefix("---") { return words }
+        if first.hasPrefix("---") {
+            // The parser would call a request without words an internal error.
+            guard words.count > 1 else { throw .unknownCommand(first) }
+            return words
+        }
         switch program {
         case .space where first == "help":
             return try helpRequest(words.dropFirst())

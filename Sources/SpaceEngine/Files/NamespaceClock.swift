@@ -35,12 +35,13 @@ package struct NamespaceClock: Sendable {
     }
 
     /// The real time of the boot: now, less the time since boot.
-    package static var realtimeAtBoot: Int64 { Clock.realtimeMilliseconds() &- Clock.boottimeMilliseconds() }
+    package static var realtimeAtBoot: Int64 { Clock.realtimeAtBootMilliseconds() }
 
     /// The time now: milliseconds since the boot in which the namespace was created, or since 1970 in `.durable`.
-    package var milliseconds: Int64 {
-        Clock.boottimeMilliseconds() &+ offset &+ (ahead.map { Int64(bitPattern: $0.load()) } ?? 0)
-    }
+    package var milliseconds: Int64 { Clock.boottimeMilliseconds() &+ lead }
+
+    /// How far the clock is ahead of the time since boot.
+    private var lead: Int64 { offset &+ (ahead.map { Int64(bitPattern: $0.load()) } ?? 0) }
 
     /// Sets a replica's clock forward to a time at which another machine has written; it is never set back.
     ///
@@ -51,16 +52,14 @@ package struct NamespaceClock: Sendable {
         ahead.add(UInt64(late))
     }
 
-    /// Converts a time of this clock to milliseconds since 1970, for people.
+    /// Converts a time of this clock to milliseconds since 1970, for people and for dumps.
     package func realtime(_ milliseconds: Int64) -> Int64 {
         // In a damaged file, the time may be any number.
-        milliseconds &- self.milliseconds &+ Clock.realtimeMilliseconds()
+        milliseconds &- lead &+ Self.realtimeAtBoot
     }
 
     /// Converts milliseconds since 1970 to a time of this clock.
-    package func time(ofRealtime milliseconds: Int64) -> Int64 {
-        milliseconds &- Clock.realtimeMilliseconds() &+ self.milliseconds
-    }
+    package func time(ofRealtime milliseconds: Int64) -> Int64 { milliseconds &- Self.realtimeAtBoot &+ lead }
 
     /// The time after a duration, in milliseconds, rounded up; at most a few hundred million years ahead.
     package func time(after duration: Duration) -> Int64 {

@@ -37,13 +37,12 @@ extension Namespace {
         _ core: NamespaceCore
     ) throws(SpaceError) {
         try core.write(.adding) { (scope) throws(SpaceError) in
-            let now = Clock.realtimeMilliseconds()
             // A namespace that has a limit keeps it.
             if let deliveryLimit, scope.counters.deliveryLimit == 0 {
                 scope.counters.deliveryLimit = UInt64(deliveryLimit)
             }
             for loaded in tuples {
-                guard let end = Self.end(loaded.expires, now, core.clock) else { continue }
+                guard let end = Self.end(loaded.expires, core.clock) else { continue }
                 // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in
                 // between.
                 var cursors: TupleCursors?
@@ -61,7 +60,7 @@ extension Namespace {
                 try scope.bury(id, row)
             }
             for value in values {
-                guard let end = Self.end(value.expires, now, core.clock) else { continue }
+                guard let end = Self.end(value.expires, core.clock) else { continue }
                 try scope.set(value.key, value.encoded, end: end)
             }
             for collection in collections { try core.load(collection, in: scope) }
@@ -72,11 +71,8 @@ extension Namespace {
     private typealias LoadedCell = (key: String, encoded: [UInt8], expires: Int64?)
 
     /// The end of a loaded row that expires at a time of the wall clock; `nil` if that time has passed.
-    private static func end(_ expires: Int64?, _ now: Int64, _ clock: NamespaceClock) -> RowEnd? {
+    private static func end(_ expires: Int64?, _ clock: NamespaceClock) -> RowEnd? {
         guard let expires else { return RowEnd() }
-        let (left, overflow) = expires.subtractingReportingOverflow(now)
-        guard overflow ? expires > 0 : left > 0 else { return nil }
-        // The dump has the wall clock's time; the namespace's own clock may be another.
-        return RowEnd(expiry: clock.time(after: overflow ? .seconds(Int64.max / 1000) : .milliseconds(left)))
+        return clock.time(ofLoaded: expires).map { RowEnd(expiry: $0) }
     }
 }

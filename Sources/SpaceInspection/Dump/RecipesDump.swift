@@ -117,7 +117,7 @@ extension RecipesDump {
         for item in queue.items.sorted(by: { $0.id < $1.id }) {
             var new = NewItem(encoded: item.value.knownElement)
             new.priority = Int64(item.priority)
-            new.readyTime = item.readyTime.map { scope.clock.time(ofLoaded: $0) } ?? 0
+            new.readyTime = item.readyTime.flatMap { scope.clock.time(ofLoaded: $0) } ?? 0
             (new.group, new.key, new.reason) = (item.group, item.key, item.reason)
             new.deliveries = UInt32(clamping: item.deliveries)
             new.isDead = item.isDead
@@ -166,13 +166,14 @@ extension RecipesDump {
 }
 
 extension NamespaceClock {
-    /// The namespace clock's time for a dump's wall-clock time in milliseconds since 1970; 0 if that has passed.
+    /// The namespace clock's time for a dump's wall-clock time in milliseconds since 1970; `nil` if that has passed.
     ///
     /// A time in the far future stays within bounds.
-    fileprivate func time(ofLoaded realtime: Int64) -> Int64 {
+    func time(ofLoaded realtime: Int64) -> Int64? {
         let (left, overflow) = realtime.subtractingReportingOverflow(Clock.realtimeMilliseconds())
-        guard !overflow, left > 0 else { return 0 }
-        return time(after: .milliseconds(left))
+        guard overflow ? realtime > 0 : left > 0 else { return nil }
+        let isFar = overflow || left > 1 << 60
+        return isFar ? time(after: .seconds(Int64.max / 1000)) : time(ofRealtime: realtime)
     }
 }
 

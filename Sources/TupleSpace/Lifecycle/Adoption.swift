@@ -215,7 +215,7 @@ private struct Enrolments {
         // precede it.
         let boot =
             SystemIdentity.isFirstTimeNamespace
-            ? Clock.realtimeMilliseconds() - Clock.boottimeMilliseconds() : Int64.min
+            ? NamespaceClock.realtimeAtBoot : Int64.min
         let isSeen = header.pidNamespace == host.pidNamespace && header.timeNamespace == host.timeNamespace
         isOurs = isOfThisBoot && isSeen
         for sighting in sightings {
