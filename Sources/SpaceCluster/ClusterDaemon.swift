@@ -70,9 +70,9 @@ package final class ClusterDaemon: Sendable {
         try server.start()
         var pause = Pause(settings)
         var refusal: SpaceError?
-        while !Task.isCancelled, refusal == nil {
+        while !Task.isCancelled {
             let began = MonotonicInstant.now
-            var reason = "the daemon joins the cluster again"
+            var reason = "its membership has ended"
             do {
                 let store = try await makeStore()
                 try await live(with: store) {
@@ -82,6 +82,7 @@ package final class ClusterDaemon: Sendable {
             } catch let error as SpaceError where error.code == .invalidArgument && !hasJoined.load(ordering: .relaxed)
             {
                 refusal = error
+                break
             } catch {
                 reason = Self.told(error)
                 handler.serve(nil, "the daemon does not reach the cluster: \(reason)")

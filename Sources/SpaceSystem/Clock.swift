@@ -14,7 +14,7 @@ package enum Clock {
 
     /// The real time of the machine's start: milliseconds since 1970, rounded.
     ///
-    /// The two clocks are read one after the other, so a difference of their milliseconds would often be another one.
+    /// The difference is rounded, not each clock: the difference of two rounded times would often be a millisecond off.
     package static func realtimeAtBootMilliseconds() -> Int64 {
         (nanoseconds(CLOCK_REALTIME) &- nanoseconds(CLOCK_BOOTTIME) &+ 500_000) / 1_000_000
     }

@@ -1,8 +1,12 @@
 import Glibc
 import SharedSpace
+import SpaceCluster
+import SpaceEngine
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import Synchronization
+import SystemPackage
 import Testing
 
 /// What several machines share: each feature, written on one and seen on another.
@@ -131,6 +135,21 @@ struct ClusterTests {
         try cluster.expectSame(n)
     }
 
+    /// A transaction's body runs once, also if its entry was refused and the machine then takes no part any more.
+    @Test func aRefusedBodyDoesNotRunAgain() throws {
+        let namespace = try cluster.namespaceOfFirst()
+        namespace.core.engine.ownExchange = { RefusingDaemon() }
+        var runs = 0
+        let error = try refusal {
+            try namespace.transaction { transaction in
+                runs += 1
+                try transaction.write("mine", 1)
+            }
+        }
+        #expect(error.code == .outrun)
+        #expect(runs == 1)
+    }
+
     /// If another machine writes while a transaction's body runs, nothing of it counts: the library's own body runs again,
     /// and a user's, which runs once, fails with an error that says so.
     @Test func anOutrunTransactionChangesNothing() throws {
@@ -183,4 +202,34 @@ struct ClusterTests {
         daemon.signal(SIGTERM)
         #expect(try daemon.finish().errors.split(separator: "\n").count == 2)
     }
+
+    /// A daemon that can't work with its arguments ends with an error, and does not say that it tries again.
+    @Test func aDaemonThatGivesUpReportsNothingElse() async throws {
+        let root = try TemporaryRoot()
+        let daemon = try ClusterDaemon(root: LocalReplicas(root.space), machine: "m0", prefix: "p", space: "s") {
+            throw SpaceError(.invalidArgument, reason: "these arguments can't work")
+        }
+        let reports = Mutex<[ClusterDaemon.Standing]>([])
+        await #expect(throws: SpaceError.self) {
+            try await daemon.run { report in reports.withLock { $0.append(report) } }
+        }
+        #expect(reports.withLock { $0 } == [])
+    }
+}
+
+/// A daemon that gives the pen, refuses the entry, and takes no part any more when the pen is wanted again.
+private final class RefusingDaemon: DaemonExchange {
+    private var wasRefused = false
+
+    func exchange(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) -> DaemonAnswer {
+        switch request {
+        case .pen(let entry): return wasRefused ? .joining("it takes no part") : .pen(1, head: entry)
+        case .append:
+            wasRefused = true
+            return .refused("the pen has changed meanwhile")
+        default: return .unavailable("it does nothing else")
+        }
+    }
+
+    func send(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) {}
 }

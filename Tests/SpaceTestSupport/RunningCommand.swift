@@ -118,23 +118,21 @@ package final class RunningCommand {
     }
 
     /// The next line of standard output, without its end; `nil` at the end.
-    package func readLine() throws -> String? {
-        try loop {
-            outputText.hasLine || output < 0 ? nil : pending
-        } ready: {
-            try receive($0)
-        }
-        return outputText.takeLine()
-    }
+    package func readLine() throws -> String? { try line(of: \.outputText, from: \.output) }
 
     /// The next line of standard error, without its end; `nil` at the end.
-    package func readErrorLine() throws -> String? {
+    package func readErrorLine() throws -> String? { try line(of: \.errorText, from: \.errors) }
+
+    private func line(
+        of text: ReferenceWritableKeyPath<RunningCommand, Received>,
+        from pipe: KeyPath<RunningCommand, CInt>
+    ) throws -> String? {
         try loop {
-            errorText.hasLine || errors < 0 ? nil : pending
+            self[keyPath: text].hasLine || self[keyPath: pipe] < 0 ? nil : pending
         } ready: {
             try receive($0)
         }
-        return errorText.takeLine()
+        return self[keyPath: text].takeLine()
     }
 
     package func signal(_ number: Int32) { kill(pid, number) }

@@ -108,12 +108,14 @@ final class DaemonLog: CommitLog {
     /// Appends an entry, with another turn of the pen if need be.
     ///
     /// An entry is refused if the pen has gone to another machine meanwhile, because the transaction's body or this process
-    /// took long. If that machine has written nothing, the entry still fits, and is appended when the pen is back.
+    /// took long. If that machine has written nothing, the entry still fits, and is appended when the pen is back. If the pen
+    /// does not come back, for whatever reason, the entry stays refused: a transaction's body has run, and no other error
+    /// may let it run again.
     func append(_ entry: LogEntry, behind position: LogPosition, _ terms: AppendTerms) throws(SpaceError) -> Bool {
         while try !appendOnce(entry, behind: position, terms) {
             // The member may be the reason, and stays one.
             guard terms.absentMember == 0 else { return false }
-            try fetchPen(behind: position)
+            do throws(SpaceError) { try fetchPen(behind: position) } catch { return false }
             guard head == position.entry else { return false }
         }
         return true

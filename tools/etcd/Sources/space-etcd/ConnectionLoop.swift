@@ -4,8 +4,8 @@ import NIOPosix
 /// The thread that reads and writes all connections, and runs all tasks of this program.
 ///
 /// The transport's tasks and its event loop hand over to each other several times in each call. On two threads each
-/// hand-over wakes the other one, and the call is over after a dozen of wake-ups; on one they are entries of its queue. So no
-/// task of this program may wait for a lock that is held for long, or for a disk.
+/// hand-over wakes the other one, a dozen times in each call; on one thread they are entries of its queue. A task that waited
+/// for a disk, or for a lock that is held for long, would make all others wait.
 final class ConnectionLoop: TaskExecutor {
     static let shared = ConnectionLoop()
 

@@ -1,13 +1,13 @@
 import EtcdMessages
 
-/// The leader, which is asked first: another member passes each write on to it, and answers only when the leader has told it
-/// that the write counts, so its answers come later.
+/// The leader, which is asked first.
 ///
-/// It is a matter of speed alone. Every member can be asked, and a call that fails goes on to the next one.
+/// Another member passes each write on to the leader, and answers when the leader has told it that the write counts: later than
+/// the leader itself. Only the speed depends on it: every member can be asked, and a call that fails goes on to the next one.
 extension EtcdMembers {
     private static let pause = Duration.seconds(10)
 
-    /// Goes to the leader now and then, because the members choose another one at times.
+    /// Goes to the leader, and looks again and again, because the members choose another one at times; it does not return.
     func followLeader() async {
         while !Task.isCancelled {
             await goToLeader()

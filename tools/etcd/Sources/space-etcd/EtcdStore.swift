@@ -102,6 +102,6 @@ final class EtcdStore: Store {
 
     func status() async throws(StoreError) -> StoreStatus { try await members.status() }
 
-    /// Asks the members' leader first, whoever it is at a time.
+    /// Finds out every few seconds which member leads, so that calls ask that one first; it does not return.
     func followLeader() async { await members.followLeader() }
 }
