@@ -8,8 +8,9 @@ import Testing
 struct LeaderTests {
     private static let members = getenv("SPACE_ETCD_MEMBERS").map { String(cString: $0) }
 
-    /// A process that has asked all members for their state knows the leader. Otherwise each process would ask a member that
-    /// it chose by chance, and six would hardly all choose the leader.
+    /// A process that has asked all members for their state knows the leader.
+    ///
+    /// Otherwise each process would ask a member that it chose by chance, and six would hardly all choose the leader.
     @Test(
         .enabled(
             if: members != nil && EtcdPlace.here != nil,

@@ -194,6 +194,11 @@ struct ClusterTests {
         let line = try daemon.readErrorLine()
         #expect(line?.hasPrefix("space: m0 has not joined yet: ") == true, "\(line ?? "nothing")")
         #expect(line?.hasSuffix("; trying again; look with: space machines") == true, "\(line ?? "nothing")")
+        // It tries again, and fails again, and does not repeat what it has said.
+        let listener = try LocalSocket.listening(store)
+        for _ in 0..<3 { #expect(try eventually { try LocalSocket.accept(listener.raw) != nil }) }
+        _ = consume listener
+        #expect(unlink(store) == 0)
         let server = try CommandRunner(root: root.path).start("space-test-store", [store])
         #expect(try daemon.readLine() == "joined m0")
         // Its lease ends with the store.
