@@ -1,3 +1,4 @@
+import ArgumentParser
 import Testing
 
 @testable import SpaceCommands
@@ -12,6 +13,18 @@ struct WordsTests {
             try arranged("take", "jobs", "--root", "/r", "[1]", "--all", "-E", "3")
                 == ["take", "--root=/r", "--all", "-E=3", "--", "jobs", "[1]"]
         )
+    }
+
+    /// The table of names beside the configuration has each command of it, so no command is unknown.
+    @Test("Each command is found by its name")
+    func commandNames() {
+        let commands = SpaceCommand.configuration.groupedSubcommands.flatMap(\.subcommands)
+        #expect(commands.count > 50)
+        for command in commands {
+            let found = SpaceCommand.command(named: command._commandName)
+            #expect(found.map { ObjectIdentifier($0) } == ObjectIdentifier(command), "\(command._commandName)")
+        }
+        #expect(SpaceCommand.command(named: "tak") == nil)
     }
 
     @Test("JSON numbers are data", arguments: ["-5", "-0", "-0.5", "-1e9", "-0.5e-3", "-12E+4"])

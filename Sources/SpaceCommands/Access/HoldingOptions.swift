@@ -13,8 +13,8 @@ struct HoldingOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var status: StatusOptions
+    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -30,7 +30,7 @@ struct HoldingOptions: ParsableArguments {
     func validate() throws { try tail.check(after: "the namespace and the name") }
 
     /// The time-out of the wait, or `nil` to wait indefinitely, also without `--wait`.
-    var timeout: Duration? { waiting.wait?.timeout }
+    var timeout: Duration? { wait?.timeout }
 
     /// Opens the namespace, or creates it; if the wait times out, the command ends with the status for that.
     func use<Result>(for kind: SharedObjectKind, _ body: (Namespace) throws -> Result) throws -> Result {

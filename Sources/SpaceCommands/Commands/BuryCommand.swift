@@ -20,7 +20,7 @@ struct BuryCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
 
     @Option(help: ArgumentHelp("Set tuples aside after so many deliveries.", valueName: "number|none"))

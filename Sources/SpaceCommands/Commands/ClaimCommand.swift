@@ -36,8 +36,8 @@ struct ClaimCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var status: StatusOptions
+    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
 
     @Option(help: ArgumentHelp("How long the claim lasts at most (default: no limit).", valueName: "duration"))
@@ -52,7 +52,7 @@ struct ClaimCommand: ParsableCommand {
     @Flag(help: "Run nothing, and print the claim's id.")
     var hold = false
 
-    @OptionGroup var ordering: OrderOptions
+    @Flag(help: .newest) var newest = false
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -86,14 +86,14 @@ struct ClaimCommand: ParsableCommand {
         if hold { return try holdOne(access, template) }
         let command = tail.command
         guard forever else {
-            guard let ending = try workOnOne(access, template, waiting.wait, command) else {
+            guard let ending = try workOnOne(access, template, wait, command) else {
                 throw status.nothingObtained
             }
             return try finish(ending)
         }
         var isFirst = true
         var rest = Self.rest.lowerBound
-        while let ending = try workOnOne(access, template, waiting.wait ?? .unlimited, command) {
+        while let ending = try workOnOne(access, template, wait ?? .unlimited, command) {
             isFirst = false
             try Signals.check()
             if ending == .succeeded {
@@ -147,7 +147,7 @@ struct ClaimCommand: ParsableCommand {
         try access.obtain(wait, for: owner) { (namespace, remaining) -> Ending? in
             let claim = try namespace.claimBlocking(
                 matching: template,
-                order: ordering.order,
+                order: MatchOrder(newest: newest),
                 deadline: deadline?.duration,
                 timeout: remaining ?? .zero,
                 interruption: Signals.interruption
@@ -194,10 +194,10 @@ struct ClaimCommand: ParsableCommand {
                 "a held claim is its owner's, and there is none: name one with --owner PID, or with \(OwnerOptions.variable)"
             )
         }
-        let done = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Bool? in
+        let done = try access.obtain(wait, for: owner) { (namespace, remaining) -> Bool? in
             let claim = try namespace.claim(
                 matching: template,
-                order: ordering.order,
+                order: MatchOrder(newest: newest),
                 holder: holder,
                 deadline: deadline?.duration,
                 timeout: remaining ?? .zero,

@@ -21,7 +21,7 @@ struct ClaimsCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var printing: PrintOptions
 
     @Flag(help: "What is set aside, instead.")

@@ -17,7 +17,7 @@ struct DisownCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Option(help: ArgumentHelp("The process that owns it no longer.", valueName: "pid"))
     var pid: String?

@@ -22,8 +22,8 @@ struct EvalCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var status: StatusOptions
+    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -39,7 +39,7 @@ struct EvalCommand: ParsableCommand {
 
     /// The tuple that the command prints.
     private func evaluated() throws -> Tuple {
-        let deadline = MonotonicInstant.deadline(after: waiting.wait?.timeout) ?? .distantFuture
+        let deadline = MonotonicInstant.deadline(after: wait?.timeout) ?? .distantFuture
         let right = CommandRight(until: deadline, grace: .zero)
         let (ending, output) = try ChildCommand(wordCount: command.count).runForOutput(input: .nothing, with: right)
         try Signals.check()

@@ -19,7 +19,7 @@ struct ExpireCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var lasting: LastingOptions
 
     @Flag(help: "It does not vanish by itself.")

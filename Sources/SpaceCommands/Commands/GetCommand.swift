@@ -24,9 +24,9 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var status: StatusOptions
-    @OptionGroup var printing: RawOptions
+    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
+    @Flag(name: .raw, help: .raw) var raw = false
 
     @Option(
         help: ArgumentHelp("Cells whose names match: '*' any text, '?' one character.", valueName: "pattern")
@@ -46,7 +46,7 @@ struct GetCommand: ParsableCommand {
         guard (key == nil) != (keys == nil) else { throw ValidationError("name one cell, or give --keys") }
         if let max, max < 1 { throw ValidationError("--max is a number from 1") }
         if keys == nil, max != nil { throw ValidationError("--max is for --keys") }
-        if keys != nil, waiting.wait != nil || printing.raw {
+        if keys != nil, wait != nil || raw {
             throw ValidationError("--keys prints JSON of what is there: leave out --wait and --raw")
         }
     }
@@ -54,13 +54,13 @@ struct GetCommand: ParsableCommand {
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
         guard let key else { return try printCells(access) }
-        let value = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Value? in
+        let value = try access.obtain(wait, for: owner) { (namespace, remaining) -> Value? in
             guard let remaining else { return try namespace.get(key) }
             return try namespace.getBlocking(key, timeout: remaining, interruption: Signals.interruption)
         }
         guard let value else { throw status.nothingObtained }
         try Signals.check()
-        try Output.print(line: printing.line(value))
+        try Output.print(line: PrintOptions.line(value, raw: raw))
     }
 
     /// Prints the cells that `--keys` names.

@@ -40,9 +40,9 @@ struct ItemsCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var arguments: JSONArguments
-    @OptionGroup var raw: RawOptions
+    @Flag(name: .raw, help: .raw) var raw = false
 
     @Option(help: ArgumentHelp("If it is made: the type of its elements.", valueName: "type"))
     var type: String?
@@ -156,11 +156,11 @@ struct ItemsCommand: ParsableCommand {
         }
 
         /// The lines to print, or `nil` if what is asked for is not there.
-        func read(_ set: SharedOrderedSet<Value>, _ raw: RawOptions) throws -> [PrintedLine]? {
+        func read(_ set: SharedOrderedSet<Value>, _ raw: Bool) throws -> [PrintedLine]? {
             switch verb {
             case .index?: return try set.firstIndex(of: values[0]).map { [.text("\($0)")] }
-            case .at?: return try set.elements(in: index..<index + 1).first.map { [raw.line($0)] }
-            default: return try set.elements().map(raw.line)
+            case .at?: return try set.elements(in: index..<index + 1).first.map { [PrintOptions.line($0, raw: raw)] }
+            default: return try set.elements().map { PrintOptions.line($0, raw: raw) }
             }
         }
 

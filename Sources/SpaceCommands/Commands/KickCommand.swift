@@ -18,7 +18,7 @@ struct KickCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
 
     @Option(help: ArgumentHelp("At most so many, the oldest first.", valueName: "number"))

@@ -23,7 +23,8 @@ struct LoadCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @OptionGroup var bounds: CreationBounds
+    @Option(help: .limit) var limit: SizeArgument?
+    @Option(help: .group) var group: GroupArgument?
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -47,7 +48,7 @@ struct LoadCommand: ParsableCommand {
     /// A namespace that exists may have another mode and history than the dump; only an option insists on them.
     private func open(_ access: NamespaceAccess, as dump: DumpReader) throws -> Namespace {
         let owner = try owner.choice()
-        var options = creation.options(bounds)
+        var options = creation.options(CreationBounds(limit: limit, group: group))
         do {
             return try access.open(for: owner, creates: false, options: options)
         } catch let error as SpaceError where error.code == .namespaceNotFound && creation.create {

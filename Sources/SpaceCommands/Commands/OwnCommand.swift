@@ -23,7 +23,8 @@ struct OwnCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @OptionGroup var bounds: CreationBounds
+    @Option(help: .limit) var limit: SizeArgument?
+    @Option(help: .group) var group: GroupArgument?
 
     @Option(help: ArgumentHelp("The process to make an owner.", valueName: "pid"))
     var pid: String?
@@ -57,7 +58,7 @@ struct OwnCommand: ParsableCommand {
                 namespace,
                 owner: request,
                 creates: creation.create,
-                options: creation.options(bounds)
+                options: creation.options(CreationBounds(limit: limit, group: group))
             )
         ) { _ in }
     }
@@ -72,7 +73,7 @@ struct OwnCommand: ParsableCommand {
             namespace,
             owner: request,
             creates: creation.create,
-            options: creation.options(bounds)
+            options: creation.options(CreationBounds(limit: limit, group: group))
         )
         try NamespaceAccess.use(opened) { _ in }
         try Signals.check()

@@ -55,8 +55,8 @@ struct QueueCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var status: StatusOptions
+    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments
 
@@ -118,7 +118,7 @@ struct QueueCommand: ParsableCommand {
         let count = words.count - (commandWords ?? 0)
         switch action {
         case .put where count < 1: throw ValidationError("put has the items to put")
-        case .put where count > 1 && (unique != nil || waiting.wait != nil):
+        case .put where count > 1 && (unique != nil || wait != nil):
             throw ValidationError("--unique and --wait are for one item")
         case .remove where count < 1: throw ValidationError("remove has the numbers of the items")
         case .take where count > 1: throw ValidationError("take has one number, or none")
@@ -204,7 +204,7 @@ struct QueueCommand: ParsableCommand {
         let access = try NamespaceAccess(common, namespace)
         return try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { opened in
             let queue = self.queue(of: opened)
-            guard let limit = waiting.wait else {
+            guard let limit = wait else {
                 return items.count == 1
                     ? [try queue.put(items[0], priority: priority, delay: delay, group: group, unique: unique)]
                     : try queue.put(contentsOf: items, priority: priority, delay: delay, group: group)
@@ -266,14 +266,14 @@ extension QueueCommand {
         let access = try NamespaceAccess(common, namespace)
         let id = try numbers(of: words.dropLast(commandWords ?? 0))
         guard forever else {
-            switch try workOnOne(access, waiting.wait, id, command) {
+            switch try workOnOne(access, wait, id, command) {
             case nil: throw status.nothingObtained
             case .ended(let ending)?: return try ending.checkSuccess()
             case .late(let reason)?: throw CommandFailure(.tryAgain, reason)
             }
         }
         var isFirst = true
-        while let outcome = try workOnOne(access, waiting.wait ?? .unlimited, nil, command) {
+        while let outcome = try workOnOne(access, wait ?? .unlimited, nil, command) {
             isFirst = false
             try Signals.check()
             switch outcome {

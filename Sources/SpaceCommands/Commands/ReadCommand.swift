@@ -21,8 +21,8 @@ struct ReadCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var status: StatusOptions
+    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
     @OptionGroup var printing: PrintOptions
 
@@ -32,7 +32,7 @@ struct ReadCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Print up to so many that match, the oldest first.", valueName: "number"))
     var max: Int?
 
-    @OptionGroup var ordering: OrderOptions
+    @Flag(help: .newest) var newest = false
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -46,9 +46,9 @@ struct ReadCommand: ParsableCommand {
 
     func run() throws {
         let templates = try templates.map { try matching.template($0) }
-        let order = ordering.order
+        let order = MatchOrder(newest: newest)
         let access = try NamespaceAccess(common, namespace)
-        let found = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> [Tuple]? in
+        let found = try access.obtain(wait, for: owner) { (namespace, remaining) -> [Tuple]? in
             func first(_ patience: Patience) throws -> Tuple? {
                 try namespace.find(anyOf: templates, isTaking: false, order, patience)
             }

@@ -26,11 +26,11 @@ struct RequestCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var status: StatusOptions
+    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments
-    @OptionGroup var printing: RawOptions
+    @Flag(name: .raw, help: .raw) var raw = false
 
     @Flag(help: "Ask the responder below the one that runs this command.")
     var next = false
@@ -68,7 +68,7 @@ struct RequestCommand: ParsableCommand {
         let value = try value.map { try values.value($0, what: "the value", arguments: named) } ?? .null
         let reply: Value?
         do {
-            reply = try access.obtain(waiting.wait) { namespace, remaining in
+            reply = try access.obtain(wait) { namespace, remaining in
                 try ask(namespace, name, value, remaining)
             }
         } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
@@ -76,7 +76,7 @@ struct RequestCommand: ParsableCommand {
         }
         guard let reply else { throw status.nothingObtained }
         try Signals.check()
-        try Output.print(line: printing.line(reply))
+        try Output.print(line: PrintOptions.line(reply, raw: raw))
     }
 
     private func requestNext() throws {
@@ -94,7 +94,7 @@ struct RequestCommand: ParsableCommand {
                 try namespace.requestNextBlocking(
                     of: request,
                     value: value,
-                    timeout: waiting.wait?.timeout,
+                    timeout: wait?.timeout,
                     interruption: Signals.interruption
                 )
             }
@@ -102,7 +102,7 @@ struct RequestCommand: ParsableCommand {
             throw CommandFailure(status.nothingObtained.status, "\(error)")
         }
         try Signals.check()
-        try Output.print(line: printing.line(reply))
+        try Output.print(line: PrintOptions.line(reply, raw: raw))
     }
 
     private static func value(of variable: String) -> String? { getenv(variable).map { String(cString: $0) } }
@@ -110,7 +110,7 @@ struct RequestCommand: ParsableCommand {
     private func ask(_ namespace: Namespace, _ name: String, _ value: Value, _ remaining: Duration?) throws -> Value {
         let absent: AbsentResponder
         let timeout: Duration?
-        switch (waiting.wait, remaining) {
+        switch (wait, remaining) {
         case (nil, _): (absent, timeout) = (.waits, Self.patience)
         // A responder that is there needs time to answer.
         case (_, nil): (absent, timeout) = (.fails, Self.patience)

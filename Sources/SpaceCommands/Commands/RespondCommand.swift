@@ -44,7 +44,7 @@ struct RespondCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
 
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Option(help: ArgumentHelp("The responder's key (default: a UUID).", valueName: "key"))
     var key: String?

@@ -25,8 +25,9 @@ struct SetCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @OptionGroup var bounds: CreationBounds
-    @OptionGroup var status: StatusOptions
+    @Option(help: .limit) var limit: SizeArgument?
+    @Option(help: .group) var group: GroupArgument?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var end: EndOptions
     @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments
@@ -58,7 +59,11 @@ struct SetCommand: ParsableCommand {
         let value = try values.value(value, what: "the value", arguments: named)
         let expected = try expected.map { try values.value($0, what: "the value of --if-equals", arguments: named) }
         let (expires, lifetime) = (end.expires?.duration, try end.lifetime(owner))
-        let isSet = try NamespaceAccess(common, namespace).use(for: owner, creating: creation, bounds: bounds) {
+        let isSet = try NamespaceAccess(common, namespace).use(
+            for: owner,
+            creating: creation,
+            bounds: CreationBounds(limit: limit, group: group)
+        ) {
             namespace in
             if let expected {
                 return try namespace.set(

@@ -70,18 +70,11 @@ struct SpaceCommand: ParsableCommand {
 
     static var _errorPrefix: String { "space: " }
 
-    /// Whether there is a command of that name.
+    /// The command of that name.
     ///
-    /// The commands that scripts call in loops are found without a look at the others.
-    static func isCommand(_ name: String) -> Bool {
-        if frequent(name) != nil { return true }
-        return configuration.groupedSubcommands.contains { group in
-            group.subcommands.contains { $0._commandName == name }
-        }
-    }
-
-    /// The commands that scripts call in loops.
-    static func frequent(_ name: String) -> (any ParsableCommand.Type)? {
+    /// To look through the configuration would make the tables of all commands, which takes longer than most commands
+    /// run.
+    static func command(named name: String) -> (any ParsableCommand.Type)? {
         switch name {
         case "write": WriteCommand.self
         case "read": ReadCommand.self
@@ -91,15 +84,52 @@ struct SpaceCommand: ParsableCommand {
         case "get": GetCommand.self
         case "unset": UnsetCommand.self
         case "incr": IncrCommand.self
-        case "post": PostCommand.self
+        case "expire": ExpireCommand.self
+        case "ttl": TTLCommand.self
+        case "items": ItemsCommand.self
         case "claim": ClaimCommand.self
         case "complete": CompleteCommand.self
         case "release": ReleaseCommand.self
+        case "extend": ExtendCommand.self
+        case "claims": ClaimsCommand.self
+        case "bury": BuryCommand.self
+        case "kick": KickCommand.self
         case "move": MoveCommand.self
-        case "request": RequestCommand.self
         case "txn": TxnCommand.self
         case "lock": LockCommand.self
+        case "semaphore": SemaphoreCommand.self
+        case "elect": ElectCommand.self
+        case "barrier": BarrierCommand.self
+        case "latch": LatchCommand.self
         case "counter": CounterCommand.self
+        case "rate": RateCommand.self
+        case "queue": QueueCommand.self
+        case "eval": EvalCommand.self
+        case "respond": RespondCommand.self
+        case "request": RequestCommand.self
+        case "watch": WatchCommand.self
+        case "unsubscribe": UnsubscribeCommand.self
+        case "post": PostCommand.self
+        case "history": HistoryCommand.self
+        case "list": ListCommand.self
+        case "show": ShowCommand.self
+        case "top": TopCommand.self
+        case "stats": StatsCommand.self
+        case "metrics": MetricsCommand.self
+        case "serve": ServeCommand.self
+        case "own": OwnCommand.self
+        case "disown": DisownCommand.self
+        case "persist": PersistCommand.self
+        case "unpersist": UnpersistCommand.self
+        case "delete": DeleteCommand.self
+        case "wait": WaitCommand.self
+        case "reap": ReapCommand.self
+        case "load": LoadCommand.self
+        case "backup": BackupCommand.self
+        case "replay": ReplayCommand.self
+        case "join": JoinCommand.self
+        case "machines": MachinesCommand.self
+        case "replicate": ReplicateCommand.self
         default: nil
         }
     }

@@ -16,7 +16,7 @@ struct TTLCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var lasting: LastingOptions
 
     @Argument(help: .namespace, completion: .namespaces)

@@ -26,8 +26,8 @@ struct TakeCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @OptionGroup var waiting: WaitOptions
-    @OptionGroup var status: StatusOptions
+    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
     @OptionGroup var printing: PrintOptions
 
@@ -37,7 +37,7 @@ struct TakeCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Take at most this many.", valueName: "number"))
     var max: Int?
 
-    @OptionGroup var ordering: OrderOptions
+    @Flag(help: .newest) var newest = false
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -57,7 +57,7 @@ struct TakeCommand: ParsableCommand {
         let templates = try templates.map { try matching.template($0) }
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
-        let done = try access.obtain(waiting.wait, for: owner) { (namespace, remaining) -> Bool? in
+        let done = try access.obtain(wait, for: owner) { (namespace, remaining) -> Bool? in
             try take(from: namespace, templates, remaining, output) ? true : nil
         }
         if done == nil { throw status.nothingObtained }
@@ -79,7 +79,7 @@ struct TakeCommand: ParsableCommand {
             if claims.isEmpty, taken == 0, let remaining {
                 let first = try namespace.claimOne(
                     anyOf: templates,
-                    order: ordering.order,
+                    order: MatchOrder(newest: newest),
                     .waiting(remaining, Signals.interruption)
                 )
                 if let first { claims = [first] }
@@ -105,12 +105,17 @@ struct TakeCommand: ParsableCommand {
     /// Claims what matches now; the oldest of what any of the templates matches comes first.
     private func claimAll(_ templates: [Template], of namespace: Namespace, max: Int) throws -> [HeldClaim] {
         if templates.count == 1 {
-            return try namespace.claimAll(matching: templates[0], order: ordering.order, max: max, isTake: true)
+            return try namespace.claimAll(
+                matching: templates[0],
+                order: MatchOrder(newest: newest),
+                max: max,
+                isTake: true
+            )
         }
         var claims: [HeldClaim] = []
         do {
             while claims.count < max,
-                let claim = try namespace.claimOne(anyOf: templates, order: ordering.order, .none)
+                let claim = try namespace.claimOne(anyOf: templates, order: MatchOrder(newest: newest), .none)
             {
                 claims.append(claim)
             }

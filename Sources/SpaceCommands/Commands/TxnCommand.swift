@@ -29,7 +29,7 @@ struct TxnCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String

@@ -17,8 +17,8 @@ struct UnsetCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @OptionGroup var status: StatusOptions
-    @OptionGroup var printing: RawOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
+    @Flag(name: .raw, help: .raw) var raw = false
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
@@ -32,7 +32,7 @@ struct UnsetCommand: ParsableCommand {
         try output.checkTaken()
         let hasFound = try access.use(for: owner) { namespace in
             guard let former = try namespace.unsetKeeping(key) else { return false }
-            output.append(line: printing.line(former.value))
+            output.append(line: PrintOptions.line(former.value, raw: raw))
             do {
                 try output.flush()
             } catch {

@@ -17,7 +17,7 @@ struct UnsubscribeCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String

@@ -17,7 +17,7 @@ struct WaitCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Flag(help: "Wait until it is gone.")
     var gone = false

@@ -45,7 +45,7 @@ struct WatchCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @OptionGroup var status: StatusOptions
+    @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
     @OptionGroup var choice: WatchChoice
 

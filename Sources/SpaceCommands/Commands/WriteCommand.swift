@@ -23,7 +23,8 @@ struct WriteCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @OptionGroup var bounds: CreationBounds
+    @Option(help: .limit) var limit: SizeArgument?
+    @Option(help: .group) var group: GroupArgument?
     @OptionGroup var end: EndOptions
     @OptionGroup var arguments: JSONArguments
 
@@ -49,7 +50,11 @@ struct WriteCommand: ParsableCommand {
         let tuples = try parsed()
         let lifetime = try end.lifetime(owner)
         if printsIDs { try Output().checkTaken() }
-        let ids = try NamespaceAccess(common, namespace).use(for: owner, creating: creation, bounds: bounds) {
+        let ids = try NamespaceAccess(common, namespace).use(
+            for: owner,
+            creating: creation,
+            bounds: CreationBounds(limit: limit, group: group)
+        ) {
             namespace in
             try namespace.write(contentsOf: tuples, expires: end.expires?.duration, lifetime: lifetime)
         }

@@ -47,18 +47,21 @@ struct CreationOptions: ParsableArguments {
     }
 }
 
-/// How large a namespace may become, and whose it is besides: options of commands whose own options are not called so.
-struct CreationBounds: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "If it is created: let it take up no more than so many bytes (512M, 4G; from 16M to 64G). One that exists must be so.",
-            valueName: "size"
-        )
-    )
-    var limit: SizeArgument?
+/// How large a namespace may become, and whose it is besides: what those commands take whose own options are not called
+/// so.
+struct CreationBounds {
+    let limit: SizeArgument?
+    let group: GroupArgument?
+}
 
-    @Option(
-        help: ArgumentHelp("If it is created: let this group, a name or a number, use it too.", valueName: "group")
+extension ArgumentHelp {
+    static let limit = ArgumentHelp(
+        "If it is created: let it take up no more than so many bytes (512M, 4G; from 16M to 64G). One that exists must be so.",
+        valueName: "size"
     )
-    var group: GroupArgument?
+
+    static let group = ArgumentHelp(
+        "If it is created: let this group, a name or a number, use it too.",
+        valueName: "group"
+    )
 }

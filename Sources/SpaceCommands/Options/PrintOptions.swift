@@ -3,7 +3,7 @@ import SharedSpace
 
 /// How tuples and values are printed.
 struct PrintOptions: ParsableArguments {
-    @Flag(name: [.customShort("r"), .customLong("raw")], help: "Print strings and bytes as they are, without quotes.")
+    @Flag(name: .raw, help: "Print strings and bytes as they are, without quotes.")
     var raw = false
 
     @Option(
@@ -41,4 +41,13 @@ struct PrintOptions: ParsableArguments {
         let text = PeopleText.escaped(tuple.json)
         return text.count > 120 ? text.prefix(120) + "…" : text
     }
+}
+
+extension NameSpecification {
+    static let raw: NameSpecification = [.customShort("r"), .customLong("raw")]
+}
+
+extension ArgumentHelp {
+    /// The help of `-r` where one value is printed.
+    static let raw: ArgumentHelp = "Print a string, or bytes, as they are, without quotes."
 }

@@ -20,3 +20,11 @@ enum WaitLimit: ExpressibleByArgument, CustomStringConvertible, Sendable {
 
     var description: String { timeout.map { "\($0)" } ?? "no limit" }
 }
+
+extension ArgumentHelp {
+    /// The help of `--wait [D]`.
+    static let wait = ArgumentHelp(
+        "Wait until there is one. A duration is \(DurationText.forms); 0 tries once.",
+        valueName: "duration"
+    )
+}

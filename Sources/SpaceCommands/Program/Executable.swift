@@ -76,7 +76,7 @@ package enum Executable {
     /// If that fails, or the words ask for help, they are parsed from the root: only then messages, help and usage name
     /// the whole command.
     private static func parse(_ words: [String], _ root: any ParsableCommand.Type) throws -> any ParsableCommand {
-        if let name = words.first, let type = SpaceCommand.frequent(name), root == SpaceCommand.self,
+        if let name = words.first, let type = SpaceCommand.command(named: name), root == SpaceCommand.self,
             let command = try? type.parseAsRoot(Array(words.dropFirst())), Swift.type(of: command) == type
         {
             return command

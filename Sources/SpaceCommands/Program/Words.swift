@@ -90,7 +90,7 @@ enum Words {
                 let moved = commandFirst(words)
                 return moved.first == first ? words : try arranged(moved, for: program)
             }
-            guard SpaceCommand.isCommand(first) else { throw .unknownCommand(first) }
+            guard SpaceCommand.command(named: first) != nil else { throw .unknownCommand(first) }
             return [first] + (try arranged(words.dropFirst(), command: first))
         }
     }
@@ -129,7 +129,7 @@ enum Words {
         } while !rest.isEmpty
         guard let subject = subjects.first, subject != "help" else { return ["help"] }
         if subjects.count == 1, HelpTopic(rawValue: subject) != nil { return ["help-topic", subject] }
-        guard SpaceCommand.isCommand(subject) else { throw .unknownCommand(subject) }
+        guard SpaceCommand.command(named: subject) != nil else { throw .unknownCommand(subject) }
         return ["help"] + subjects
     }
 

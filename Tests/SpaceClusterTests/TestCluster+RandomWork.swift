@@ -1,0 +1,41 @@
+import SharedSpace
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+extension TestCluster {
+    /// Lets each machine take as many steps of random work at once as `steps` says, and compares their tables byte for
+    /// byte; as often as `rounds` says.
+    func compareTables(rounds: Int, of steps: Int, seed: UInt64) async throws {
+        let namespaces = try namespaces()
+        for round in 0..<rounds {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (number, namespace) in namespaces.enumerated() {
+                    let ownSeed = seed &+ UInt64(round * namespaces.count + number)
+                    group.addTask {
+                        try await onThread {
+                            var work = RandomWork(namespace, seed: ownSeed, name: "\(number) ")
+                            for _ in 0..<steps {
+                                do {
+                                    try work.step()
+                                } catch let error as SpaceError where Self.isOfOthers(error) {}
+                            }
+                            try work.end()
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            try expectSame(namespaces, "round \(round), seed \(seed)")
+        }
+    }
+
+    /// Whether an operation has failed only because another machine has changed something meanwhile.
+    private static func isOfOthers(_ error: SpaceError) -> Bool {
+        switch error.code {
+        // A transaction runs once; an ordered set was removed; an index is out of it by now.
+        case .outrun, .closed, .invalidArgument: true
+        default: false
+        }
+    }
+}
