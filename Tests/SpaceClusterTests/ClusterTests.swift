@@ -208,6 +208,20 @@ struct ClusterTests {
         #expect(try daemon.finish().errors.split(separator: "\n").count == 2)
     }
 
+    /// A daemon whose messages nobody reads goes on, and ends when it is told to.
+    @Test func aFullPipeStopsNoDaemon() throws {
+        let root = try TemporaryRoot()
+        let store = "\(root.path)/store"
+        let listener = try LocalSocket.listening(store)
+        let daemon = try CommandRunner(root: root.path).start(
+            "/bin/sh",
+            ["-c", "head -c 65536 /dev/zero >&2; exec space join --store \(store) --name m0"]
+        )
+        for _ in 0..<3 { #expect(try eventually { try LocalSocket.accept(listener.raw) != nil }) }
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == .signalled(SIGTERM))
+    }
+
     /// A daemon that can't work with its arguments ends with an error, and does not say that it tries again.
     @Test func aDaemonThatGivesUpReportsNothingElse() async throws {
         let root = try TemporaryRoot()

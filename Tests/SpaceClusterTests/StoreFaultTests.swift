@@ -137,4 +137,39 @@ struct StoreFaultTests {
         for machine in cluster.machines { #expect(machine.root.entries(of: ".aside") != []) }
         #expect(try cluster[0].space("show", "n").output.contains("set aside"))
     }
+
+    /// A store that has lost a namespace, or all of them: a replica may be the last copy, and is set aside, not deleted.
+    @Test func aReplicaThatTheStoreHasLostIsSetAside() throws {
+        try cluster.tell("save")
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try n[1].synchronize()
+        try cluster.tell("restore")
+        for machine in cluster.machines {
+            #expect(try eventually { machine.root.entries(of: ".aside").count == 1 })
+            let copy = try #require(machine.root.entries(of: ".aside").first)
+            let dump = try machine.runner.start("space-dump", ["\(machine.root.path)/.aside/\(copy)"]).finish()
+            #expect(dump.output.contains(#"["job",1]"#), "\(dump.output) \(dump.errors)")
+            #expect(try machine.space("machines").output.contains("the store has lost the namespace n; it was set aside"))
+        }
+        // The name can be used again.
+        let again = try cluster.namespaces()
+        try again[0].write("job", 2)
+        try cluster.expectSame(again)
+        for machine in cluster.machines { #expect(machine.root.entries(of: ".aside").count == 1) }
+    }
+
+    /// A machine that was away while a namespace was deleted removes its replica, and keeps no copy.
+    @Test func aReplicaOfADeletedNamespaceIsRemoved() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try n[1].synchronize()
+        try cluster.end(1)
+        try cluster[0].space("delete", "n")
+        try cluster.start(1)
+        for machine in cluster.machines {
+            #expect(try eventually { try machine.root.space.namespaceNames() == [] })
+            #expect(machine.root.entries(of: ".aside").isEmpty)
+        }
+    }
 }

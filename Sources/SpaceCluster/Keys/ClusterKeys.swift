@@ -9,6 +9,7 @@ package import SpaceEngine
 ///     <prefix>/<space>/live/<namespace>/<life>/…           what each machine watches (``LiveKey``)
 ///     <prefix>/<space>/base/<namespace>/<life>/<number>/<publisher>/<chunk>
 ///                                                          the rows of a base
+///     <prefix>/<space>/gone/<namespace>/<life>             a life that was ended, for 30 days
 ///
 /// The lives of all namespaces have a prefix of their own, so a daemon finds them without reading anything else, and so
 /// have the bases, so a watch does not deliver each base to each machine. Names are percent-encoded, as folders' names
@@ -61,7 +62,8 @@ package struct ClusterKeys: Hashable, Sendable {
             life: life,
             id: id(name),
             live: "\(prefix)/\(space)/live/\(name.encoded)/\(life)/",
-            base: "\(prefix)/\(space)/base/\(name.encoded)/\(life)/"
+            base: "\(prefix)/\(space)/base/\(name.encoded)/\(life)/",
+            gone: "\(prefix)/\(space)/gone/\(name.encoded)/\(life)"
         )
     }
 }
@@ -73,6 +75,8 @@ package struct NamespaceKeys: Hashable, Sendable {
     package let id: String
     fileprivate let live: String
     fileprivate let base: String
+    /// Exists when the life was ended, for a while.
+    package let gone: String
 
     package func key(_ key: LiveKey) -> String { live + key.text }
 

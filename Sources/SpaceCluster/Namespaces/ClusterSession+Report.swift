@@ -7,9 +7,9 @@ extension ClusterSession {
 
     /// What the store says of itself; `nil` if it does not answer.
     func storeState() async -> ClusterReport.StoreState? {
-        let store = store
+        let (store, losses) = (store, endedLives.events)
         return await result(within: Self.patience) { try await store.status() }
-            .map { ClusterReport.StoreState(version: $0.version, troubles: $0.troubles) }
+            .map { ClusterReport.StoreState(version: $0.version, troubles: $0.troubles + losses) }
     }
 
     /// The members of now, by number; `nil` if the store does not answer.

@@ -12,6 +12,7 @@ final class ClusterSession: Sendable {
     let settings: ClusterSettings
     let registrar: Registrar
     let membership: Membership
+    let endedLives: EndedLives
     /// Nudged when another namespace is known, or all are.
     private let news: Nudge
     /// The namespaces, by name.
@@ -36,6 +37,7 @@ final class ClusterSession: Sendable {
         self.settings = settings
         self.registrar = registrar
         self.membership = membership
+        endedLives = EndedLives(store: store, keys: keys)
         self.news = news
     }
 
@@ -110,7 +112,7 @@ final class ClusterSession: Sendable {
 
     // MARK: Discovery
 
-    /// Takes part in each namespace that the store has, and removes the replicas of others.
+    /// Takes part in each namespace that the store has, and removes the replicas of others, or sets them aside.
     private func discover(_ onReady: @escaping @Sendable () -> Void) async throws {
         let root = root
         let local = try await onThread { try root.replicaNames() }
@@ -183,16 +185,18 @@ final class ClusterSession: Sendable {
                     root: root,
                     settings: settings,
                     registrar: registrar,
-                    membership: membership
+                    membership: membership,
+                    endedLives: endedLives
                 )
             },
-            removeEarlier: { [root, founder, weak self] in
+            removeEarlier: { [root, founder, endedLives, weak self] in
                 guard self?.founding.withLock({ $0.contains(name) }) == false else { return }
-                try? await onThread {
+                let replica = try await onThread { () throws -> (any Replica)? in
                     // What this machine was publishing is no earlier life.
-                    if try founder.mend(name) { return }
-                    try root.replica(named: name.text)?.remove()
+                    if try founder.mend(name) { return nil }
+                    return try root.replica(named: name.text)
                 }
+                if let replica { try await endedLives.end(replica) }
             },
             change: { [weak self] namespace in
                 self?.namespaces.withLock { $0[name] = namespace }

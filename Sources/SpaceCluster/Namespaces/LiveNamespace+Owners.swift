@@ -4,7 +4,13 @@ import SpaceSystem
 
 extension LiveNamespace {
     private nonisolated var ownerKey: OwnerKey {
-        OwnerKey(store: store, keys: keys, member: membership.number, lease: membership.ownerLease)
+        OwnerKey(
+            store: store,
+            keys: keys,
+            member: membership.number,
+            lease: membership.ownerLease,
+            endedLives: endedLives
+        )
     }
 
     /// Makes this machine an owner before one of its processes becomes one.

@@ -1,4 +1,4 @@
-package import ClusterStore
+import ClusterStore
 import SpaceEngine
 import SpaceSystem
 
@@ -22,6 +22,7 @@ package actor LiveNamespace {
     nonisolated let settings: ClusterSettings
     nonisolated let registrar: Registrar
     nonisolated let membership: Membership
+    nonisolated let endedLives: EndedLives
 
     /// The number under which this machine takes part.
     package private(set) var identity: Appender.Identity
@@ -51,13 +52,14 @@ package actor LiveNamespace {
     /// What was set aside, and why.
     package internal(set) var events: [String] = []
 
-    package init(
+    init(
         keys: NamespaceKeys,
         store: any Store,
         root: any ReplicaRoot,
         settings: ClusterSettings,
         registrar: Registrar,
-        membership: Membership
+        membership: Membership,
+        endedLives: EndedLives
     ) {
         self.keys = keys
         self.store = store
@@ -65,6 +67,7 @@ package actor LiveNamespace {
         self.settings = settings
         self.registrar = registrar
         self.membership = membership
+        self.endedLives = endedLives
         identity = Appender.Identity(number: membership.number, lease: membership.lease)
         appender = Appender(store: store, keys: keys, settings: settings)
     }
@@ -199,10 +202,12 @@ package actor LiveNamespace {
     private func removeReplica() async {
         let (root, name, life) = (root, keys.name.text, keys.life)
         do {
-            try await onThread {
-                guard let replica = try root.replica(named: name), replica.life == life else { return }
-                try replica.remove()
+            let replica = try await onThread { try root.replica(named: name) }
+            guard let replica, replica.life == life else {
+                replica?.close()
+                return
             }
+            try await endedLives.end(replica)
         } catch {
             trouble = "the deleted namespace's replica can't be removed: \(error)"
         }
@@ -267,23 +272,24 @@ package actor LiveNamespace {
 
     private func findReplica() async throws -> (any Replica)? {
         let (root, name, life) = (root, keys.name, keys.life)
-        return try await onReplica {
+        let found = try await onReplica { () throws -> (any Replica)? in
             let marks = FoundingMarks(root: root.path)
-            var found: (any Replica)?
-            if let replica = try root.replica(named: name.text) {
-                if replica.life == life {
-                    found = replica
-                } else if try marks.contains(name) {
-                    // It was never published, and the name belongs to another life now.
-                    try root.abandon(replica)
-                } else {
-                    // An earlier life has ended on all machines.
-                    try replica.remove()
-                }
+            var found = try root.replica(named: name.text)
+            if let replica = found, replica.life != life, try marks.contains(name) {
+                // It was never published, and the name belongs to another life now.
+                try root.abandon(replica)
+                found = nil
             }
             marks.remove(name)
             return found
         }
+        guard let found, found.life != life else { return found }
+        do {
+            try await endedLives.end(found)
+        } catch let error as SpaceError {
+            throw Leaving.again("the replica of an earlier life: \(error.reason)")
+        }
+        return nil
     }
 
     private func makeReplica(_ picture: Picture) async throws {

@@ -6,21 +6,22 @@ import SpaceSystem
 actor NamespaceSlot {
     let name: NamespaceName
     private let make: @Sendable (NamespaceLife) -> LiveNamespace
-    private let removeEarlier: @Sendable () async -> Void
+    private let removeEarlier: @Sendable () async throws -> Void
     private let change: @Sendable (LiveNamespace?) -> Void
     private let news = Nudge()
+    private static let patience = Duration.seconds(1)
     /// The life that the store says; `nil` if there is none.
     private var life: NamespaceLife?
 
     /// - Parameters:
     ///   - name: The name.
     ///   - make: Makes the namespace of a life.
-    ///   - removeEarlier: Removes the replica of a life that has ended.
+    ///   - removeEarlier: Removes the replica of a life that has ended; called again after a while if it fails.
     ///   - change: Told which namespace has the name now.
     init(
         _ name: NamespaceName,
         make: @escaping @Sendable (NamespaceLife) -> LiveNamespace,
-        removeEarlier: @escaping @Sendable () async -> Void,
+        removeEarlier: @escaping @Sendable () async throws -> Void,
         change: @escaping @Sendable (LiveNamespace?) -> Void
     ) {
         self.name = name
@@ -39,8 +40,9 @@ actor NamespaceSlot {
         while !Task.isCancelled {
             let seen = news.count
             guard let life else {
-                await removeEarlier()
-                if self.life == nil, !Task.isCancelled { await news.wait(after: seen) }
+                var end = MonotonicInstant.distantFuture
+                do { try await removeEarlier() } catch { end = .now.advanced(by: Self.patience) }
+                if self.life == nil, !Task.isCancelled { await news.wait(after: seen, until: end) }
                 continue
             }
             let namespace = make(life)

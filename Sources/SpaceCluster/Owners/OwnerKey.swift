@@ -14,6 +14,7 @@ struct OwnerKey: Sendable {
     /// The machine's member and its longer lease.
     let member: UInt32
     let lease: StoreLease
+    let endedLives: EndedLives
 
     private var key: String { keys.key(.owner(member)) }
     private var isSameLife: StoreCompare { .value(keys.id, NumberValue(keys.life.number).encoded) }
@@ -46,10 +47,11 @@ struct OwnerKey: Sendable {
     ///
     /// - Returns: `false` if its life had ended.
     func deleteNamespace(if compares: [StoreCompare] = []) async throws(StoreError) -> Bool {
-        try await store.transact(
+        let note = try await endedLives.note(keys)
+        return try await store.transact(
             StoreTransaction(
                 if: [isSameLife] + compares,
-                then: [.delete(.key(keys.id)), .delete(keys.all), .delete(keys.bases)]
+                then: [note, .delete(.key(keys.id)), .delete(keys.all), .delete(keys.bases)]
             )
         ).held
     }

@@ -138,31 +138,42 @@ struct JoinCommand: ParsableCommand {
     /// What people were told.
     ///
     /// Standard output has one line, that the daemon has joined; standard error, each time that this changes, why it has not
-    /// or no more. The service manager hears every reason.
+    /// or no more. The service manager hears every reason. The daemon never waits for a reader: what a full pipe has no room
+    /// for is left out.
     private struct Told {
         private var hasJoined = false
-        private var wasJoined: Bool?
+        /// Whether the last line said that it is a member.
+        private var isSaidToBeOne: Bool?
 
         mutating func tell(_ standing: ClusterDaemon.Standing, _ machine: String) {
             // Someone ends the daemon.
             guard Signals.pending == nil else { return }
             let name = PeopleText.escaped(machine)
-            defer { wasJoined = standing == .joined }
             switch standing {
             case .joined:
                 ServiceManager.tell("READY=1\nSTATUS=joined")
-                if hasJoined {
-                    Messages.print("space: \(name) has joined again")
-                } else {
-                    try? Output.print(line: "joined \(name)")
+                if !hasJoined {
+                    if Messages.hasRoom(STDOUT_FILENO) { try? Output.print(line: "joined \(name)") }
+                } else if isSaidToBeOne == false {
+                    say("\(name) has joined again")
                 }
                 hasJoined = true
+                isSaidToBeOne = true
             case .apart(let why):
                 let state = (hasJoined ? "is no member any more: " : "has not joined yet: ") + PeopleText.escaped(why)
                 ServiceManager.tell("STATUS=\(state)")
-                guard wasJoined != false else { return }
-                Messages.print("space: \(name) \(state); trying again; look with: space machines")
+                guard isSaidToBeOne != false, say("\(name) \(state); trying again; look with: space machines") else {
+                    return
+                }
+                isSaidToBeOne = false
             }
+        }
+
+        @discardableResult
+        private func say(_ text: String) -> Bool {
+            guard Messages.hasRoom(STDERR_FILENO) else { return false }
+            Messages.print("space: \(text)")
+            return true
         }
     }
 

@@ -99,7 +99,7 @@ extension SpaceError {
     package static var deletedOnAllMachines: SpaceError {
         SpaceError(
             .namespaceDeleted,
-            reason: "the namespace was deleted on all machines",
+            reason: "the namespace was deleted on all machines, or the store has lost it",
             advice: "open it again to start afresh"
         )
     }
