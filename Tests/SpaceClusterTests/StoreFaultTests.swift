@@ -150,7 +150,9 @@ struct StoreFaultTests {
             let copy = try #require(machine.root.entries(of: ".aside").first)
             let dump = try machine.runner.start("space-dump", ["\(machine.root.path)/.aside/\(copy)"]).finish()
             #expect(dump.output.contains(#"["job",1]"#), "\(dump.output) \(dump.errors)")
-            #expect(try machine.space("machines").output.contains("the store has lost the namespace n; it was set aside"))
+            #expect(
+                try machine.space("machines").output.contains("the store has lost the namespace n; it was set aside")
+            )
         }
         // The name can be used again.
         let again = try cluster.namespaces()

@@ -50,9 +50,11 @@ struct SalvageTests {
     @Test("Salvage of an undamaged namespace saves everything, and its output can be loaded")
     func whole() throws {
         _ = try fill()
+        #expect(try runner.space("bury", "jobs", "--after", "4").status == 0)
         let result = try salvage()
         #expect(result.status == 0)
         #expect(result.errors == "")
+        #expect(result.output.prefix { $0 != "\n" }.contains(#""delivery_limit":4"#))
         let loaded = try runner.start("space", ["load", "saved", "--persistent", "--owner", "none"])
             .finish(input: result.output)
         #expect(loaded.status == 0, "\(loaded.errors)")

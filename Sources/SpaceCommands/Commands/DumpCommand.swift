@@ -13,7 +13,8 @@ struct DumpCommand: ParsableCommand {
 
             --salvage is for a namespace that is damaged. It reads the pages of the data file itself, with neither the locks nor the control \
             file, and prints everything that lies on whole pages as JSON lines for 'space load'. What it leaves out it names on \
-            standard error, and the status is 1 then.
+            standard error, and the status is 1 then. What the control file says is not in it: give 'load' what the namespace had of \
+            --persistent, --limit and --group.
 
             EXAMPLES:
               space-dump jobs

@@ -10,6 +10,7 @@ struct SalvageReport {
         namespace.add("name", salvage.name)
         namespace.add("mode", salvage.mode.rawValue)
         namespace.add("salvaged", true)
+        namespace.add("delivery_limit", salvage.deliveryLimit)
         if let history = salvage.history { namespace.add("history", json: StatusReport.json(history)) }
         try print(namespace.line)
         for item in salvage.tuples {

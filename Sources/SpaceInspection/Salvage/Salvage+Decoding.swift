@@ -8,8 +8,9 @@ extension Salvage {
     mutating func decode(_ rows: SalvagedRows, _ near: NearReading?, _ clock: SalvageClock) {
         let main = rows.rows[.main] ?? []
         let counters = main.first { MainKey(keyBytes: $0.key) == .counters }
-        let limit = UInt64(Limits.mapBytes)
-        history = counters.flatMap { $0.value.withBytes { Counters($0) } }?.history(limit: limit)
+            .flatMap { $0.value.withBytes { Counters($0) } }
+        history = counters?.history(limit: UInt64(Limits.mapBytes))
+        deliveryLimit = counters.flatMap { $0.deliveryLimit == 0 ? nil : Int(exactly: $0.deliveryLimit) }
         var visible: Set<UInt64> = []
         for row in rows.rows[.tuples] ?? [] { decodeTuple(row, clock, &visible) }
         // The pages have the tuples of lower ids, or they are gone.

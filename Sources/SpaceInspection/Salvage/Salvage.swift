@@ -28,6 +28,8 @@ package struct Salvage: Sendable {
     package let name: String
     package let mode: StorageMode
     package internal(set) var history: History?
+    /// How often a tuple may be returned before it is buried; `nil`: as often as its claims end.
+    package internal(set) var deliveryLimit: Int?
     package internal(set) var tuples: [Item] = []
     package internal(set) var claims: [NamespaceStatus.Claim] = []
     package internal(set) var buried: [NamespaceStatus.Claim] = []
