@@ -208,7 +208,7 @@ struct ClusterTests {
         #expect(try daemon.finish().errors.split(separator: "\n").count == 2)
     }
 
-    /// A daemon whose messages nobody reads goes on, and ends when it is told to.
+    /// A daemon goes on if no process reads what it prints, and SIGTERM ends it.
     @Test func aFullPipeStopsNoDaemon() throws {
         let root = try TemporaryRoot()
         let store = "\(root.path)/store"
@@ -220,6 +220,20 @@ struct ClusterTests {
         for _ in 0..<3 { #expect(try eventually { try LocalSocket.accept(listener.raw) != nil }) }
         daemon.signal(SIGTERM)
         #expect(try daemon.wait() == .signalled(SIGTERM))
+    }
+
+    /// A daemon that has lost its watch, and not its lease, has been a member all the time, and says nothing.
+    @Test func aDaemonThatStaysAMemberSaysNothing() throws {
+        let cluster = try TestCluster()
+        try cluster.tell("leader no")
+        try cluster.tell("leader yes")
+        // Each daemon has found all namespaces again when it finds a new one.
+        _ = try cluster.namespaces()
+        for machine in cluster.machines {
+            let daemon = try #require(machine.daemon)
+            daemon.signal(SIGTERM)
+            #expect(try daemon.finish().errors == "")
+        }
     }
 
     /// A daemon that can't work with its arguments ends with an error, and does not say that it tries again.

@@ -174,4 +174,16 @@ struct StoreFaultTests {
             #expect(machine.root.entries(of: ".aside").isEmpty)
         }
     }
+
+    /// A namespace can be deleted although the store takes no new keys; the other machine keeps a copy then.
+    @Test func aFullStoreDeletes() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try n[1].synchronize()
+        try cluster.tell("full 1")
+        try cluster[0].space("delete", "n")
+        for machine in cluster.machines { #expect(try eventually { try machine.root.space.namespaceNames() == [] }) }
+        // On the first machine the deleting process may have removed the replica itself.
+        #expect(try eventually { cluster[1].root.entries(of: ".aside").count == 1 })
+    }
 }

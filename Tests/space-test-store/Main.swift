@@ -113,7 +113,8 @@ private final class StoreHouse: Sendable {
         case "restore":
             guard let saved = state.withLock({ $0.saved }) else { return "nothing is saved" }
             store.restore(saved)
-        case "refuse": fault(count, .fails(.refused("it is full")), where: { $0.appends })
+        case "refuse": fault(count, .fails(.refused("it is full")), where: { $0.puts("/log/") })
+        case "full": fault(count, .fails(.refused("it is full")), where: { $0.puts("/gone/") })
         case "lose": fault(count, .answerLost)
         case "drop": fault(count, .requestLost)
         case "twice": fault(count, .twice)
@@ -139,9 +140,9 @@ private final class StoreHouse: Sendable {
 }
 
 extension StoreTransaction {
-    /// Whether the transaction appends an entry to a namespace's log.
-    fileprivate var appends: Bool {
-        then.contains { operation in if case .put(let key, _, _) = operation { key.contains("/log/") } else { false } }
+    /// Whether the transaction puts a key with this part, such as an entry of a log.
+    fileprivate func puts(_ part: String) -> Bool {
+        then.contains { operation in if case .put(let key, _, _) = operation { key.contains(part) } else { false } }
     }
 }
 

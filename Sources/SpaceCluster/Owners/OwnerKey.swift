@@ -45,13 +45,24 @@ struct OwnerKey: Sendable {
 
     /// Deletes the namespace, also if it has owners.
     ///
+    /// A full store takes no new key, and a deletion makes room: it goes without the note then, and the other machines set
+    /// their replicas aside.
+    ///
     /// - Returns: `false` if its life had ended.
     func deleteNamespace(if compares: [StoreCompare] = []) async throws(StoreError) -> Bool {
-        let note = try await endedLives.note(keys)
-        return try await store.transact(
+        do {
+            return try await delete(if: compares, [try await endedLives.note(keys)])
+        } catch .refused {
+            endedLives.forgetLease()
+            return try await delete(if: compares, [])
+        }
+    }
+
+    private func delete(if compares: [StoreCompare], _ note: [StoreOperation]) async throws(StoreError) -> Bool {
+        try await store.transact(
             StoreTransaction(
                 if: [isSameLife] + compares,
-                then: [note, .delete(.key(keys.id)), .delete(keys.all), .delete(keys.bases)]
+                then: note + [.delete(.key(keys.id)), .delete(keys.all), .delete(keys.bases)]
             )
         ).held
     }

@@ -19,7 +19,9 @@ enum Messages {
         }
     }
 
-    /// Whether a short line can be written at once: a pipe that nobody reads is full at some time, and writing to it waits.
+    /// Whether this process can write a short line without waiting.
+    ///
+    /// A process that writes to a full pipe waits until another process has read from it.
     static func hasRoom(_ descriptor: CInt) -> Bool {
         var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&request, 1, 0) != 0

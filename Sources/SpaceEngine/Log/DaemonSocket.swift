@@ -100,7 +100,7 @@ extension SpaceError {
         SpaceError(
             .namespaceDeleted,
             reason: "the namespace was deleted on all machines, or the store has lost it",
-            advice: "open it again to start afresh"
+            advice: "look with: space machines; open it again to start afresh"
         )
     }
 
