@@ -224,7 +224,6 @@ struct ClusterTests {
 
     /// A daemon that has lost its watch, and not its lease, has been a member all the time, and says nothing.
     @Test func aDaemonThatStaysAMemberSaysNothing() throws {
-        let cluster = try TestCluster()
         try cluster.tell("leader no")
         try cluster.tell("leader yes")
         // Each daemon has found all namespaces again when it finds a new one.

@@ -79,6 +79,22 @@ struct StoreFaultTests {
         #expect(Set(all).count == all.count)
     }
 
+    /// A namespace that is made while a machine's watch is cut comes to that machine too.
+    @Test func aNamespaceMadeDuringACutIsFound() throws {
+        // No daemon becomes another member, which would find all namespaces anew.
+        let cluster = try TestCluster(lease: .seconds(60))
+        // Each daemon has its watch when it has found a namespace.
+        _ = try cluster.namespaces()
+        let daemon = try #require(cluster[1].daemon)
+        // It hears of the cut before it hears of the other namespace, and reads the store again.
+        daemon.signal(SIGSTOP)
+        try cluster.tell("leader no")
+        try cluster.tell("leader yes")
+        _ = try cluster.namespaceOfFirst("other")
+        daemon.signal(SIGCONT)
+        _ = try TestCluster.open("other", in: cluster[1])
+    }
+
     /// A machine that was away while the log was trimmed and the history compacted gets a base, and has everything.
     @Test func aMachineThatWasAwayCatchesUp() throws {
         let n = try cluster.namespaces()

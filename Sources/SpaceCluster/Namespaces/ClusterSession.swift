@@ -115,29 +115,24 @@ final class ClusterSession: Sendable {
     /// Takes part in each namespace that the store has, and removes the replicas of others, or sets them aside.
     private func discover(_ onReady: @escaping @Sendable () -> Void) async throws {
         let root = root
-        let local = try await onThread { try root.replicaNames() }
+        let local = Set(try await onThread { try root.replicaNames() }.compactMap { try? NamespaceName($0) })
         await withTaskGroup(of: Void.self) { group in
             var slots: [NamespaceName: NamespaceSlot] = [:]
-            func slot(_ name: NamespaceName) -> NamespaceSlot {
-                if let slot = slots[name] { return slot }
+            func set(_ life: NamespaceLife?, of name: NamespaceName) async {
+                if let slot = slots[name] { return await slot.set(life) }
                 let slot = makeSlot(name)
                 slots[name] = slot
-                return slot
+                // First the life: without one, a slot removes the replica that is here.
+                await slot.set(life)
+                group.addTask { await slot.run() }
             }
             var pause = Pause(settings)
-            var isFirst = true
             while !Task.isCancelled {
                 do {
                     let reading = try await store.read(keys.ids, limit: nil, keysOnly: false)
                     var found: [NamespaceName: NamespaceLife] = [:]
                     for row in reading.rows { if let (name, life) = read(row) { found[name] = life } }
-                    for name in found.keys { _ = slot(name) }
-                    if isFirst { for name in local { if let name = try? NamespaceName(name) { _ = slot(name) } } }
-                    for (name, slot) in slots { await slot.set(found[name]) }
-                    if isFirst {
-                        for slot in slots.values { group.addTask { await slot.run() } }
-                        isFirst = false
-                    }
+                    for name in local.union(slots.keys).union(found.keys) { await set(found[name], of: name) }
                     lives.withLock { $0 = found }
                     news.nudge()
                     onReady()
@@ -151,12 +146,9 @@ final class ClusterSession: Sendable {
                                 case .deleted(let key, _): (key, nil)
                                 }
                             guard let name = keys.name(ofKey: key) else { continue }
-                            let isNew = slots[name] == nil
-                            let slot = slot(name)
                             let life = row.flatMap { read($0)?.1 }
                             lives.withLock { $0?[name] = life }
-                            await slot.set(life)
-                            if isNew { group.addTask { await slot.run() } }
+                            await set(life, of: name)
                         }
                     }
                 } catch {
