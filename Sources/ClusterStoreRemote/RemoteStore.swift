@@ -6,8 +6,9 @@ package import SystemPackage
 /// A ``Store`` in another process, over a ``MessageChannel``.
 ///
 /// Each call has a time limit. A transaction that is sent and has no answer when its time is over, its task is cancelled
-/// or the connection ends, is `unknown`; every other call is `unavailable` then, and safe to repeat. When the connection
-/// has ended, every call fails at once and every watch has ended; ``ended()`` tells the owner, who makes a new one.
+/// or the connection ends, is `unknown`; every other call is `unavailable` then, and safe to repeat. If nothing at all has
+/// come since a call that is late was sent, the other side hangs, and the connection ends. When it has ended, every call
+/// fails at once and every watch has ended; ``ReconnectingStore`` makes a new one then.
 package final class RemoteStore: Store {
     private let core: RemoteStoreCore
 
@@ -35,6 +36,9 @@ package final class RemoteStore: Store {
         for await reason in core.endings() { return reason }
         return nil
     }
+
+    /// Whether the connection has ended.
+    package var hasEnded: Bool { core.hasEnded }
 
     package func read(_ range: StoreRange, limit: Int?, keysOnly: Bool) async throws(StoreError) -> StoreReading {
         let answer = try await core.call(.read(range, limit: limit, keysOnly: keysOnly))
@@ -92,6 +96,8 @@ private final class RemoteStoreCore: Sendable {
         /// The calls in the order of their deadlines, with those that are answered already.
         var deadlines: [(id: UInt64, MonotonicInstant)] = []
         var watches: [UInt64: StoreNewsQueue] = [:]
+        /// When the other side last sent something.
+        var heard = MonotonicInstant.now
         /// When the channel's thread wakes by itself; `nil`: never.
         var wakes: MonotonicInstant?
         var end: String?
@@ -116,6 +122,8 @@ private final class RemoteStoreCore: Sendable {
             )
         )
     }
+
+    var hasEnded: Bool { state.withLock { $0.end != nil } }
 
     func endings() -> AsyncStream<String> {
         let (endings, continuation) = AsyncStream<String>.makeStream()
@@ -217,7 +225,10 @@ private final class RemoteStoreCore: Sendable {
     // MARK: On the channel's thread
 
     private func receive(_ message: WireMessage) throws(WireError) {
-        let (isAsked, queue) = state.withLock { (message.id < $0.nextID, $0.watches[message.id]) }
+        let (isAsked, queue) = state.withLock { state in
+            state.heard = .now
+            return (message.id < state.nextID, state.watches[message.id])
+        }
         guard isAsked, message.id > 0 else { throw WireError("an answer to request \(message.id), which was not sent") }
         let answer = try WireAnswer(message)
         guard let queue else { return settle(message.id) { _ in .success(answer) } }
@@ -233,7 +244,7 @@ private final class RemoteStoreCore: Sendable {
 
     /// Answers the calls whose time is over.
     private func tick() -> MonotonicInstant? {
-        let (late, next) = state.withLock { state -> ([Call], MonotonicInstant?) in
+        let (late, hangs, next) = state.withLock { state -> ([Call], Bool, MonotonicInstant?) in
             let now = MonotonicInstant.now
             var late: [Call] = []
             // All calls have the same time limit; two tasks may have appended theirs in the other order, by microseconds.
@@ -247,10 +258,12 @@ private final class RemoteStoreCore: Sendable {
             // wake it each time.
             let isIdle = state.deadlines.isEmpty && (state.wakes ?? now) <= now
             state.wakes = isIdle ? nil : state.deadlines.first?.1 ?? state.wakes
-            return (late, state.wakes)
+            let hangs = late.contains { $0.deadline >= state.heard.advanced(by: timeLimit) }
+            return (late, hangs, state.wakes)
         }
+        let reason = "no answer within \(timeLimit)"
+        if hangs { channel.close(reason) }
         for call in late {
-            let reason = "no answer within \(timeLimit)"
             call.continuation.resume(returning: .unanswered(reason, call.isTransaction))
         }
         return next

@@ -101,7 +101,7 @@ extension Engine {
         let life = control.header.life
         let log: any CommitLog =
             row.isOfDaemon
-            ? DaemonLog(root: root, name: name.text, life: life, own: ownExchange)
+            ? DaemonLog(root: root, name: name.text, life: life, contact: daemonContact, own: ownExchange)
             : FileLog(path: path, life: life, isDurable: mode == .durable)
         opened = (path, log)
         return log

@@ -219,6 +219,9 @@ package final class Engine: @unchecked Sendable {
     /// How the daemon's own transactions reach the daemon; set before the first of them, and `nil` in other processes.
     package var ownExchange: (@Sendable () -> any DaemonExchange)?
 
+    /// When the daemon has last answered this process.
+    package let daemonContact = DaemonContact()
+
     /// The member whose part this process's writes are; `nil` for the daemon's.
     package var sessionMember: UInt32? {
         get {

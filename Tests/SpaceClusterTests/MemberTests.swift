@@ -119,7 +119,7 @@ struct MemberTests {
         try n[1].synchronize()
         #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
         let daemon = try #require(cluster[1].daemon)
-        daemon.signal(SIGSTOP)
+        try daemon.stop()
         #expect(try n[0].take("job", 1, timeout: watchdog) != nil)
         daemon.signal(SIGCONT)
         // Its daemon joins as another member; the claim is lost to the worker.

@@ -57,7 +57,7 @@ struct OperationTests {
         let n = try cluster.namespaces()
         try n[0].write("job", 1)
         let daemon = try #require(cluster[0].daemon)
-        daemon.signal(SIGSTOP)
+        try daemon.stop()
         // The daemon has answered right before, so the first of them was sent.
         let codes = (2..<4).map { number in errorCode { try n[0].write("job", number) } }
         #expect(
@@ -67,6 +67,29 @@ struct OperationTests {
         #expect(try eventually { errorCode { try n[0].write("later", 1) } == nil })
         try cluster.expectSame(n)
         #expect(try n[0].count(matching: ["job", .any]) == 1)
+    }
+
+    /// While processes wait for a stopped daemon in transactions, others open the namespace and read it.
+    @Test func aStoppedDaemonKeepsNobodyOut() throws {
+        // The daemon stays a member while it is stopped.
+        let cluster = try TestCluster(lease: .seconds(60))
+        let n = try cluster.namespaces()
+        try n[1].write("here", 1)
+        let writers = try (0..<8).map { _ in try Agent(cluster[1].root, "n") }
+        // All have just heard of the daemon.
+        for writer in writers { #expect(try writer.ask("transact") == "ok") }
+        let daemon = try #require(cluster[1].daemon)
+        try daemon.stop()
+        for writer in writers { try writer.send("transact") }
+        // They are at the gate, or soon will be.
+        for _ in 0..<4 { try cluster[1].space("read", "n", "[\"here\", 1]") }
+        for writer in writers {
+            let line = try writer.line() ?? "nothing"
+            #expect(line.hasPrefix("error clusterUnavailable"), "\(line)")
+        }
+        daemon.signal(SIGCONT)
+        #expect(try eventually { try writers[0].ask("transact") == "ok" })
+        try cluster.expectSame(n)
     }
 
     /// An operation that fails is the error of its own process; what was sent with it is done.

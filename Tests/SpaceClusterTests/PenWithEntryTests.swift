@@ -135,7 +135,7 @@ struct UnansweredPenTests {
         #expect(try eventually { try cluster.ask("keys /interests/") == 1 })
         try n[0].write("the", "pen")
         let daemon = try #require(cluster[1].daemon)
-        daemon.signal(SIGSTOP)
+        try daemon.stop()
         if !isHeard { try cluster.tell("lose 1") }
         try n[0].write("job", 7)
         try n[machine].write("later", 1)

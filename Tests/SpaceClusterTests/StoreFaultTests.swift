@@ -79,6 +79,23 @@ struct StoreFaultTests {
         #expect(Set(all).count == all.count)
     }
 
+    /// A machine whose connection is cut stays the same member: what its processes hold is theirs, and it says nothing.
+    @Test func aCutConnectionEndsNoMember() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        let worker = try Agent(cluster[1].root, "n")
+        try n[1].synchronize()
+        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        try cluster.tell("cut")
+        // Until its daemon has another connection, a write fails.
+        #expect(try eventually { errorCode { try n[1].write("late", 1) } == nil })
+        #expect(try worker.ask("complete 0").hasPrefix("ok"))
+        try cluster.expectSame(n)
+        let daemon = try #require(cluster[1].daemon)
+        daemon.signal(SIGTERM)
+        #expect(try daemon.finish().errors == "")
+    }
+
     /// A namespace that is made while a machine's watch is cut comes to that machine too.
     @Test func aNamespaceMadeDuringACutIsFound() throws {
         // No daemon becomes another member, which would find all namespaces anew.
@@ -87,7 +104,7 @@ struct StoreFaultTests {
         _ = try cluster.namespaces()
         let daemon = try #require(cluster[1].daemon)
         // It hears of the cut before it hears of the other namespace, and reads the store again.
-        daemon.signal(SIGSTOP)
+        try daemon.stop()
         try cluster.tell("leader no")
         try cluster.tell("leader yes")
         _ = try cluster.namespaceOfFirst("other")

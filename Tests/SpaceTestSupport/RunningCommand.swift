@@ -137,6 +137,16 @@ package final class RunningCommand {
 
     package func signal(_ number: Int32) { kill(pid, number) }
 
+    /// Stops the child, and returns once it has stopped; SIGCONT lets it go on.
+    package func stop() throws {
+        signal(SIGSTOP)
+        var info = siginfo_t()
+        let hasStopped = try eventually {
+            waitid(P_PID, id_t(pid), &info, WSTOPPED | WNOHANG) == 0 && info.si_signo == SIGCHLD
+        }
+        guard hasStopped else { throw TestFailure("\(pid) does not stop, or has ended") }
+    }
+
     /// Feeds the child, reads all its output, and waits for its end.
     @discardableResult
     package func finish(input text: String = "") throws -> CommandResult {

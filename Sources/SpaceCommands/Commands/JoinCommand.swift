@@ -105,7 +105,7 @@ struct JoinCommand: ParsableCommand {
         if let lease { settings.leaseSeconds = Int(lease.duration.components.seconds) }
         if let grace { settings.setGrace(grace.duration) }
         let machine = name ?? Self.hostName
-        let makeStore = try storeMaker()
+        let connect = try connector()
         let daemon = try SpaceError.attempt(Self.task, on: nil) { () throws(SpaceError) in
             try ClusterDaemon(
                 root: LocalReplicas(root),
@@ -113,7 +113,7 @@ struct JoinCommand: ParsableCommand {
                 prefix: prefix,
                 space: space,
                 settings: settings,
-                makeStore: makeStore
+                makeStore: { try ReconnectingStore(connect) }
             )
         }
         let ending = try Ending()
@@ -184,7 +184,7 @@ struct JoinCommand: ParsableCommand {
     }
 
     /// What connects to the store, anew each time that the connection has ended.
-    private func storeMaker() throws -> @Sendable () async throws -> any Store {
+    private func connector() throws -> @Sendable () throws -> RemoteStore {
         if let store {
             return {
                 let socket = try LocalSocket.connected(store).release()
@@ -205,21 +205,19 @@ struct JoinCommand: ParsableCommand {
         let arguments = words
         let last = Mutex<StoreProcess?>(nil)
         return {
+            let old = last.withLock { $0.take() }
             // sysexits.h: 64 is a wrong argument, 66 a file that can't be read.
-            if let status = last.withLock({ $0?.exitStatus }), status == 64 || status == 66 {
+            if let status = old?.exitStatus, status == 64 || status == 66 {
                 throw SpaceError(
                     .invalidArgument,
                     reason: "space-etcd can't work with these arguments, and has said why",
                     advice: "look at what it printed, and at: space help join"
                 )
             }
-            let process = try StoreProcess(program, arguments)
-            // The last one ends when it is let go.
-            let old = last.withLock { kept in
-                defer { kept = process }
-                return kept
-            }
+            // It may hang.
             old?.end()
+            let process = try StoreProcess(program, arguments)
+            last.withLock { $0 = process }
             return process.store
         }
     }

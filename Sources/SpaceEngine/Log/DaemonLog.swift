@@ -6,13 +6,18 @@ import TupleCoding
 ///
 /// Guarantees: a commit is made here only after the daemon has said that its entry is in the log. A process waits for the
 /// daemon while it holds the gate, so all waits of a transaction together end before others run out of time for the gate.
-/// The daemon answers without the gate.
+/// The daemon answers without the gate. If many processes wait for a stopped daemon so, their waits add up. So a process
+/// that has not heard of the daemon lately waits only briefly for a word of it, and goes on waiting outside of the gate.
 ///
 /// An entry that was sent and not answered may be in the log: the process gives up its transaction, and the daemon's
 /// replica shows the entry if it is there.
 final class DaemonLog: CommitLog {
     /// How long a transaction waits for the daemon in all; the gate's time-out is 5 s unless a caller says otherwise.
     private static let patience = Duration.seconds(4)
+    /// For how long a daemon that has answered counts as one that answers.
+    private static let freshness = Duration.seconds(1)
+    /// How long the daemon may need for its word under the gate.
+    private static let wordPatience = Duration.milliseconds(100)
     /// The most entries that a transaction applies before its own changes; what is more, the daemon applies.
     private static let mostEntries: UInt64 = 1000
 
@@ -21,6 +26,7 @@ final class DaemonLog: CommitLog {
     private let life: NamespaceLife
     /// What the daemon itself uses instead of a connection.
     private let own: (@Sendable () -> any DaemonExchange)?
+    private let contact: DaemonContact
     private var connection: (any DaemonExchange)?
     private var deadline = MonotonicInstant.now
     /// The pen's revision, and the log's last entry, as of this transaction.
@@ -29,7 +35,14 @@ final class DaemonLog: CommitLog {
     /// Whether this transaction has the pen and has not used it.
     private var mustRelease = false
 
-    init(root: SpaceRoot, name: String, life: NamespaceLife, own: (@Sendable () -> any DaemonExchange)?) {
+    init(
+        root: SpaceRoot,
+        name: String,
+        life: NamespaceLife,
+        contact: DaemonContact,
+        own: (@Sendable () -> any DaemonExchange)?
+    ) {
+        self.contact = contact
         self.root = root
         self.name = name
         self.life = life
@@ -42,6 +55,7 @@ final class DaemonLog: CommitLog {
     // MARK: Acquiring
 
     func acquire(behind position: LogPosition) throws(SpaceError) {
+        if own == nil, !contact.isNewer(than: Self.freshness) { try hearFromDaemon() }
         deadline = MonotonicInstant.now.advanced(by: Self.patience)
         try fetchPen(behind: position)
         guard head - position.entry <= Self.mostEntries else {
@@ -49,9 +63,22 @@ final class DaemonLog: CommitLog {
         }
     }
 
+    /// Refuses a transaction whose daemon does not answer at once; it begins again when its process has heard of the daemon,
+    /// without the gate.
+    private func hearFromDaemon() throws(SpaceError) {
+        deadline = MonotonicInstant.now.advanced(by: Self.wordPatience)
+        let hello = DaemonRequest.hello(life: life.number, name: name)
+        do throws(Errno) {
+            _ = try exchange(hello, anew: hello)
+        } catch {
+            guard error == .timedOut else { throw .noDaemon(root, error) }
+            throw .memberEnded("the daemon of this machine does not answer in time")
+        }
+    }
+
     /// Gets the pen, and how far the log goes.
     private func fetchPen(behind position: LogPosition) throws(SpaceError) {
-        switch try ask(.pen(behind: position.entry), .pen(behind: position.entry)) {
+        switch try ask(.pen(behind: position.entry), anew: .pen(behind: position.entry)) {
         case .pen(let revision, let head):
             (pen, self.head, mustRelease) = (revision, head, true)
         case .gone: throw .deletedOnAllMachines
@@ -85,7 +112,7 @@ final class DaemonLog: CommitLog {
         var position = position
         while position.entry < head {
             let entries: [[UInt8]]
-            switch try ask(.entries(behind: position.entry), nil) {
+            switch try ask(.entries(behind: position.entry), anew: nil) {
             case .entries(let list): entries = list
             case .unavailable(let why): throw .clusterUnavailable(why)
             default: throw broken()
@@ -160,9 +187,17 @@ final class DaemonLog: CommitLog {
     }
 
     /// Sends a request that may be sent twice, and returns the answer.
+    private func ask(_ request: DaemonRequest, anew: DaemonRequest?) throws(SpaceError) -> DaemonAnswer {
+        do throws(Errno) { return try exchange(request, anew: anew) } catch {
+            if error == .timedOut { throw .clusterUnavailable("the daemon of this machine does not answer in time") }
+            throw .noDaemon(root, error)
+        }
+    }
+
+    /// Sends a request that may be sent twice, and returns the answer.
     ///
     /// With `anew`, a connection that has ended since its last use is made anew for that request.
-    private func ask(_ request: DaemonRequest, _ anew: DaemonRequest?) throws(SpaceError) -> DaemonAnswer {
+    private func exchange(_ request: DaemonRequest, anew: DaemonRequest?) throws(Errno) -> DaemonAnswer {
         let hadConnection = connection != nil
         do throws(Errno) {
             if connection == nil, let own {
@@ -175,14 +210,15 @@ final class DaemonLog: CommitLog {
             return try exchange(request)
         } catch {
             connection = nil
-            if error == .timedOut { throw .clusterUnavailable("the daemon of this machine does not answer in time") }
-            if hadConnection, let anew { return try ask(anew, nil) }
-            throw .noDaemon(root, error)
+            guard error != .timedOut, hadConnection, let anew else { throw error }
+            return try exchange(anew, anew: nil)
         }
     }
 
     private func exchange(_ request: DaemonRequest) throws(Errno) -> DaemonAnswer {
         guard let connection else { throw .connectionReset }
-        return try connection.exchange(request, until: deadline)
+        let answer = try connection.exchange(request, until: deadline)
+        contact.noteAnswer()
+        return answer
     }
 }

@@ -60,7 +60,7 @@ extension NamespaceCore {
     /// Waits until this machine takes part, outside of the gate: the daemon needs the gate for that.
     private func waitForMachine(_ error: SpaceError) throws(SpaceError) {
         switch try askDaemon(.arrive, patience: Self.arrivalPatience) {
-        case .done: return
+        case .done: engine.daemonContact.noteAnswer()
         case .unavailable(let why): throw .clusterUnavailable(why)
         case .gone: throw .deletedOnAllMachines
         default: throw .clusterUnavailable(error.reason)

@@ -1,0 +1,81 @@
+package import ClusterStore
+import SpaceSystem
+import Synchronization
+
+/// A ``RemoteStore`` that is connected anew when its connection has ended.
+///
+/// Calls that were under way then fail, and watches end, as if the store had no leader for a while. The first call or watch
+/// after that connects, so that a member outlives the program that connects it with etcd.
+package final class ReconnectingStore: Store {
+    private struct State {
+        var store: RemoteStore
+        /// The earliest moment of the next attempt.
+        var nextAttempt = MonotonicInstant.now
+        var pause = ReconnectingStore.shortestPause
+        /// Why the last attempt has failed.
+        var failure: String?
+    }
+
+    private let connect: @Sendable () throws -> RemoteStore
+    private let state: Mutex<State>
+
+    /// A connection that ends again and again is made at most so often.
+    private static let shortestPause = Duration.milliseconds(20)
+    private static let longestPause = Duration.seconds(2)
+
+    /// Connects for the first time.
+    ///
+    /// - Parameter connect: Makes a connection, without waiting for the other side.
+    /// - Throws: What `connect` throws; later such an error makes calls `unavailable`.
+    package init(_ connect: @escaping @Sendable () throws -> RemoteStore) throws {
+        self.connect = connect
+        state = Mutex(State(store: try connect()))
+    }
+
+    /// The store, connected anew if need be.
+    private var store: RemoteStore {
+        get throws(StoreError) {
+            try state.withLock { state throws(StoreError) in
+                guard state.store.hasEnded, state.nextAttempt.hasPassed else {
+                    if let failure = state.failure { throw .unavailable(failure) }
+                    return state.store
+                }
+                // A connection that has lasted is worth the next one at once.
+                let hasLasted = state.nextAttempt.advanced(by: Self.longestPause).hasPassed
+                state.pause = hasLasted ? Self.shortestPause : min(state.pause * 2, Self.longestPause)
+                state.nextAttempt = .now.advanced(by: state.pause)
+                do {
+                    state.store = try connect()
+                    state.failure = nil
+                } catch {
+                    let failure = "it can't be connected again: \(error)"
+                    state.failure = failure
+                    throw .unavailable(failure)
+                }
+                return state.store
+            }
+        }
+    }
+
+    package func read(_ range: StoreRange, limit: Int?, keysOnly: Bool) async throws(StoreError) -> StoreReading {
+        try await store.read(range, limit: limit, keysOnly: keysOnly)
+    }
+
+    package func transact(_ transaction: StoreTransaction) async throws(StoreError) -> StoreOutcome {
+        try await store.transact(transaction)
+    }
+
+    package func makeLease(seconds: Int) async throws(StoreError) -> StoreLease {
+        try await store.makeLease(seconds: seconds)
+    }
+
+    package func keepAlive(_ lease: StoreLease) async throws(StoreError) -> Int { try await store.keepAlive(lease) }
+
+    package func end(_ lease: StoreLease) async throws(StoreError) { try await store.end(lease) }
+
+    package func watch(_ range: StoreRange, from revision: Int64) -> AsyncThrowingStream<StoreNews, any Error> {
+        do { return try store.watch(range, from: revision) } catch { return AsyncThrowingStream { throw error } }
+    }
+
+    package func status() async throws(StoreError) -> StoreStatus { try await store.status() }
+}
