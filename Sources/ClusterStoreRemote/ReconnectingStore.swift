@@ -36,9 +36,9 @@ package final class ReconnectingStore: Store {
     private var store: RemoteStore {
         get throws(StoreError) {
             try state.withLock { state throws(StoreError) in
-                guard state.store.hasEnded, state.nextAttempt.hasPassed else {
-                    if let failure = state.failure { throw .unavailable(failure) }
-                    return state.store
+                guard state.store.hasEnded else { return state.store }
+                guard state.nextAttempt.hasPassed else {
+                    throw .unavailable(state.failure ?? "the connection to the store has ended, and is made anew")
                 }
                 // A connection that has lasted is worth the next one at once.
                 let hasLasted = state.nextAttempt.advanced(by: Self.longestPause).hasPassed
@@ -48,7 +48,7 @@ package final class ReconnectingStore: Store {
                     state.store = try connect()
                     state.failure = nil
                 } catch {
-                    let failure = "it can't be connected again: \(error)"
+                    let failure = "the connection to the store can't be made anew: \(error)"
                     state.failure = failure
                     throw .unavailable(failure)
                 }

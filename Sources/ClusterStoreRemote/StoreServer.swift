@@ -122,6 +122,9 @@ package final class StoreServer: Sendable {
                     throw StoreError.unavailable(refusal)
                 }
             }
+            // The other side has stopped it, or would wait for ever.
+            guard !Task.isCancelled else { return }
+            throw StoreError.unavailable("the watch has ended")
         } catch {
             let error = error as? StoreError ?? .unavailable("\(error)")
             _ = channel.send(WireAnswer.failed(error).message(id: id))

@@ -127,11 +127,39 @@ struct WireConnectionTests {
         }
     }
 
+    /// A watch that its store ends without an error ends here too, so that its consumer watches again.
+    @Test func aWatchThatEndsIsTold() async throws {
+        let (own, theirs) = try LocalSocket.pair()
+        let server = try StoreServer(StoreWithoutNews(), input: theirs, output: theirs)
+        let running = Task { try await server.run() }
+        let store = try RemoteStore(input: own, output: own)
+        var news = store.watch(.prefix(""), from: 1).makeAsyncIterator()
+        await #expect(throws: StoreError.unavailable("the watch has ended")) { try await news.next() }
+        store.close()
+        _ = try await running.value
+    }
+
     @Test func anAnswerToNoQuestionEndsTheConnection() async throws {
         try await withRemote(greeted(WireAnswer.done.message(id: 77).frames)) { store in
             let reason = try #require(await store.ended())
             #expect(reason.contains("request 77, which was not sent"), "\(reason)")
         }
+    }
+}
+
+/// A store whose watches end at once, and that can do nothing else.
+private struct StoreWithoutNews: Store {
+    private var error: StoreError { .refused("it has only watches") }
+
+    func read(_ range: StoreRange, limit: Int?, keysOnly: Bool) async throws(StoreError) -> StoreReading { throw error }
+    func transact(_ transaction: StoreTransaction) async throws(StoreError) -> StoreOutcome { throw error }
+    func makeLease(seconds: Int) async throws(StoreError) -> StoreLease { throw error }
+    func keepAlive(_ lease: StoreLease) async throws(StoreError) -> Int { throw error }
+    func end(_ lease: StoreLease) async throws(StoreError) { throw error }
+    func status() async throws(StoreError) -> StoreStatus { throw error }
+
+    func watch(_ range: StoreRange, from revision: Int64) -> AsyncThrowingStream<StoreNews, any Error> {
+        AsyncThrowingStream { nil }
     }
 }
 
