@@ -41,25 +41,27 @@ package final class ClusterDaemon: Sendable {
         handler = RequestHandler(machine: machine, prefix: prefix, patience: settings.answerTime)
     }
 
-    /// Whether the daemon is a member of the cluster.
-    package enum Standing: Equatable, Sendable {
+    /// What the daemon tells of itself.
+    package enum Report: Equatable, Sendable {
         /// It is a member and knows all namespaces.
         case joined
         /// It is none, for this reason, and tries to become one.
         case apart(String)
+        /// The store says that this is wrong with it; it may be nothing.
+        case troubles([String])
     }
 
     /// Serves until the task is cancelled.
     ///
-    /// - Parameter report: Called when the daemon has become a member, and each time that it is none any more or could not
-    ///   become one.
+    /// - Parameter report: Called when the daemon has become a member, each time that it is none any more or could not become
+    ///   one, and now and then with the store's troubles.
     /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
     ///   has joined for the first time; errors of the root's folder. A store that can't be reached is tried again.
-    package func run(report: @escaping @Sendable (Standing) -> Void = { _ in }) async throws {
+    package func run(report: @escaping @Sendable (Report) -> Void = { _ in }) async throws {
         try await withTaskExecutorPreference(TaskHome.daemon.thread) { try await serve(report) }
     }
 
-    private func serve(_ report: @escaping @Sendable (Standing) -> Void) async throws {
+    private func serve(_ report: @escaping @Sendable (Report) -> Void) async throws {
         let folder = try ClusterFolder.open(root: root.path)
         let server = try SocketServer(
             folder.listen(),
@@ -69,25 +71,30 @@ package final class ClusterDaemon: Sendable {
         )
         try server.start()
         var pause = Pause(settings)
+        var apart: String?
         var refusal: SpaceError?
         while !Task.isCancelled {
             let began = MonotonicInstant.now
-            var reason = "its membership has ended"
-            do {
-                let store = try await makeStore()
-                try await live(with: store) {
-                    self.hasJoined.store(true, ordering: .relaxed)
-                    report(.joined)
-                }
-            } catch let error as SpaceError where error.code == .invalidArgument && !hasJoined.load(ordering: .relaxed)
+            let store = await connect()
+            if case .failure(let error as SpaceError) = store, error.code == .invalidArgument,
+                !hasJoined.load(ordering: .relaxed)
             {
                 refusal = error
                 break
+            }
+            // It is told only now that the arguments are known not to be the reason.
+            if let apart { report(.apart(apart)) }
+            apart = "its membership has ended"
+            do {
+                try await live(with: store.get()) { word in
+                    if word == .joined { self.hasJoined.store(true, ordering: .relaxed) }
+                    report(word)
+                }
             } catch {
-                reason = Self.told(error)
+                let reason = Self.told(error)
+                apart = reason
                 handler.serve(nil, "the daemon does not reach the cluster: \(reason)")
             }
-            report(.apart(reason))
             if began.advanced(by: settings.longestPause).hasPassed { pause.reset() }
             await pause.wait()
         }
@@ -96,8 +103,12 @@ package final class ClusterDaemon: Sendable {
         if let refusal { throw refusal }
     }
 
+    private func connect() async -> Result<any Store, any Error> {
+        do { return .success(try await makeStore()) } catch { return .failure(error) }
+    }
+
     /// Is one member.
-    private func live(with store: any Store, onReady: @escaping @Sendable () -> Void) async throws {
+    private func live(with store: any Store, _ report: @escaping @Sendable (Report) -> Void) async throws {
         let value = MemberValue(machine: machine, place: try Registrar.place(of: root.path))
         let registrar = Registrar(store: store, keys: keys, settings: settings, value: value)
         let membership = try await registrar.register()
@@ -115,7 +126,7 @@ package final class ClusterDaemon: Sendable {
             // An earlier daemon's pen must be gone before a process gets an answer.
             try await registrar.endPredecessors(of: membership)
             handler.serve(session)
-            try await session.run(onReady: onReady)
+            try await session.run(report)
         } catch {
             await end(membership, store)
             throw error

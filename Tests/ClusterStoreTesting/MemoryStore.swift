@@ -25,6 +25,7 @@ package final class MemoryStore: Store {
         var data = MemoryState()
         var now = Duration.zero
         var hasLeader = true
+        var troubles: [String] = []
         var fault: (@Sendable (MemoryCall) -> MemoryFault)?
         var watches: [UInt64: Watch] = [:]
         var nextWatch: UInt64 = 1
@@ -67,7 +68,9 @@ package final class MemoryStore: Store {
     }
 
     package func status() async throws(StoreError) -> StoreStatus {
-        try await perform(.status) { _ throws(StoreError) in StoreStatus(version: "3.5.13", troubles: []) }
+        try await perform(.status) { state throws(StoreError) in
+            StoreStatus(version: "3.5.13", troubles: state.troubles)
+        }
     }
 
     /// Does a call with its fault.
@@ -159,6 +162,9 @@ package final class MemoryStore: Store {
         }
         if !hasLeader { cutWatches(.unavailable("etcdserver: no leader")) }
     }
+
+    /// What the store says from now on is wrong with it.
+    package func setTroubles(_ troubles: [String]) { state.withLock { $0.troubles = troubles } }
 
     /// Ends all watches, as a connection that is lost does.
     package func cutWatches() { cutWatches(.unavailable("a fault of the test: the connection is lost")) }

@@ -208,6 +208,22 @@ struct ClusterTests {
         #expect(try daemon.finish().errors.split(separator: "\n").count == 2)
     }
 
+    /// What is wrong with the store is said once.
+    @Test func aDaemonSaysWhatIsWrongWithTheStore() throws {
+        let root = try TemporaryRoot()
+        let store = "\(root.path)/store"
+        let server = try CommandRunner(root: root.path).start("space-test-store", [store])
+        #expect(try server.readLine() == "ready")
+        try server.send("trouble the alarm NOSPACE\n")
+        #expect(try server.readLine() == "done")
+        let daemon = try CommandRunner(root: root.path).start("space", ["join", "--store", store, "--name", "m0"])
+        #expect(try daemon.readLine() == "joined m0")
+        #expect(try daemon.readErrorLine() == "space: m0: the alarm NOSPACE")
+        daemon.signal(SIGTERM)
+        #expect(try daemon.finish().errors.split(separator: "\n").count == 1)
+        server.signal(SIGKILL)
+    }
+
     /// A daemon goes on if no process reads what it prints, and SIGTERM ends it.
     @Test func aFullPipeStopsNoDaemon() throws {
         let root = try TemporaryRoot()
@@ -235,13 +251,33 @@ struct ClusterTests {
         }
     }
 
+    /// The same, if the program that connects it says so, and not the daemon itself.
+    @Test func aConnectorThatGivesUpIsNotTriedAgain() throws {
+        let root = try TemporaryRoot()
+        let program = "\(root.path)/space-etcd"
+        let file = try FileDescriptor.open(
+            FilePath(program),
+            .writeOnly,
+            options: .create,
+            permissions: .ownerReadWriteExecute
+        )
+        _ = try file.closeAfter { try file.writeAll("#!/bin/sh\necho 'no file' >&2\nexit 66\n".utf8) }
+        let command = "PATH=\(root.path):$PATH exec space join --etcd http://127.0.0.1:1 --name m0"
+        let daemon = try CommandRunner(root: root.path).start("/bin/sh", ["-c", command])
+        let result = try daemon.finish()
+        #expect(result.ending == .exited(64))
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.count == 2 && lines.first == "no file", "\(result.errors)")
+        #expect(lines.last?.contains("space-etcd can't work with these arguments") == true, "\(result.errors)")
+    }
+
     /// A daemon that can't work with its arguments ends with an error, and does not say that it tries again.
     @Test func aDaemonThatGivesUpReportsNothingElse() async throws {
         let root = try TemporaryRoot()
         let daemon = try ClusterDaemon(root: LocalReplicas(root.space), machine: "m0", prefix: "p", space: "s") {
             throw SpaceError(.invalidArgument, reason: "these arguments can't work")
         }
-        let reports = Mutex<[ClusterDaemon.Standing]>([])
+        let reports = Mutex<[ClusterDaemon.Report]>([])
         await #expect(throws: SpaceError.self) {
             try await daemon.run { report in reports.withLock { $0.append(report) } }
         }

@@ -18,7 +18,9 @@ import SystemPackage
 //   lose N           the next N transactions are done, and their answers are lost
 //   drop N           the next N transactions are lost before they are done
 //   twice N          the next N transactions are done twice
+//   trouble TEXT     says from now on that this is wrong with it
 //   refuse N         the next N transactions that append an entry are refused, as by a store that is full
+//   full N           the next N transactions that note a deletion are refused, as by a store that is full
 //
 // Two others are answered by a number:
 //
@@ -109,6 +111,7 @@ private final class StoreHouse: Sendable {
             for server in state.withLock({ $0.servers.values }) { server.close("cut by the test") }
         case "leader": store.setLeader(words.last == "yes")
         case "compact": store.compact()
+        case "trouble": store.setTroubles([words.dropFirst().joined(separator: " ")])
         case "save": state.withLock { $0.saved = store.checkpoint() }
         case "restore":
             guard let saved = state.withLock({ $0.saved }) else { return "nothing is saved" }

@@ -39,6 +39,8 @@ package struct ClusterSettings: Sendable {
     package var interestKeep: Duration = .seconds(5)
     /// How often this machine looks whether processes of it have died.
     package var deathInterval: Duration = .milliseconds(500)
+    /// How often the store is asked what is wrong with it.
+    package var statusInterval: Duration = .seconds(60)
     /// How often a replica that has stopped is tried again.
     package var mendInterval: Duration = .seconds(10)
 

@@ -12,6 +12,14 @@ extension ClusterSession {
             .map { ClusterReport.StoreState(version: $0.version, troubles: $0.troubles + losses) }
     }
 
+    /// Asks the store now and then what is wrong with it.
+    func askForTroubles(_ tell: ([String]) -> Void) async throws {
+        while true {
+            if let state = await storeState() { tell(state.troubles) }
+            try await Task.sleep(for: settings.statusInterval)
+        }
+    }
+
     /// The members of now, by number; `nil` if the store does not answer.
     func members() async -> [ClusterReport.Member]? {
         let (store, keys) = (store, keys)

@@ -53,9 +53,9 @@ final class ClusterSession: Sendable {
 
     /// Lives until a lease is lost or the task is cancelled.
     ///
-    /// - Parameter onReady: Called when all namespaces are known.
+    /// - Parameter report: Told when all namespaces are known, and the store's troubles.
     /// - Throws: Why it has ended.
-    func run(onReady: @escaping @Sendable () -> Void) async throws {
+    func run(_ report: @escaping @Sendable (ClusterDaemon.Report) -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
                 try await registrar.keep(membership.lease, seconds: settings.leaseSeconds)
@@ -66,7 +66,8 @@ final class ClusterSession: Sendable {
                     seconds: max(settings.ownerSeconds, settings.leaseSeconds)
                 )
             }
-            group.addTask { [self] in try await discover(onReady) }
+            group.addTask { [self] in try await discover { report(.joined) } }
+            group.addTask { [self] in try await askForTroubles { report(.troubles($0)) } }
             defer { group.cancelAll() }
             try await group.next()
         }

@@ -15,9 +15,10 @@ struct JoinCommand: ParsableCommand {
         abstract: "Share the root's replicated namespaces with other machines, through etcd.",
         discussion: """
             One daemon serves one root, and stays until SIGTERM, SIGINT or SIGHUP. It prints a line when it has joined, and on \
-            standard error why it has not or is no member any more, and tells a service manager (sd_notify). A namespace becomes one of all machines by 'space replicate', or 'space write \
-            --replicated'; machines with the same etcd, --prefix and --space have the same ones. Without a daemon, processes \
-            read what this machine has, and writes fail with status 75.
+            standard error why it has not or is no member any more, and what is wrong with etcd; it tells a service manager too \
+            (sd_notify). A namespace becomes one of all machines by 'space replicate', or 'space write --replicated'; machines \
+            with the same etcd, --prefix and --space have the same ones. Without a daemon, processes read what this machine has, \
+            and writes fail with status 75.
 
             An etcd of version 3.5.13 or later is for production, with auto-compaction, a quota alarm, and certificates. The \
             password comes from a file, never from the command line. The connection to etcd is the program space-etcd, which \
@@ -120,7 +121,7 @@ struct JoinCommand: ParsableCommand {
         let told = Mutex(Told())
         let task = Task {
             do {
-                try await daemon.run { standing in told.withLock { $0.tell(standing, machine) } }
+                try await daemon.run { report in told.withLock { $0.tell(report, machine) } }
                 ending.note(.success(()))
             } catch {
                 ending.note(.failure(error))
@@ -138,18 +139,19 @@ struct JoinCommand: ParsableCommand {
     /// What people were told.
     ///
     /// Standard output has one line, that the daemon has joined; standard error, each time that this changes, why it has not
-    /// or no more. The service manager hears every reason. The daemon never waits for a reader: what a full pipe has no room
+    /// or no more, and what is wrong with the store. The service manager hears every reason. The daemon never waits for a reader: what a full pipe has no room
     /// for is left out.
     private struct Told {
         private var hasJoined = false
         /// Whether the last line said that it is a member.
         private var isSaidToBeOne: Bool?
+        private var troubles: [String] = []
 
-        mutating func tell(_ standing: ClusterDaemon.Standing, _ machine: String) {
+        mutating func tell(_ report: ClusterDaemon.Report, _ machine: String) {
             // Someone ends the daemon.
             guard Signals.pending == nil else { return }
             let name = PeopleText.escaped(machine)
-            switch standing {
+            switch report {
             case .joined:
                 ServiceManager.tell("READY=1\nSTATUS=joined")
                 if !hasJoined {
@@ -166,6 +168,10 @@ struct JoinCommand: ParsableCommand {
                     return
                 }
                 isSaidToBeOne = false
+            case .troubles(let now):
+                for trouble in now where !troubles.contains(trouble) { say("\(name): \(PeopleText.escaped(trouble))") }
+                if now.isEmpty, !troubles.isEmpty { say("\(name): the store has no troubles any more") }
+                troubles = now
             }
         }
 
