@@ -41,27 +41,17 @@ package final class ClusterDaemon: Sendable {
         handler = RequestHandler(machine: machine, prefix: prefix, patience: settings.answerTime)
     }
 
-    /// What the daemon tells of itself.
-    package enum Report: Equatable, Sendable {
-        /// It is a member and knows all namespaces.
-        case joined
-        /// It is none, for this reason, and tries to become one.
-        case apart(String)
-        /// The store says that this is wrong with it; it may be nothing.
-        case troubles([String])
-    }
-
     /// Serves until the task is cancelled.
     ///
     /// - Parameter report: Called when the daemon has become a member, each time that it is none any more or could not become
     ///   one, and now and then with the store's troubles.
     /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
     ///   has joined for the first time; errors of the root's folder. A store that can't be reached is tried again.
-    package func run(report: @escaping @Sendable (Report) -> Void = { _ in }) async throws {
+    package func run(report: @escaping @Sendable (DaemonNews) -> Void = { _ in }) async throws {
         try await withTaskExecutorPreference(TaskHome.daemon.thread) { try await serve(report) }
     }
 
-    private func serve(_ report: @escaping @Sendable (Report) -> Void) async throws {
+    private func serve(_ report: @escaping @Sendable (DaemonNews) -> Void) async throws {
         let folder = try ClusterFolder.open(root: root.path)
         let server = try SocketServer(
             folder.listen(),
@@ -108,7 +98,7 @@ package final class ClusterDaemon: Sendable {
     }
 
     /// Is one member.
-    private func live(with store: any Store, _ report: @escaping @Sendable (Report) -> Void) async throws {
+    private func live(with store: any Store, _ report: @escaping @Sendable (DaemonNews) -> Void) async throws {
         let value = MemberValue(machine: machine, place: try Registrar.place(of: root.path))
         let registrar = Registrar(store: store, keys: keys, settings: settings, value: value)
         let membership = try await registrar.register()

@@ -277,7 +277,7 @@ struct ClusterTests {
         let daemon = try ClusterDaemon(root: LocalReplicas(root.space), machine: "m0", prefix: "p", space: "s") {
             throw SpaceError(.invalidArgument, reason: "these arguments can't work")
         }
-        let reports = Mutex<[ClusterDaemon.Report]>([])
+        let reports = Mutex<[DaemonNews]>([])
         await #expect(throws: SpaceError.self) {
             try await daemon.run { report in reports.withLock { $0.append(report) } }
         }

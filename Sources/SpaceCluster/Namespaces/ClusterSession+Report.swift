@@ -2,8 +2,8 @@ import ClusterStore
 import SpaceEngine
 
 extension ClusterSession {
-    /// How long a report waits for the store.
-    private static let patience = Duration.seconds(1)
+    /// How long a report waits for the store; it asks three things at once, and a member of etcd that hangs costs 1.5 s.
+    private static let patience = Duration.seconds(2)
 
     /// What the store says of itself; `nil` if it does not answer.
     func storeState() async -> ClusterReport.StoreState? {
@@ -15,7 +15,7 @@ extension ClusterSession {
     /// Asks the store now and then what is wrong with it.
     func askForTroubles(_ tell: ([String]) -> Void) async throws {
         while true {
-            if let state = await storeState() { tell(state.troubles) }
+            if let status = try? await store.status() { tell(status.troubles + endedLives.events) }
             try await Task.sleep(for: settings.statusInterval)
         }
     }

@@ -55,7 +55,7 @@ final class ClusterSession: Sendable {
     ///
     /// - Parameter report: Told when all namespaces are known, and the store's troubles.
     /// - Throws: Why it has ended.
-    func run(_ report: @escaping @Sendable (ClusterDaemon.Report) -> Void) async throws {
+    func run(_ report: @escaping @Sendable (DaemonNews) -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
                 try await registrar.keep(membership.lease, seconds: settings.leaseSeconds)

@@ -147,7 +147,7 @@ struct JoinCommand: ParsableCommand {
         private var isSaidToBeOne: Bool?
         private var troubles: [String] = []
 
-        mutating func tell(_ report: ClusterDaemon.Report, _ machine: String) {
+        mutating func tell(_ report: DaemonNews, _ machine: String) {
             // Someone ends the daemon.
             guard Signals.pending == nil else { return }
             let name = PeopleText.escaped(machine)
