@@ -13,13 +13,13 @@ package final class ReconnectingStore: Store {
         var nextAttempt = MonotonicInstant.now
         var pause = ReconnectingStore.shortestPause
         /// Why the last attempt has failed.
-        var failure: String?
+        var failure: StoreError?
     }
 
     private let connect: @Sendable () throws -> RemoteStore
     private let state: Mutex<State>
 
-    /// A connection that ends again and again is made at most so often.
+    /// The pause between attempts; it doubles with each that fails, or whose connection ends without an answer.
     private static let shortestPause = Duration.milliseconds(20)
     private static let longestPause = Duration.seconds(2)
 
@@ -38,19 +38,18 @@ package final class ReconnectingStore: Store {
             try state.withLock { state throws(StoreError) in
                 guard state.store.hasEnded else { return state.store }
                 guard state.nextAttempt.hasPassed else {
-                    throw .unavailable(state.failure ?? "the connection to the store has ended, and is made anew")
+                    throw state.failure ?? .unavailable("its connection has ended, and is made anew")
                 }
-                // A connection that has lasted is worth the next one at once.
-                let hasLasted = state.nextAttempt.advanced(by: Self.longestPause).hasPassed
-                state.pause = hasLasted ? Self.shortestPause : min(state.pause * 2, Self.longestPause)
+                let hasWorked = state.failure == nil && state.store.hasAnswered
+                state.pause = hasWorked ? Self.shortestPause : min(state.pause * 2, Self.longestPause)
                 state.nextAttempt = .now.advanced(by: state.pause)
                 do {
                     state.store = try connect()
                     state.failure = nil
                 } catch {
-                    let failure = "the connection to the store can't be made anew: \(error)"
+                    let failure = error as? StoreError ?? .unavailable("it can't be connected anew: \(error)")
                     state.failure = failure
-                    throw .unavailable(failure)
+                    throw failure
                 }
                 return state.store
             }

@@ -40,6 +40,9 @@ package final class RemoteStore: Store {
     /// Whether the connection has ended.
     package var hasEnded: Bool { core.hasEnded }
 
+    /// Whether the other side has ever answered.
+    package var hasAnswered: Bool { core.hasAnswered }
+
     package func read(_ range: StoreRange, limit: Int?, keysOnly: Bool) async throws(StoreError) -> StoreReading {
         let answer = try await core.call(.read(range, limit: limit, keysOnly: keysOnly))
         guard case .reading(let reading) = answer else { throw core.mismatch(answer, isTransaction: false) }
@@ -96,8 +99,9 @@ private final class RemoteStoreCore: Sendable {
         /// The calls in the order of their deadlines, with those that are answered already.
         var deadlines: [(id: UInt64, MonotonicInstant)] = []
         var watches: [UInt64: StoreNewsQueue] = [:]
-        /// When the other side last sent something.
+        /// When the other side last sent something, or the connection was made.
         var heard = MonotonicInstant.now
+        var hasAnswered = false
         /// When the channel's thread wakes by itself; `nil`: never.
         var wakes: MonotonicInstant?
         var end: String?
@@ -124,6 +128,7 @@ private final class RemoteStoreCore: Sendable {
     }
 
     var hasEnded: Bool { state.withLock { $0.end != nil } }
+    var hasAnswered: Bool { state.withLock { $0.hasAnswered } }
 
     func endings() -> AsyncStream<String> {
         let (endings, continuation) = AsyncStream<String>.makeStream()
@@ -227,6 +232,7 @@ private final class RemoteStoreCore: Sendable {
     private func receive(_ message: WireMessage) throws(WireError) {
         let (isAsked, queue) = state.withLock { state in
             state.heard = .now
+            state.hasAnswered = true
             return (message.id < state.nextID, state.watches[message.id])
         }
         guard isAsked, message.id > 0 else { throw WireError("an answer to request \(message.id), which was not sent") }

@@ -219,8 +219,12 @@ struct ClusterTests {
         let daemon = try CommandRunner(root: root.path).start("space", ["join", "--store", store, "--name", "m0"])
         #expect(try daemon.readLine() == "joined m0")
         #expect(try daemon.readErrorLine() == "space: m0: the alarm NOSPACE")
+        try server.send("trouble the alarm CORRUPT\n")
+        #expect(try server.readLine() == "done")
+        #expect(try daemon.readErrorLine() == "space: m0: the alarm CORRUPT")
+        #expect(try daemon.readErrorLine() == "space: m0: no more: the alarm NOSPACE")
         daemon.signal(SIGTERM)
-        #expect(try daemon.finish().errors.split(separator: "\n").count == 1)
+        #expect(try daemon.finish().errors.split(separator: "\n").count == 3)
         server.signal(SIGKILL)
     }
 

@@ -40,7 +40,7 @@ package struct ClusterSettings: Sendable {
     /// How often this machine looks whether processes of it have died.
     package var deathInterval: Duration = .milliseconds(500)
     /// How often the store is asked what is wrong with it.
-    package var statusInterval: Duration = .seconds(60)
+    package var statusInterval: Duration = .seconds(10)
     /// How often a replica that has stopped is tried again.
     package var mendInterval: Duration = .seconds(10)
 

@@ -170,7 +170,9 @@ struct JoinCommand: ParsableCommand {
                 isSaidToBeOne = false
             case .troubles(let now):
                 for trouble in now where !troubles.contains(trouble) { say("\(name): \(PeopleText.escaped(trouble))") }
-                if now.isEmpty, !troubles.isEmpty { say("\(name): the store has no troubles any more") }
+                for trouble in troubles where !now.contains(trouble) {
+                    say("\(name): no more: \(PeopleText.escaped(trouble))")
+                }
                 troubles = now
             }
         }
@@ -222,7 +224,12 @@ struct JoinCommand: ParsableCommand {
             }
             // It may hang.
             old?.end()
-            let process = try StoreProcess(program, arguments)
+            let process: StoreProcess
+            do throws(Errno) { process = try StoreProcess(program, arguments) } catch {
+                throw StoreError.unavailable(
+                    "the program \(PeopleText.escaped(program)) can't be started: \(error.told)"
+                )
+            }
             last.withLock { $0 = process }
             return process.store
         }
