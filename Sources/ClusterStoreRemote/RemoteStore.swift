@@ -40,7 +40,7 @@ package final class RemoteStore: Store {
     /// Whether the connection has ended.
     package var hasEnded: Bool { core.hasEnded }
 
-    /// Whether the other side has ever answered.
+    /// Whether the other side has answered at least once.
     package var hasAnswered: Bool { core.hasAnswered }
 
     package func read(_ range: StoreRange, limit: Int?, keysOnly: Bool) async throws(StoreError) -> StoreReading {
@@ -99,9 +99,8 @@ private final class RemoteStoreCore: Sendable {
         /// The calls in the order of their deadlines, with those that are answered already.
         var deadlines: [(id: UInt64, MonotonicInstant)] = []
         var watches: [UInt64: StoreNewsQueue] = [:]
-        /// When the other side last sent something, or the connection was made.
-        var heard = MonotonicInstant.now
-        var hasAnswered = false
+        /// When the other side last answered; `nil` if it never has.
+        var answered: MonotonicInstant?
         /// When the channel's thread wakes by itself; `nil`: never.
         var wakes: MonotonicInstant?
         var end: String?
@@ -128,7 +127,7 @@ private final class RemoteStoreCore: Sendable {
     }
 
     var hasEnded: Bool { state.withLock { $0.end != nil } }
-    var hasAnswered: Bool { state.withLock { $0.hasAnswered } }
+    var hasAnswered: Bool { state.withLock { $0.answered != nil } }
 
     func endings() -> AsyncStream<String> {
         let (endings, continuation) = AsyncStream<String>.makeStream()
@@ -231,8 +230,7 @@ private final class RemoteStoreCore: Sendable {
 
     private func receive(_ message: WireMessage) throws(WireError) {
         let (isAsked, queue) = state.withLock { state in
-            state.heard = .now
-            state.hasAnswered = true
+            state.answered = .now
             return (message.id < state.nextID, state.watches[message.id])
         }
         guard isAsked, message.id > 0 else { throw WireError("an answer to request \(message.id), which was not sent") }
@@ -264,7 +262,9 @@ private final class RemoteStoreCore: Sendable {
             // wake it each time.
             let isIdle = state.deadlines.isEmpty && (state.wakes ?? now) <= now
             state.wakes = isIdle ? nil : state.deadlines.first?.1 ?? state.wakes
-            let hangs = late.contains { $0.deadline >= state.heard.advanced(by: timeLimit) }
+            let hangs = late.contains { call in
+                state.answered.map { call.deadline >= $0.advanced(by: timeLimit) } ?? true
+            }
             return (late, hangs, state.wakes)
         }
         let reason = "no answer within \(timeLimit)"

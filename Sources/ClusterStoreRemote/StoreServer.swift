@@ -122,7 +122,7 @@ package final class StoreServer: Sendable {
                     throw StoreError.unavailable(refusal)
                 }
             }
-            // The other side has stopped it, or would wait for ever.
+            // Unless the other side has stopped the watch, its consumer would wait for ever.
             guard !Task.isCancelled else { return }
             throw StoreError.unavailable("the watch has ended")
         } catch {

@@ -61,6 +61,7 @@ package final class ClusterDaemon: Sendable {
         )
         try server.start()
         var pause = Pause(settings)
+        /// Why the daemon is no member, if it was tried.
         var apart: String?
         var refusal: SpaceError?
         while !Task.isCancelled {
@@ -72,7 +73,7 @@ package final class ClusterDaemon: Sendable {
                 refusal = error
                 break
             }
-            // It is told only now that the arguments are known not to be the reason.
+            // It is told only now, because the arguments may have been the reason: then nothing is tried again.
             if let apart { report(.apart(apart)) }
             apart = "its membership has ended"
             do {

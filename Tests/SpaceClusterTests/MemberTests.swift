@@ -15,10 +15,7 @@ struct MemberTests {
     /// A claim, a lock and a session's tuple of a machine that died go to the living.
     @Test func whatADeadMachineHeldGoesOn() throws {
         let n = try cluster.namespaces()
-        try n[0].write("job", 1)
-        let worker = try Agent(cluster[1].root, "n")
-        try n[1].synchronize()
-        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        let worker = try cluster.claimant(of: n)
         #expect(try worker.ask("lock deploy 0") == "waiting")
         #expect(try worker.line()?.hasPrefix("ok") == true)
         try worker.run("write-session [\"here\", 1]")
@@ -55,10 +52,7 @@ struct MemberTests {
     /// before it answers.
     @Test func openingAReplicaAsksNoDaemon() throws {
         let n = try cluster.namespaces()
-        try n[0].write("job", 1)
-        try n[1].synchronize()
-        let worker = try Agent(cluster[1].root, "n", "owning=0")
-        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        let worker = try cluster.claimant(of: n, "owning=0")
         try cluster.end(1, by: SIGKILL)
         try worker.kill()
         let path = "\(cluster[1].root.path)/.cluster/socket"
@@ -114,10 +108,7 @@ struct MemberTests {
     /// A machine whose daemon was stopped for longer than its lease completes nothing that it had claimed before.
     @Test func aLateCompleteIsRefused() throws {
         let n = try cluster.namespaces()
-        try n[0].write("job", 1)
-        let worker = try Agent(cluster[1].root, "n")
-        try n[1].synchronize()
-        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        let worker = try cluster.claimant(of: n)
         let daemon = try #require(cluster[1].daemon)
         try daemon.stop()
         #expect(try n[0].take("job", 1, timeout: watchdog) != nil)

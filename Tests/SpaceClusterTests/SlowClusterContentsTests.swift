@@ -12,7 +12,7 @@ struct SlowClusterContentsTests {
         let operations = getenv("SHARED_SPACE_OPERATIONS").flatMap { Int(String(cString: $0)) } ?? 3000
         let steps = 1000
         let machines = 3
-        let rounds = max(1, operations / (machines * steps))
+        let rounds = max(1, (operations + machines * steps - 1) / (machines * steps))
         let seed = UInt64.random(in: 0...(.max))
         let began = ContinuousClock.now
         let cluster = try TestCluster(machines: machines, lease: .seconds(30))

@@ -82,10 +82,7 @@ struct StoreFaultTests {
     /// A machine whose connection is cut stays the same member: what its processes hold is theirs, and it says nothing.
     @Test func aCutConnectionEndsNoMember() throws {
         let n = try cluster.namespaces()
-        try n[0].write("job", 1)
-        let worker = try Agent(cluster[1].root, "n")
-        try n[1].synchronize()
-        #expect(try worker.ask("claim [\"job\", 1]").hasPrefix("ok"))
+        let worker = try cluster.claimant(of: n)
         try cluster.tell("cut")
         // Until its daemon has another connection, a write fails.
         #expect(try eventually { errorCode { try n[1].write("late", 1) } == nil })

@@ -115,6 +115,20 @@ final class TestCluster {
         return all
     }
 
+    /// Starts a process of the second machine that has claimed the tuple `["job", 1]`, which the first machine writes to the
+    /// namespace `n`.
+    func claimant(
+        of namespaces: [Namespace],
+        _ options: String = "",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> Agent {
+        try namespaces[0].write("job", 1)
+        try namespaces[1].synchronize()
+        let claimant = try Agent(machines[1].root, "n", options)
+        #expect(try claimant.ask("claim [\"job\", 1]").hasPrefix("ok"), sourceLocation: sourceLocation)
+        return claimant
+    }
+
     /// Opens a namespace when it is there.
     static func open(_ name: String, in machine: Machine) throws -> Namespace {
         var found: Namespace?

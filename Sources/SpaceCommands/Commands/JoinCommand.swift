@@ -139,8 +139,8 @@ struct JoinCommand: ParsableCommand {
     /// What people were told.
     ///
     /// Standard output has one line, that the daemon has joined; standard error, each time that this changes, why it has not
-    /// or no more, and what is wrong with the store. The service manager hears every reason. The daemon never waits for a reader: what a full pipe has no room
-    /// for is left out.
+    /// or no more, and what is wrong with the store. The service manager hears every reason. The daemon never waits for a
+    /// reader: what a full pipe has no room for is left out.
     private struct Told {
         private var hasJoined = false
         /// Whether the last line said that it is a member.

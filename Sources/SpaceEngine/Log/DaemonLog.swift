@@ -26,6 +26,7 @@ final class DaemonLog: CommitLog {
     private let life: NamespaceLife
     /// What the daemon itself uses instead of a connection.
     private let own: (@Sendable () -> any DaemonExchange)?
+    /// When the daemon last answered this process, here or outside of the gate.
     private let contact: DaemonContact
     private var connection: (any DaemonExchange)?
     private var deadline = MonotonicInstant.now
@@ -42,10 +43,10 @@ final class DaemonLog: CommitLog {
         contact: DaemonContact,
         own: (@Sendable () -> any DaemonExchange)?
     ) {
-        self.contact = contact
         self.root = root
         self.name = name
         self.life = life
+        self.contact = contact
         self.own = own
     }
 
