@@ -20,6 +20,8 @@ int space_openat(int directory, const char *path, int flags, uint32_t mode) {
 
 int space_flag_path_only(void) { return O_PATH; }
 
+int space_memory_file(const char *name) { return space_result(memfd_create(name, MFD_CLOEXEC)); }
+
 int space_duplicate(int descriptor) { return space_result(fcntl(descriptor, F_DUPFD_CLOEXEC, 0)); }
 
 int space_set_close_on_exec(int descriptor, bool close) {

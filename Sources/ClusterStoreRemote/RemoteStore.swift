@@ -18,9 +18,16 @@ package final class RemoteStore: Store {
     ///   - input: Where the answers are read.
     ///   - output: Where the requests are written.
     ///   - timeLimit: How long a call waits for its answer.
+    ///   - lastWords: What the other side has said of its end, when the connection has ended; empty: nothing.
     /// - Throws: The system's error if the descriptors can't be used.
-    package init(input: CInt, output: CInt, timeLimit: Duration = .seconds(5)) throws(Errno) {
-        core = RemoteStoreCore(try MessageChannel(input: input, output: output), timeLimit: timeLimit)
+    package init(
+        input: CInt,
+        output: CInt,
+        timeLimit: Duration = .seconds(5),
+        lastWords: @escaping @Sendable () -> String = { "" }
+    ) throws(Errno) {
+        let channel = try MessageChannel(input: input, output: output)
+        core = RemoteStoreCore(channel, timeLimit: timeLimit, lastWords)
         try core.start()
     }
 
@@ -109,11 +116,13 @@ private final class RemoteStoreCore: Sendable {
 
     let channel: MessageChannel
     private let timeLimit: Duration
+    private let lastWords: @Sendable () -> String
     private let state = Mutex(State())
 
-    init(_ channel: MessageChannel, timeLimit: Duration) {
+    init(_ channel: MessageChannel, timeLimit: Duration, _ lastWords: @escaping @Sendable () -> String) {
         self.channel = channel
         self.timeLimit = timeLimit
+        self.lastWords = lastWords
     }
 
     func start() throws(Errno) {
@@ -275,7 +284,9 @@ private final class RemoteStoreCore: Sendable {
         return next
     }
 
-    private func finish(_ reason: String) {
+    private func finish(_ ending: String) {
+        let words = lastWords()
+        let reason = words.isEmpty ? ending : words
         let (calls, watches, observers) = state.withLock { state in
             state.end = reason
             defer {

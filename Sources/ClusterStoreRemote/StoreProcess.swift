@@ -6,35 +6,33 @@ package import SystemPackage
 /// A program that has a store, such as `space-etcd`, as this process's child.
 ///
 /// The program speaks the store's wire on its standard input and output, which are one end of a pair of sockets. It ends
-/// when its standard input ends: when this object goes, and also when this process is killed.
+/// when its standard input ends: when this object goes, and also when this process is killed. Its standard error is a file
+/// in memory: so it never waits for a reader, and its owner decides what people are told, and how often.
 package final class StoreProcess: Sendable {
     /// The store; when it has ended, the owner starts the program anew.
     package let store: RemoteStore
     package let pid: Int32
-    private let isWaitedFor = Mutex(false)
-    private let status = Mutex<Int32?>(nil)
+    private let errors: ErrorFile
+    /// How it has ended, as waitpid(2) tells, once it was waited for.
+    private let ending = Mutex<CInt?>(nil)
 
     /// Starts a program.
     ///
     /// - Parameters:
     ///   - program: The path.
     ///   - arguments: Its arguments, without its own name.
-    ///   - errors: The descriptor that becomes its standard error.
     ///   - timeLimit: How long a call of ``store`` waits for its answer.
-    /// - Throws: The errors of socketpair(2) and posix_spawn(3).
-    package init(
-        _ program: String,
-        _ arguments: [String],
-        errors: CInt = 2,
-        timeLimit: Duration = .seconds(5)
-    ) throws(Errno) {
+    /// - Throws: The errors of socketpair(2), memfd_create(2) and posix_spawn(3).
+    package init(_ program: String, _ arguments: [String], timeLimit: Duration = .seconds(5)) throws(Errno) {
         let pair = try LocalSocket.pair()
         let theirs = OwnedDescriptor(adopting: pair.1)
         let own = OwnedDescriptor(adopting: pair.0)
-        pid = try Self.spawn(program, arguments, input: theirs.raw, errors: errors)
+        let errors = try ErrorFile()
+        self.errors = errors
+        pid = try Self.spawn(program, arguments, input: theirs.raw, errors: errors.descriptor.raw)
         let socket = own.release()
         do throws(Errno) {
-            store = try RemoteStore(input: socket, output: socket, timeLimit: timeLimit)
+            store = try RemoteStore(input: socket, output: socket, timeLimit: timeLimit) { errors.firstLine }
         } catch {
             close(socket)
             throw error
@@ -44,44 +42,38 @@ package final class StoreProcess: Sendable {
     deinit {
         store.close()
         // The program ends by itself now; a thread waits for it, so that no zombie remains.
-        guard !isWaitedFor.withLock({ $0 }) else { return }
+        guard ending.withLock({ $0 }) == nil else { return }
         let pid = pid
-        try? DetachedThread.start { Self.wait(for: pid) }
+        try? DetachedThread.start { _ = Self.wait(for: pid) }
     }
 
     /// Sends a signal to the program.
-    package func send(_ signal: CInt) {
-        isWaitedFor.withLock { isWaitedFor in
-            if !isWaitedFor { kill(pid, signal) }
-        }
-    }
+    package func send(_ signal: CInt) { ending.withLock { if $0 == nil { kill(pid, signal) } } }
 
-    /// The program's exit status, if it has exited by itself.
-    package var exitStatus: Int32? {
-        isWaitedFor.withLock { isWaitedFor in
-            var ending: CInt = 0
-            if !isWaitedFor, waitpid(pid, &ending, WNOHANG) == pid {
-                isWaitedFor = true
-                if ending & 0x7f == 0 { status.withLock { $0 = ending >> 8 & 0xff } }
-            }
-            return status.withLock { $0 }
-        }
-    }
-
-    /// Ends the program at once, whatever it is doing, and waits for its end.
-    package func end() {
+    /// Ends the program at once, if it has not ended by itself, and waits for its end.
+    ///
+    /// - Returns: Its exit status; `nil` if a signal has ended it.
+    @discardableResult
+    package func end() -> Int32? {
         store.close()
-        isWaitedFor.withLock { isWaitedFor in
-            guard !isWaitedFor else { return }
+        let ended = ending.withLock { ending in
+            if let ending { return ending }
+            // One that is about to exit keeps its status.
             kill(pid, SIGKILL)
-            Self.wait(for: pid)
-            isWaitedFor = true
+            let ended = Self.wait(for: pid)
+            ending = ended
+            return ended
         }
+        return ended & 0x7f == 0 ? ended >> 8 & 0xff : nil
     }
 
-    private static func wait(for pid: Int32) {
-        var status: CInt = 0
-        while waitpid(pid, &status, 0) < 0, errno == EINTR {}
+    /// The first line that it has printed on standard error, which is empty unless it has ended or is about to.
+    package var lastWords: String { errors.firstLine }
+
+    private static func wait(for pid: Int32) -> CInt {
+        var ending: CInt = 0
+        while waitpid(pid, &ending, 0) < 0, errno == EINTR {}
+        return ending
     }
 
     private static func spawn(
@@ -112,5 +104,20 @@ package final class StoreProcess: Sendable {
         let error = posix_spawn(&child, program, &actions, &attributes, &words, environ)
         guard error == 0 else { throw Errno(rawValue: error) }
         return child
+    }
+}
+
+/// What a program prints on its standard error.
+private final class ErrorFile: Sendable {
+    let descriptor: OwnedDescriptor
+
+    init() throws(Errno) { descriptor = try .memoryFile("errors") }
+
+    /// The first line, up to 1 KiB of it.
+    var firstLine: String {
+        let bytes = [UInt8](unsafeUninitializedCapacity: 1024) { buffer, count in
+            count = max(0, pread(descriptor.raw, buffer.baseAddress, buffer.count, 0))
+        }
+        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 }

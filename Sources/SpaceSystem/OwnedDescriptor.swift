@@ -75,6 +75,15 @@ extension OwnedDescriptor {
         return (ends.0, ends.1)
     }
 
+    /// Makes a file in memory that has no name in any folder (memfd_create(2)).
+    ///
+    /// - Parameter name: What it is called in /proc.
+    /// - Returns: The owner of the new descriptor.
+    /// - Throws: The errors of memfd_create(2).
+    package static func memoryFile(_ name: String) throws(Errno) -> OwnedDescriptor {
+        OwnedDescriptor(adopting: try checked(space_memory_file(name)))
+    }
+
     /// Makes another descriptor of the same open file, close-on-exec; both share locks and offset.
     package borrowing func duplicate() throws(Errno) -> OwnedDescriptor {
         try Self.duplicate(of: raw)

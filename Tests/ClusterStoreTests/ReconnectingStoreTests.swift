@@ -76,6 +76,33 @@ struct ReconnectingStoreTests {
         _ = try await eventually { () throws(StoreError) in try await store.status() }
     }
 
+    /// The pause before a new connection stays short if the last one has worked: fifty cuts cost no minute.
+    @Test func aConnectionThatHasWorkedIsMadeAnewSoon() async throws {
+        let house = House()
+        let store = try ReconnectingStore { try house.connect() }
+        for _ in 0..<50 {
+            _ = try await eventually { () throws(StoreError) in try await store.status() }
+            house.cut()
+        }
+    }
+
+    /// It grows while connections end without an answer: they are not made as often as calls come.
+    @Test func aConnectionThatNeverWorksIsMadeLessAndLessOften() async throws {
+        let attempts = Mutex(0)
+        let store = try ReconnectingStore {
+            attempts.withLock { $0 += 1 }
+            let (own, theirs) = try LocalSocket.pair()
+            try FileDescriptor(rawValue: theirs).close()
+            return try RemoteStore(input: own, output: own)
+        }
+        let began = MonotonicInstant.now
+        while attempts.withLock({ $0 }) < 7 {
+            await #expect(throws: StoreError.self) { try await store.status() }
+        }
+        // The pauses before the third to the seventh connection double: 40, 80, 160, 320 and 640 ms.
+        #expect(began.advanced(by: .milliseconds(1240)).hasPassed)
+    }
+
     @Test func anErrorOfTheFirstConnectionIsThrown() {
         #expect(throws: Errno.connectionRefused) { try ReconnectingStore { throw Errno.connectionRefused } }
     }

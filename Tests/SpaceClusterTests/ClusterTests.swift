@@ -258,21 +258,67 @@ struct ClusterTests {
     /// The same, if the program that connects it says so, and not the daemon itself.
     @Test func aConnectorThatGivesUpIsNotTriedAgain() throws {
         let root = try TemporaryRoot()
-        let program = "\(root.path)/space-etcd"
+        let daemon = try Self.daemon(in: root, connectedBy: "echo 'no file' >&2; exit 66")
+        let result = try daemon.finish()
+        #expect(result.ending == .exited(64))
+        let lines = result.errors.split(separator: "\n")
+        #expect(lines.count == 1 && lines[0].contains("join the cluster: no file"), "\(result.errors)")
+    }
+
+    /// A daemon that has joined goes on when the program that connects it can't.
+    ///
+    /// Each call that fails says why, and the program is started again. Its member is the same after that.
+    @Test func aConnectorThatGivesUpLaterIsStartedAgain() throws {
+        let root = try TemporaryRoot()
+        let daemon = try Self.daemon(
+            in: root,
+            connectedBy: """
+                [ ! -e \(root.path)/broken ] || { echo 'no certificate' >&2; exit 66; }
+                exec space-test-store relay \(cluster.store)
+                """
+        )
+        #expect(try daemon.readLine() == "joined m9")
+        let n = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true, isReplicated: true))
+        try n.write("job", 1)
+        guard let claim = try n.claimIfExists(matching: ["job", 1]) else { throw TestFailure("no tuple") }
+        let (program, broken) = ("\(root.path)/space-etcd", "\(root.path)/broken")
+        try Self.makeProgram("", at: broken)
+        try cluster.tell("cut")
+        #expect(try eventually { Self.failsToWrite(to: n, because: "no certificate") })
+        // Nor can it be found for a while.
+        #expect(rename(program, broken) == 0)
+        #expect(try eventually { Self.failsToWrite(to: n, because: "space-etcd can't be started: No such file") })
+        #expect(rename(broken, program) == 0)
+        #expect(try eventually { errorCode { try n.write("late", 1) } == nil })
+        try claim.complete()
+        daemon.signal(SIGTERM)
+        #expect(try daemon.finish().errors == "")
+    }
+
+    /// Starts a daemon that a program connects; the program is a script of the shell.
+    private static func daemon(in root: TemporaryRoot, connectedBy script: String) throws -> RunningCommand {
+        try makeProgram("#!/bin/sh\n\(script)\n", at: "\(root.path)/space-etcd")
+        let command = "PATH=\(root.path):$PATH exec space join --etcd http://127.0.0.1:1 --name m9 --lease 60s"
+        return try CommandRunner(root: root.path).start("/bin/sh", ["-c", command])
+    }
+
+    private static func failsToWrite(to namespace: Namespace, because reason: String) -> Bool {
+        do {
+            try namespace.write("late", 0)
+            return false
+        } catch {
+            return "\(error)".contains(reason)
+        }
+    }
+
+    private static func makeProgram(_ text: String, at path: String) throws {
         let file = try FileDescriptor.open(
-            FilePath(program),
+            FilePath(path),
             .writeOnly,
             options: .create,
             permissions: .ownerReadWriteExecute
         )
-        _ = try file.closeAfter { try file.writeAll("#!/bin/sh\necho 'no file' >&2\nexit 66\n".utf8) }
-        let command = "PATH=\(root.path):$PATH exec space join --etcd http://127.0.0.1:1 --name m0"
-        let daemon = try CommandRunner(root: root.path).start("/bin/sh", ["-c", command])
-        let result = try daemon.finish()
-        #expect(result.ending == .exited(64))
-        let lines = result.errors.split(separator: "\n")
-        #expect(lines.count == 2 && lines.first == "no file", "\(result.errors)")
-        #expect(lines.last?.contains("space-etcd can't work with these arguments") == true, "\(result.errors)")
+        _ = try file.closeAfter { try file.writeAll(text.utf8) }
     }
 
     /// A daemon that can't work with its arguments ends with an error, and does not say that it tries again.

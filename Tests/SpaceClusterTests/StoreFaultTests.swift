@@ -60,6 +60,28 @@ struct StoreFaultTests {
         #expect(try n[0].readIfExists("job", 2) == nil)
     }
 
+    /// While writers wait for a store that does not answer, others open the namespace and read it.
+    @Test func aSilentStoreKeepsNobodyOut() throws {
+        // The daemon stays a member meanwhile.
+        let cluster = try TestCluster(machines: 1, lease: .seconds(60))
+        let n = try cluster.namespaces()
+        try n[0].write("here", 1)
+        let writers = try (0..<8).map { _ in try Agent(cluster[0].root, "n") }
+        for writer in writers { #expect(try writer.ask("transact") == "ok") }
+        try cluster.stopStore()
+        for writer in writers { try writer.send("transact") }
+        // They are at the gate, or soon will be.
+        for _ in 0..<4 { try cluster[0].space("read", "n", "[\"here\", 1]") }
+        let codes = try writers.map { writer in
+            try #require(try writer.line()?.split(separator: " ").dropFirst().first.map { String($0) })
+        }
+        // The first has sent its entry; the others are told that nothing was changed.
+        #expect(codes.filter { $0 != "clusterUnavailable" } == ["outcomeUnknown"])
+        cluster.continueStore()
+        #expect(try eventually { try writers[0].ask("transact") == "ok" })
+        try cluster.expectSame(n)
+    }
+
     /// Connections that are cut again and again lose no commit and double none.
     @Test func cutConnectionsLoseNothing() throws {
         let n = try cluster.namespaces()

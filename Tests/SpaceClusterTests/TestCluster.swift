@@ -35,20 +35,22 @@ final class TestCluster {
 
     let machines: [Machine]
     private let folder: TemporaryRoot
-    private let store: RunningCommand
+    private let storeProcess: RunningCommand
+    /// The socket of the store.
+    var store: String { "\(folder.path)/store" }
 
     init(machines count: Int = 2, lease: Duration = TestCluster.lease) throws {
         options = ["--lease", "\(lease.components.seconds)s", "--grace", "2s"]
         folder = try TemporaryRoot()
-        store = try CommandRunner(root: folder.path).start("space-test-store", ["\(folder.path)/store"])
-        guard try store.readLine() == "ready" else { throw TestFailure("the store does not start") }
+        storeProcess = try CommandRunner(root: folder.path).start("space-test-store", ["\(folder.path)/store"])
+        guard try storeProcess.readLine() == "ready" else { throw TestFailure("the store does not start") }
         machines = try (0..<count).map { _ in try Machine() }
         for number in machines.indices { try start(number) }
     }
 
     deinit {
         for machine in machines { machine.daemon?.signal(SIGKILL) }
-        store.signal(SIGKILL)
+        storeProcess.signal(SIGKILL)
     }
 
     subscript(number: Int) -> Machine { machines[number] }
@@ -61,7 +63,7 @@ final class TestCluster {
     func start(_ number: Int) throws {
         let daemon = try machines[number].runner.start(
             "space",
-            ["join", "--store", "\(folder.path)/store", "--name", "m\(number)"] + options
+            ["join", "--store", store, "--name", "m\(number)"] + options
         )
         machines[number].daemon = daemon
         guard try daemon.readLine() == "joined m\(number)" else {
@@ -81,15 +83,21 @@ final class TestCluster {
 
     /// Does something to the store; space-test-store says what there is.
     func tell(_ line: String) throws {
-        try store.send(line + "\n")
-        let answer = try store.readLine()
+        try storeProcess.send(line + "\n")
+        let answer = try storeProcess.readLine()
         #expect(answer == "done", "\(line): \(answer ?? "the store has ended")")
     }
 
+    /// Stops the store: it takes requests and answers none, until ``continueStore()``.
+    func stopStore() throws { try storeProcess.stop() }
+
+    /// Lets the store go on.
+    func continueStore() { storeProcess.signal(SIGCONT) }
+
     /// Asks the store for a number; space-test-store says for which.
     func ask(_ line: String) throws -> Int {
-        try store.send(line + "\n")
-        let answer = try store.readLine()
+        try storeProcess.send(line + "\n")
+        let answer = try storeProcess.readLine()
         guard let number = answer.flatMap({ Int($0) }) else {
             throw TestFailure("\(line): \(answer ?? "the store has ended")")
         }

@@ -26,15 +26,19 @@ import SystemPackage
 //
 //   revision         how many transactions have changed the store
 //   keys TEXT        how many keys have this text in them
+//
+// space-test-store relay SOCKET: connects a daemon, on standard input and output, with such a store.
 
 @main
 enum Main {
     static func main() {
-        guard CommandLine.arguments.count == 2 else {
-            say("usage: space-test-store SOCKET", .standardError)
-            exit(64)
-        }
+        let words = CommandLine.arguments.dropFirst()
         do {
+            if words.count == 2, words.first == "relay" { return try Relay.run(words[2]) }
+            guard words.count == 1 else {
+                say("usage: space-test-store [relay] SOCKET", .standardError)
+                exit(64)
+            }
             let house = StoreHouse()
             let socket = try LocalSocket.listening(CommandLine.arguments[1])
             let listening = socket.release()

@@ -14,6 +14,9 @@ int space_openat(int directory, const char *_Nonnull path, int flags, uint32_t m
 
 int space_flag_path_only(void); // O_PATH
 
+/// memfd_create(2) with MFD_CLOEXEC: a file in memory that has no name in any folder.
+int space_memory_file(const char *_Nonnull name);
+
 /// F_DUPFD_CLOEXEC.
 int space_duplicate(int descriptor);
 /// Sets or clears FD_CLOEXEC on an open descriptor.

@@ -75,6 +75,14 @@ extension LiveNamespace {
         return true
     }
 
+    /// Waits until this machine takes part, and can write.
+    ///
+    /// - Returns: `done`, or why it can't.
+    func arrive(until deadline: MonotonicInstant) async -> DaemonAnswer? {
+        guard await waitUntilEntered(until: deadline) else { return nil }
+        return await appender.waitWhileLate(until: deadline).map { .unavailable($0) } ?? .done
+    }
+
     /// Ends what the dead processes of this machine held.
     func endDeadProcesses(of replica: any Replica) async throws {
         while true {

@@ -68,7 +68,7 @@ final class RequestHandler: RequestAnswering {
         return session.isGone(name, subject.life) ? .gone : .welcome(member: session.membership.number)
     }
 
-    /// Waits until this machine takes part in a namespace.
+    /// Waits until this machine takes part in a namespace, and can write.
     private func arrive(_ subject: Caller.Subject) async -> DaemonAnswer {
         guard let name = try? NamespaceName(subject.name) else { return .gone }
         let deadline = MonotonicInstant.now.advanced(by: patience)
@@ -77,7 +77,7 @@ final class RequestHandler: RequestAnswering {
             let (session, why) = state.withLock { ($0.session, $0.why) }
             if let session {
                 if let namespace = session.namespace(name), namespace.keys.life.number == subject.life {
-                    if await namespace.waitUntilEntered(until: deadline) { return .done }
+                    if let answer = await namespace.arrive(until: deadline) { return answer }
                 } else if session.isGone(name, subject.life) {
                     return .gone
                 }

@@ -103,7 +103,10 @@ extension Appender {
         }
         while true {
             if let verdict = verdicts[commit.id] { return verdict }
-            guard !deadline.hasPassed, !Task.isCancelled else { return .unknown("the store did not answer in time") }
+            guard !deadline.hasPassed, !Task.isCancelled else {
+                if deadline.hasPassed { noteLateness() }
+                return .unknown("the store did not answer in time")
+            }
             await waitForOutcome(until: deadline)
         }
     }
@@ -188,8 +191,10 @@ extension Appender {
             learn(signs: read)
             return judge(made, read)
         } catch {
+            trouble = error.told
             return nil
         }
+        trouble = nil
         learn(signs: outcome)
         return judge(made, outcome)
     }

@@ -27,10 +27,17 @@ package enum PenUse: Hashable, Sendable {
 /// that machine no pen again before it hears of it. This is as safe as any hand-over, because each append compares the
 /// pen's revision.
 extension Appender {
-    /// Asks for the pen on behalf of a connection.
+    /// Asks for the pen on behalf of a process or transaction that holds the gate.
     ///
-    /// The process holds the gate meanwhile, which the daemon needs before this machine can take part: so no process
-    /// waits here for that.
+    /// The daemon needs the gate before this machine can take part: so no process waits here for that. And if the pen has
+    /// kept one waiting in vain, all others wait outside, by ``waitWhileLate(until:)``: under the gate their waits would
+    /// add up, and keep processes from opening the namespace.
+    func fetchPenUnderGate(for use: PenUse) async -> DaemonAnswer {
+        if isLate, case .present(let me) = standing, !canWrite(me) { return .joining(reasonForNoPen) }
+        return await fetchPen(for: use)
+    }
+
+    /// Asks for the pen on behalf of a connection.
     package func fetchPen(for use: PenUse) async -> DaemonAnswer {
         let began = MonotonicInstant.now
         let deadline = began.advanced(by: settings.answerTime)
@@ -48,15 +55,17 @@ extension Appender {
             case .absent(let why): return .joining(why)
             case .stopped(_, let why): return .unavailable(why)
             case .present(let me):
-                // A later commit must not begin before the outcome of an earlier one is known.
                 let isCovered = isCovered(use)
-                if commit == nil, let holder = pen.holder, holder.member == me.number, !isTurnOver || isCovered {
+                if let holder = pen.holder, canWrite(me), !isTurnOver || isCovered {
                     if !isCovered { isBusy = !uses.isEmpty || !lastUse.advanced(by: settings.penKeep).hasPassed }
                     uses.insert(use)
                     return .pen(holder.modified, head: head)
                 }
             }
-            guard !deadline.hasPassed, !Task.isCancelled else { return .unavailable(reasonForNoPen) }
+            guard !deadline.hasPassed, !Task.isCancelled else {
+                if deadline.hasPassed { noteLateness() }
+                return .unavailable(reasonForNoPen)
+            }
             if isSoon, commit == nil { writesOn = true }
             if !isWaiting {
                 isWaiting = true
@@ -66,6 +75,21 @@ extension Appender {
             await waitForPen(until: deadline)
         }
     }
+
+    /// Waits, without the gate, as long as the pen keeps processes waiting in vain.
+    ///
+    /// - Returns: Why it does so still; `nil` if they may ask for it.
+    func waitWhileLate(until deadline: MonotonicInstant) async -> String? {
+        while isLate, case .present = standing {
+            guard !deadline.hasPassed, !Task.isCancelled else { return reasonForNoPen }
+            await waitForPen(until: deadline)
+        }
+        return nil
+    }
+
+    /// Whether this machine has the pen and may begin a commit; a later one must not begin before the outcome of an earlier
+    /// one is known.
+    private func canWrite(_ me: Identity) -> Bool { commit == nil && pen.holder?.member == me.number }
 
     /// Whether others have the pen for what the daemon is about to do: what processes have sent, it executes in a
     /// transaction of its own.
@@ -80,9 +104,15 @@ extension Appender {
     }
 
     private var reasonForNoPen: String {
-        if commit != nil { return "the outcome of this machine's last commit is not known yet" }
-        guard let holder = pen.holder else { return "the store did not give the pen in time" }
-        return "member \(holder.member) did not hand over the pen in time"
+        let what =
+            if commit != nil {
+                "the outcome of this machine's last commit is not known yet"
+            } else if let holder = pen.holder {
+                "member \(holder.member) did not hand over the pen in time"
+            } else {
+                "the store did not give the pen in time"
+            }
+        return trouble.map { "\(what): \($0)" } ?? what
     }
 
     // MARK: Giving the pen with an entry
@@ -106,6 +136,19 @@ extension Appender {
     private func endTurn() {
         guard turn != nil else { return }
         turn = nil
+        notePen()
+    }
+
+    /// The pen, or the outcome of a commit, did not come in time; the pen is fetched all the same.
+    func noteLateness() {
+        isLate = true
+        notePen()
+    }
+
+    /// Those who wait outside may come for the pen, which stays a moment for them.
+    private func endLateness() {
+        isLate = false
+        (lastUse, isBusy) = (.now, true)
         notePen()
     }
 
@@ -137,8 +180,10 @@ extension Appender {
                     await waitForPen(until: moment)
                     continue
                 }
+                trouble = nil
                 pause.reset()
             } catch {
+                trouble = error.told
                 // The next step goes by what the store says now.
                 await pause.wait()
                 try? await look()
@@ -156,10 +201,12 @@ extension Appender {
         }
         guard let holder = pen.holder, holder.member == me.number else {
             endTurn()
-            guard let holder = pen.holder else { return waiting > 0 ? .fetch(me) : .wait(nil) }
-            if waiting > 0, !pen.asks(me.number) { return .ask(me, holder) }
+            let isWanted = waiting > 0 || isLate
+            guard let holder = pen.holder else { return isWanted ? .fetch(me) : .wait(nil) }
+            if isWanted, !pen.asks(me.number) { return .ask(me, holder) }
             return holder == given ? takeBack(holder) : .wait(nil)
         }
+        if isLate, canWrite(me) { endLateness() }
         guard let next = pen.first(butFor: me.number) else {
             endTurn()
             return .wait(nil)

@@ -11,7 +11,7 @@ extension Appender {
     /// - Returns: The answer; `nil` if the request has none, or is not about the log.
     package func answer(_ request: DaemonRequest, of use: PenUse) async -> DaemonAnswer? {
         switch request {
-        case .pen: return await fetchPen(for: use)
+        case .pen: return await fetchPenUnderGate(for: use)
         case .entries(let number):
             do { return .entries(try await entries(behind: number, mostBytes: settings.mostAnswerBytes)) } catch {
                 return .unavailable(error.told)

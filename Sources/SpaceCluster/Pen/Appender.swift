@@ -56,6 +56,10 @@ package actor Appender {
     /// Who has the pen, and how many wait for it.
     var uses: Set<PenUse> = []
     var waiting = 0
+    /// Whether the pen, or an outcome, has kept a process waiting for its whole time, and neither has come since.
+    var isLate = false
+    /// Why the last attempt to fetch the pen, or to find an outcome, has failed; `nil` if it has not.
+    var trouble: String?
     var lastUse = MonotonicInstant.now
     /// Whether the last use came soon after the one before, so that another may come soon.
     var isBusy = false
@@ -245,7 +249,7 @@ package actor Appender {
     func noteOutcome() {
         outcomes.nudge()
         // Those who wait for the pen wait for the outcome of this machine's last commit, too.
-        if waiting > 0 { notePen() }
+        if waiting > 0 || isLate { notePen() }
     }
 
     private func noteAll() {

@@ -212,18 +212,27 @@ struct JoinCommand: ParsableCommand {
         add("--password-file", passwordFile)
         let arguments = words
         let last = Mutex<StoreProcess?>(nil)
+        let lastWords = Mutex("")
         return {
-            let old = last.withLock { $0.take() }
-            // sysexits.h: 64 is a wrong argument, 66 a file that can't be read.
-            if let status = old?.exitStatus, status == 64 || status == 66 {
-                throw SpaceError(
-                    .invalidArgument,
-                    reason: "space-etcd can't work with these arguments, and has said why",
-                    advice: "look at what it printed, and at: space help join"
-                )
+            if let old = last.withLock({ $0.take() }) {
+                // It may hang.
+                let status = old.end()
+                let words = old.lastWords
+                // sysexits.h: 64 is a wrong argument, 66 a file that can't be read.
+                if status == 64 || status == 66 {
+                    throw SpaceError(
+                        .invalidArgument,
+                        reason: words.isEmpty ? "space-etcd can't work with these arguments" : words,
+                        advice: "look at: space help join"
+                    )
+                }
+                // What it said before it ended otherwise, each time that this changes.
+                let isNew = lastWords.withLock { last in
+                    defer { last = words }
+                    return last != words
+                }
+                if isNew, !words.isEmpty, Messages.hasRoom(STDERR_FILENO) { Messages.print("space: \(words)") }
             }
-            // It may hang.
-            old?.end()
             let process: StoreProcess
             do throws(Errno) { process = try StoreProcess(program, arguments) } catch {
                 throw StoreError.unavailable(

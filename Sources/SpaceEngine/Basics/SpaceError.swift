@@ -190,9 +190,14 @@ public struct SpaceError: Error, Sendable {
 extension SpaceError: CustomStringConvertible {
     /// One line: what was attempted, on what, why it failed, what to do.
     public var description: String {
-        var text = "cannot \(operation)"
-        if let namespace { text += " (namespace \(namespace.quotedForPeople))" }
-        text += ": \(reason)"
+        var text = ""
+        // Before it has come to the call that failed, an error does not say what was attempted.
+        if !operation.isEmpty {
+            text = "cannot \(operation)"
+            if let namespace { text += " (namespace \(namespace.quotedForPeople))" }
+            text += ": "
+        }
+        text += reason
         if let advice { text += "; \(advice)" }
         return text
     }
