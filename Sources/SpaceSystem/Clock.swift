@@ -14,10 +14,22 @@ package enum Clock {
 
     /// The real time of the machine's start: milliseconds since 1970, rounded.
     ///
-    /// The difference is rounded, not each clock: the difference of two rounded times would often be a millisecond off.
+    /// The difference is rounded, not each clock: the difference of two rounded times would often be a millisecond off. The
+    /// thread may lose its processor between the two readings, so they are repeated until they come close together.
     package static func realtimeAtBootMilliseconds() -> Int64 {
-        (nanoseconds(CLOCK_REALTIME) &- nanoseconds(CLOCK_BOOTTIME) &+ 500_000) / 1_000_000
+        var best = (width: Int64.max, difference: Int64(0))
+        for _ in 0..<mostReadings where best.width > closeTogether {
+            let before = nanoseconds(CLOCK_BOOTTIME)
+            let realtime = nanoseconds(CLOCK_REALTIME)
+            let width = nanoseconds(CLOCK_BOOTTIME) &- before
+            if width < best.width { best = (width, realtime &- before &- width / 2) }
+        }
+        return (best.difference &+ 500_000) / 1_000_000
     }
+
+    private static let mostReadings = 16
+    /// In nanoseconds.
+    private static let closeTogether: Int64 = 10_000
 
     /// Seconds since 1970 as of the kernel's last tick, which is cheaper to read; 32 bits of them.
     @inline(__always)

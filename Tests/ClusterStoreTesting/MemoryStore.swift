@@ -113,6 +113,20 @@ package final class MemoryStore: Store {
         }
     }
 
+    /// Changes keys as another program would, whatever the faults.
+    package func change(_ operations: [StoreOperation]) {
+        let limits = limits
+        _ = done { state throws(StoreError) in
+            try state.data.transact(StoreTransaction(then: operations), limits: limits)
+        }
+    }
+
+    /// The value of a key, whatever the faults.
+    package func value(of key: String) -> [UInt8]? {
+        try? done { state throws(StoreError) in try state.data.read(.key(key), limit: nil, keysOnly: false) }.get().rows
+            .first?.value
+    }
+
     private func done<Answer: Sendable>(
         _ body: (inout State) throws(StoreError) -> Answer
     ) -> Result<Answer, StoreError> {

@@ -255,6 +255,54 @@ struct ClusterTests {
         }
     }
 
+    /// Two machines make the same namespace at once: one of them makes it, and both use it.
+    @Test func twoMachinesMakeOneNamespaceAtOnce() throws {
+        for round in 0..<5 {
+            let makers = try cluster.machines.enumerated().map { number, machine in
+                try machine.runner.start(
+                    "space",
+                    ["write", "at-once-\(round)", "--replicated", "--persistent", "[\(number)]"]
+                )
+            }
+            for maker in makers {
+                let result = try maker.finish()
+                #expect(result.ending == .exited(0), "\(result.errors)")
+            }
+            let n = try cluster.machines.map { try TestCluster.open("at-once-\(round)", in: $0) }
+            try cluster.expectSame(n)
+            #expect(try n[0].count(matching: [.any]) == 2)
+        }
+    }
+
+    /// A log of one machine is none of several, and can't be ended as one.
+    @Test(arguments: [["--no-log"], ["--to", "log", "--each-commit"]])
+    func theMachinesLogIsNotEnded(_ options: [String]) throws {
+        let n = try cluster.namespaces()
+        let words = ["backup", "n"] + options.map { $0 == "log" ? "\(cluster[1].root.path)/log" : $0 }
+        let result = try cluster[1].runner.start("space", words).finish()
+        #expect(result.ending == .exited(69) && result.errors.contains("several machines share it"), "\(result.errors)")
+        try n[1].write("job", 1)
+        try n[0].synchronize()
+        #expect(try n[0].readIfExists("job", 1) != nil)
+        try cluster.expectSame(n)
+    }
+
+    /// A daemon that ends takes the program that connects it along, also one that is stopped.
+    @Test func aStoppedConnectorEndsWithItsDaemon() throws {
+        let root = try TemporaryRoot()
+        let daemon = try Self.daemon(
+            in: root,
+            connectedBy: "echo $$ > \(root.path)/pid; exec space-test-store relay \(cluster.store)"
+        )
+        #expect(try daemon.readLine() == "joined m9")
+        let line = String(decoding: try bytes(ofFile: "\(root.path)/pid").dropLast(), as: UTF8.self)
+        let pid = try #require(pid_t(line))
+        #expect(kill(pid, SIGSTOP) == 0)
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == .signalled(SIGTERM))
+        #expect(kill(pid, 0) == -1 && errno == ESRCH)
+    }
+
     /// The same, if the program that connects it says so, and not the daemon itself.
     @Test func aConnectorThatGivesUpIsNotTriedAgain() throws {
         let root = try TemporaryRoot()

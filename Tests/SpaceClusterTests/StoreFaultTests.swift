@@ -188,6 +188,63 @@ struct StoreFaultTests {
         #expect(try again[0].readIfExists("job", 2) == nil)
         for machine in cluster.machines { #expect(machine.root.entries(of: ".aside") != []) }
         #expect(try cluster[0].space("show", "n").output.contains("set aside"))
+        #expect(try cluster[1].space("machines").output.contains("set aside"))
+    }
+
+    /// A head of the log that another program has changed: the replicas stay as they are, and nothing is set aside again and
+    /// again; writes and the report say what is wrong.
+    @Test(arguments: ["remove live/n/*/head", "spoil live/n/*/head", "copy live/lower/*/head live/n/*/head"])
+    func aDamagedHeadHarmsNoReplica(_ damage: String) throws {
+        let n = try cluster.namespaces()
+        let lower = try cluster.namespaces("lower")
+        try lower[0].write("job", 0)
+        for number in 1...9 { try n[0].write("job", number) }
+        try n[1].synchronize()
+        try cluster.tell(damage)
+        let error = try refusal { try n[0].write("late", 1) }
+        #expect(error.code == .clusterUnavailable && error.reason.contains("head of the log"), "\(error)")
+        // A daemon that is started then goes by the store alone.
+        try cluster.end(1)
+        try cluster.start(1)
+        for machine in cluster.machines {
+            #expect(try eventually { try machine.space("machines").output.contains("the head of the log") })
+            #expect(machine.root.entries(of: ".aside").isEmpty)
+        }
+        for namespace in n {
+            #expect(try namespace.readAll(matching: ["job", .any]).map { $0[1] } == (1...9).map { .int($0) })
+        }
+        // Another namespace is not concerned.
+        try lower[1].write("job", 1)
+    }
+
+    /// A head that is too high, or an entry that is lost, empties no replica.
+    @Test(arguments: ["copy live/higher/*/head live/n/*/head", "remove live/n/*/log/"])
+    func aLogWithAHoleHarmsNoReplica(_ damage: String) throws {
+        let n = try cluster.namespaces()
+        let higher = try cluster.namespaces("higher")
+        for number in 1...9 { try higher[0].write("job", number) }
+        try n[0].write("job", 1)
+        try n[1].synchronize()
+        // Daemons that are started go by the store alone.
+        for number in 0..<2 { try cluster.end(number) }
+        try cluster.tell(damage)
+        for number in 0..<2 { try cluster.start(number) }
+        for machine in cluster.machines {
+            #expect(try eventually { try machine.space("machines").output.contains("n: the store has lost entry") })
+            #expect(machine.root.entries(of: ".aside").isEmpty)
+        }
+        for namespace in n { #expect(try namespace.readIfExists("job", 1) != nil) }
+    }
+
+    /// A pen that another program has changed is nobody's: after a while a machine takes it.
+    @Test func aDamagedPenIsTaken() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try cluster.tell("spoil live/n/*/pen")
+        for (number, namespace) in n.enumerated() {
+            #expect(try eventually { errorCode { try namespace.write("late", number) } == nil })
+        }
+        try cluster.expectSame(n)
     }
 
     /// A store that has lost a namespace, or all of them: a replica may be the last copy, and is set aside, not deleted.
@@ -206,6 +263,10 @@ struct StoreFaultTests {
                 try machine.space("machines").output.contains("the store has lost the namespace n; it was set aside")
             )
         }
+        // A daemon that has not done it says so too.
+        try cluster.end(0)
+        try cluster.start(0)
+        #expect(try cluster[0].space("machines").output.contains("a replica was set aside"))
         // The name can be used again.
         let again = try cluster.namespaces()
         try again[0].write("job", 2)

@@ -21,6 +21,9 @@ import SystemPackage
 //   trouble TEXT     says from now on that this is wrong with it
 //   refuse N         the next N transactions that append an entry are refused, as by a store that is full
 //   full N           the next N transactions that note a deletion are refused, as by a store that is full
+//   remove KEY       deletes the keys of which this is a part; * in it stands for anything, as below
+//   spoil KEY        gives them a value that does not decode
+//   copy KEY KEY     gives those of the second the value of the first one's
 //
 // Two others are answered by a number:
 //
@@ -125,11 +128,28 @@ private final class StoreHouse: Sendable {
         case "lose": fault(count, .answerLost)
         case "drop": fault(count, .requestLost)
         case "twice": fault(count, .twice)
+        case "remove": store.change(keys(words[1]).map { .delete(.key($0)) })
+        case "spoil": store.change(keys(words[1]).map { .put($0, [7, 7, 7], .none) })
+        case "copy":
+            guard let value = keys(words[1]).first.flatMap({ store.value(of: $0) }) else { return "nothing to copy" }
+            store.change(keys(words[2]).map { .put($0, value, .none) })
         case "revision": return "\(store.revision)"
         case "keys": return "\(store.keys.count { $0.contains(words.dropFirst().joined(separator: " ")) })"
         default: return "unknown: \(line)"
         }
         return "done"
+    }
+
+    /// The keys that have all parts of a text between its stars, in their order.
+    private func keys(_ text: Substring) -> [String] {
+        store.keys.filter { key in
+            var rest = key[...]
+            for part in text.split(separator: "*") {
+                guard let range = rest.firstRange(of: part) else { return false }
+                rest = rest[range.upperBound...]
+            }
+            return true
+        }
     }
 
     /// Gives the next transactions a fault.

@@ -31,8 +31,7 @@ struct Founder: Sendable {
             case .store(let error):
                 .unavailable("\(error.told); the daemon tries again when it joins the next time")
             case .local(let error): .refused(error.reason)
-            case .taken:
-                .refused("the cluster has another namespace of this name; delete one of them, or choose a name")
+            case .taken: .taken
             case .value(let error): .refused("the namespace's life in the store \(error.told)")
             }
         }

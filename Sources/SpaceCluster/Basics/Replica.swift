@@ -138,6 +138,9 @@ package protocol ReplicaRoot: Sendable {
     /// The names of the replicas that are there; none of them is opened.
     func replicaNames() throws(SpaceError) -> [String]
 
+    /// The paths of the replicas that were set aside.
+    func copiesAside() throws(SpaceError) -> [String]
+
     /// The replica of a name, if there is one.
     func replica(named name: String) throws(SpaceError) -> (any Replica)?
 

@@ -22,7 +22,7 @@ package struct LogReader: Sendable {
         package var told: String {
             switch self {
             case .store(let error): error.told
-            case .trimmed(let entry): "entry \(entry) is not in the log any more; a base has it"
+            case .trimmed(let entry): "entry \(entry) is not in the log; a base may have it"
             case .value(let entry, let error): "entry \(entry) \(error.told)"
             }
         }
@@ -32,7 +32,7 @@ package struct LogReader: Sendable {
     private static let mostAtOnce = 32
     private static let mostBytesAtOnce = 512 << 10
 
-    /// Reads the entries from one to another, until they have enough bytes; at least one.
+    /// Reads the entries from one to another, until they have enough bytes or one is missing; at least one.
     package func entries(_ range: ClosedRange<UInt64>, mostBytes: Int) async throws(Failure) -> [[UInt8]] {
         var found: [[UInt8]] = []
         var bytes = 0
@@ -43,13 +43,16 @@ package struct LogReader: Sendable {
             let part = try await read(next...last)
             let size = part.reduce(0) { $0 + $1.count }
             found += part
+            if part.count <= last - next { break }
             bytes += size
             next = last + 1
             count = size > Self.mostBytesAtOnce ? max(1, count / 2) : min(Self.mostAtOnce, count * 2)
         }
+        guard !found.isEmpty else { throw .trimmed(next) }
         return found
     }
 
+    /// Reads entries up to the first that is missing.
     private func read(_ range: ClosedRange<UInt64>) async throws(Failure) -> [[UInt8]] {
         let outcome: StoreOutcome
         do {
@@ -60,7 +63,7 @@ package struct LogReader: Sendable {
         }
         var found: [[UInt8]] = []
         for (number, rows) in zip(range, outcome.readings) {
-            guard let row = rows.first else { throw .trimmed(number) }
+            guard let row = rows.first else { break }
             do {
                 found.append(try LogValue(decoding: row.value, of: keys.life).entry)
             } catch {

@@ -7,15 +7,29 @@ extension ClusterSession {
 
     /// What the store says of itself; `nil` if it does not answer.
     func storeState() async -> ClusterReport.StoreState? {
-        let (store, losses) = (store, endedLives.events)
+        let store = store
         return await result(within: Self.patience) { try await store.status() }
-            .map { ClusterReport.StoreState(version: $0.version, troubles: $0.troubles + losses) }
+            .map { ClusterReport.StoreState(version: $0.version, troubles: $0.troubles) }
+    }
+
+    /// The replicas of this root that were set aside, with the reason of those that this session has set aside.
+    func copiesAside() async -> [String] {
+        let (root, events) = (root, endedLives.events)
+        let places = (try? await onThread { try root.copiesAside() }) ?? []
+        let others = places.filter { place in !events.contains { $0.hasSuffix(place) } }
+        return events + others.map { "a replica was set aside: \($0)" }
     }
 
     /// Asks the store now and then what is wrong with it.
     func askForTroubles(_ tell: ([String]) -> Void) async throws {
         while true {
-            if let status = try? await store.status() { tell(status.troubles + endedLives.events) }
+            if let status = try? await store.status() {
+                var troubles = status.troubles
+                for namespace in all {
+                    if let why = await namespace.stopped { troubles.append("\(namespace.keys.name.text): \(why)") }
+                }
+                tell(troubles + (await copiesAside()))
+            }
             try await Task.sleep(for: settings.statusInterval)
         }
     }

@@ -49,6 +49,8 @@ package actor LiveNamespace {
     private var watchedRevision: Int64 = 0
     /// What is wrong now.
     package internal(set) var trouble: String?
+    /// Why the replica takes no part; `nil` if it does, or is about to.
+    private(set) var stopped: String?
     /// What was set aside, and why.
     package internal(set) var events: [String] = []
 
@@ -117,6 +119,7 @@ package actor LiveNamespace {
     private func takePart() async throws {
         let replica = try await attach()
         trouble = nil
+        stopped = nil
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.watchAll() }
             group.addTask { try await self.applyAll(to: replica) }
@@ -145,6 +148,7 @@ package actor LiveNamespace {
     /// The machine takes no part until the replica is tried again.
     private func stop(_ why: String) async {
         trouble = why
+        stopped = why
         let old = identity
         await appender.stand(.stopped(old, why))
         replica?.publish(member: 0)
@@ -231,6 +235,7 @@ package actor LiveNamespace {
                 await appender.forget()
                 watchedRevision = 0
             }
+            if let damage = picture.damage { throw Leaving.stopped(damage) }
             guard let replica = found, let position else {
                 try await makeReplica(picture)
                 continue
@@ -240,13 +245,16 @@ package actor LiveNamespace {
             case .isBehindTheLog:
                 try await onReplica { try replica.remove() }
                 continue
+            case .isOfDamagedLog(let why): throw Leaving.stopped(why)
             case .isAnother(let why):
                 // A store that was set back may have come as far as before meanwhile, and its revision then tells nothing:
                 // the entries in memory are of the log that is no more.
                 await appender.forget()
                 watchedRevision = 0
                 let place = try await onReplica { try replica.setAside() }
-                events.append("\(why); it was set aside: \(place)")
+                let event = "\(why); it was set aside: \(place)"
+                events.append(event)
+                endedLives.tell("\(keys.name.text): \(event)")
                 continue
             }
             replica.reachLog { [appender] in OwnExchange(appender) }
@@ -303,16 +311,21 @@ package actor LiveNamespace {
             case .replaced: throw Leaving.again("the base was replaced while it was read")
             case .value(let error): throw Leaving.stopped("the namespace's base \(error.told)")
             }
+        } catch let error as SpaceError where error.code == .incompatible {
+            // A namespace of this root alone may have the name, for a moment if two machines have made it at once.
+            throw Leaving.again(error.reason)
         } catch let error as SpaceError {
             throw Leaving.stopped(error.reason)
         }
     }
 
-    /// Runs what a replica does on a thread; an error stops the replica, unless only a process held the gate for long.
+    /// Runs what a replica does on a thread; an error stops the replica, unless only a process held the gate for long, or
+    /// has deleted what had the name.
     nonisolated func onReplica<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+        let passing: [SpaceError.Code] = [.holderStopped, .holderBusy, .namespaceDeleted, .namespaceNotFound]
         do {
             return try await onThread(body)
-        } catch let error as SpaceError where error.code == .holderStopped || error.code == .holderBusy {
+        } catch let error as SpaceError where passing.contains(error.code) {
             throw Leaving.again("the replica: \(error.reason)")
         } catch let error as SpaceError {
             throw Leaving.stopped("the replica: \(error.reason)")
@@ -401,7 +414,7 @@ package actor LiveNamespace {
     private func lookNowAndThen() async throws {
         while true {
             try await Task.sleep(for: settings.lookInterval)
-            let (seenHead, seenRevision) = (watchedHead, watchedRevision)
+            let (seenHead, seenRevision, least) = (watchedHead, watchedRevision, max(lookedHead, applied))
             let outcome: StoreOutcome
             do {
                 outcome = try await store.transact(
@@ -412,7 +425,9 @@ package actor LiveNamespace {
             if outcome.revision < seenRevision { throw Leaving.again("the store was set back") }
             let life = outcome.readings[0].first.flatMap { try? NumberValue(decoding: $0.value).number }
             if life != keys.life.number { throw Leaving.gone }
-            let head = outcome.readings[1].first.flatMap { try? NumberValue(decoding: $0.value).number } ?? 0
+            guard let head = outcome.readings[1].first.flatMap({ try? NumberValue(decoding: $0.value).number }),
+                head >= least
+            else { throw Leaving.again("the head of the log is missing in the store, or lower than it was") }
             // The watch had the whole interval before this for what was there at its beginning.
             if lookedHead > seenHead { throw Leaving.again("the watch is silent") }
             lookedHead = head

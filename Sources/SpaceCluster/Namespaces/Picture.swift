@@ -50,12 +50,16 @@ struct Picture {
             return found
         }
         do throws(ValueError) {
+            head = try rows[1].first.map { row throws(ValueError) in try NumberValue(decoding: row.value).number }
+        } catch {
+            throw .stopped("the head of the log in the store \(error.told)")
+        }
+        do throws(ValueError) {
             revision = outcome.revision
             isSameLife =
                 try rows[0].first.map { row throws(ValueError) in
                     try NumberValue(decoding: row.value).number == keys.life.number
                 } ?? false
-            head = try rows[1].first.map { row throws(ValueError) in try NumberValue(decoding: row.value).number }
             pen = rows[2].first
             manifest = try rows[3].first.map { row throws(ValueError) in
                 try ManifestValue(decoding: row.value, of: keys.life)
@@ -74,9 +78,21 @@ struct Picture {
         }
     }
 
+    /// What in the store can't be, whatever a replica has; `nil` if nothing is seen.
+    ///
+    /// The keys are put together, so one that lacks or does not fit was changed by another program. A replica that went by
+    /// it would throw away good entries.
+    var damage: String? {
+        guard let head else { return "the head of the log is missing in the store" }
+        guard let base = manifest?.position.entry, base > head else { return nil }
+        return "the head of the log in the store is entry \(head), and its base goes up to entry \(base)"
+    }
+
     /// How a replica stands to the log.
     enum Fit {
         case fits
+        /// The log has not what its head promises, and no base has it.
+        case isOfDamagedLog(String)
         /// The log does not have the entries behind the replica's last any more.
         case isBehindTheLog
         /// The replica has what the log has not.
@@ -86,7 +102,13 @@ struct Picture {
     /// Compares the log with a replica's position, by the identity of its last entry, not by its number alone.
     func fit(_ position: ReplicaPosition, _ replica: any Replica) -> Fit {
         let head = head ?? 0
+        let base = manifest?.position.entry ?? 0
         if position.entry > head {
+            if let entry = entries[0], replica.links(of: entry)?.behind == position.link {
+                return .isOfDamagedLog(
+                    "the head of the log in the store is entry \(head), and the log has entry \(position.entry)"
+                )
+            }
             return .isAnother("the replica goes up to entry \(position.entry), and the log up to \(head)")
         }
         let other = "entry \(position.entry) of the log is another one than the replica's"
@@ -97,12 +119,19 @@ struct Picture {
             return .isAnother(other)
         }
         if position.entry < head {
-            guard let next = entries[1] else { return .isBehindTheLog }
+            guard let next = entries[1] else {
+                guard position.entry < base else { return .isOfDamagedLog(lack(of: position.entry + 1)) }
+                return .isBehindTheLog
+            }
             guard replica.links(of: next)?.before == position.link else { return .isAnother(other) }
-        } else if entries[0] == nil, manifest?.position.entry != position.entry {
-            return .isBehindTheLog
+        } else if entries[0] == nil, position.entry != base {
+            return .isOfDamagedLog(lack(of: position.entry))
         }
         return .fits
+    }
+
+    private func lack(of entry: UInt64) -> String {
+        "the store has lost entry \(entry) of the log, or its head, which says entry \(head ?? 0), is too high"
     }
 }
 

@@ -93,6 +93,7 @@ final class RequestHandler: RequestAnswering {
         let name = caller.subject.withLock { $0?.name } ?? ""
         async let store = session?.storeState()
         async let members = session?.members()
+        async let aside = session?.copiesAside()
         async let namespaces = session?.reports(of: name.isEmpty ? nil : try? NamespaceName(name))
         return ClusterReport(
             machine: machine,
@@ -103,6 +104,7 @@ final class RequestHandler: RequestAnswering {
             trouble: session == nil ? why : nil,
             store: await store,
             members: await members,
+            aside: await aside,
             namespaces: await namespaces ?? []
         )
     }

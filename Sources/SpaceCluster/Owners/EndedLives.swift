@@ -31,6 +31,9 @@ final class EndedLives: Sendable {
     /// What was set aside, in words.
     var events: [String] { state.withLock { $0.events } }
 
+    /// Notes what was set aside, and why.
+    func tell(_ event: String) { state.withLock { $0.events.append(event) } }
+
     /// What a transaction that deletes a namespace puts.
     func note(_ keys: NamespaceKeys) async throws(StoreError) -> StoreOperation {
         .put(keys.gone, NumberValue(keys.life.number).encoded, try await lease())
@@ -67,6 +70,6 @@ final class EndedLives: Sendable {
             return nil
         }
         guard let place else { return }
-        state.withLock { $0.events.append("the store has lost the namespace \(name); it was set aside: \(place)") }
+        tell("the store has lost the namespace \(name); it was set aside: \(place)")
     }
 }

@@ -238,8 +238,13 @@ extension Appender {
             }
             if last.counter == made.id.counter { return .done }
         }
-        if outcome.readings[3].first?.modified != made.pen { return .refused("the pen has changed meanwhile") }
         let head = outcome.readings[1].first.flatMap { try? NumberValue(decoding: $0.value).number }
+        if outcome.readings[3].first?.modified != made.pen {
+            guard let head, head >= made.behind else {
+                return .unavailable("the head of the log is missing in the store, damaged, or lower than it was")
+            }
+            return .refused("the pen has changed meanwhile")
+        }
         if let head, head > made.behind { return .refused("another machine was faster") }
         return nil
     }

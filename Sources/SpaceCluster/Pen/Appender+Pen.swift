@@ -107,6 +107,8 @@ extension Appender {
         let what =
             if commit != nil {
                 "the outcome of this machine's last commit is not known yet"
+            } else if pen.holder?.member == PenView.Holder.nobody {
+                "the pen in the store is damaged"
             } else if let holder = pen.holder {
                 "member \(holder.member) did not hand over the pen in time"
             } else {
@@ -157,7 +159,8 @@ extension Appender {
     // MARK: The driver
 
     private enum Step {
-        case fetch(Identity)
+        /// `damaged` is the revision of a pen that is nobody's; 0: there is none.
+        case fetch(Identity, damaged: Int64)
         case ask(Identity, PenView.Holder)
         case handOver(PenView.Holder, to: UInt32, StoreRow)
         case giveUp(PenView.Holder)
@@ -172,7 +175,7 @@ extension Appender {
         while !Task.isCancelled {
             do {
                 switch nextStep() {
-                case .fetch(let me): try await fetch(me)
+                case .fetch(let me, let damaged): try await fetch(me, at: damaged)
                 case .ask(let me, let holder): try await ask(me, holder)
                 case .handOver(let holder, let member, let want): try await handOver(holder, to: member, want)
                 case .giveUp(let holder): try await giveUp(holder)
@@ -202,7 +205,8 @@ extension Appender {
         guard let holder = pen.holder, holder.member == me.number else {
             endTurn()
             let isWanted = waiting > 0 || isLate
-            guard let holder = pen.holder else { return isWanted ? .fetch(me) : .wait(nil) }
+            guard let holder = pen.holder else { return isWanted ? .fetch(me, damaged: 0) : .wait(nil) }
+            if holder.member == PenView.Holder.nobody, isLate { return .fetch(me, damaged: holder.modified) }
             if isWanted, !pen.asks(me.number) { return .ask(me, holder) }
             return holder == given ? takeBack(holder) : .wait(nil)
         }
@@ -242,10 +246,10 @@ extension Appender {
     private var penKey: String { keys.key(.pen) }
     private var penAndHead: [StoreOperation] { [.read(.key(penKey)), .read(.key(keys.key(.head)))] }
 
-    private func fetch(_ me: Identity) async throws(StoreError) {
+    private func fetch(_ me: Identity, at revision: Int64) async throws(StoreError) {
         let outcome = try await store.transact(
             StoreTransaction(
-                if: [.modified(penKey, 0)],
+                if: [.modified(penKey, revision)],
                 then: [
                     .put(penKey, NumberValue(me.number).encoded, me.lease),
                     .delete(.key(keys.key(.want(me.number)))),

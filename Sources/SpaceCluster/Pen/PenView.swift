@@ -11,6 +11,9 @@ package struct PenView: Sendable {
         package let member: UInt32
         package let modified: Int64
 
+        /// Stands for the member if the key's value names none: the pen is taken until a process has waited in vain.
+        package static let nobody: UInt32 = 0
+
         package init(member: UInt32, modified: Int64) {
             self.member = member
             self.modified = modified
@@ -36,9 +39,12 @@ package struct PenView: Sendable {
 
     /// Learns of the pen's key as it was read at a revision.
     package mutating func learn(_ row: StoreRow?, at revision: Int64) {
-        // A value that does not decode names a member that can't exist: the pen is taken.
-        let member = row.map { (try? NumberValue(decoding: $0.value).member) ?? 0 }
-        learn(row.flatMap { row in member.map { Holder(member: $0, modified: row.modified) } }, at: revision)
+        let holder = row.map { row in
+            // A key without a lease would outlive its member, so it is nobody's.
+            let member = row.lease == .none ? nil : try? NumberValue(decoding: row.value).member
+            return Holder(member: member ?? Holder.nobody, modified: row.modified)
+        }
+        learn(holder, at: revision)
     }
 
     package func asks(_ member: UInt32) -> Bool { wants[member] != nil }

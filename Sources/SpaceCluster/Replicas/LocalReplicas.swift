@@ -23,6 +23,17 @@ package struct LocalReplicas: ReplicaRoot {
         return names
     }
 
+    package func copiesAside() throws(SpaceError) -> [String] {
+        let place = "\(path)/\(Self.asideFolder)"
+        do throws(Errno) {
+            let folder = try OwnedDescriptor.directory(FilePath(place))
+            return try Directory.list(folder.raw).sorted().map { "\(place)/\($0)" }
+        } catch {
+            guard error != .noSuchFileOrDirectory else { return [] }
+            throw SpaceError(error, subject: place.quotedForPeople)
+        }
+    }
+
     package func replica(named name: String) throws(SpaceError) -> (any Replica)? {
         guard try isReplica(name) else { return nil }
         do throws(SpaceError) {

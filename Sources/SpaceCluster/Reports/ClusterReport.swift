@@ -63,6 +63,8 @@ package struct ClusterReport: Codable, Equatable, Sendable {
     package let store: StoreState?
     /// The members of now; `nil` if the store does not answer.
     package let members: [Member]?
+    /// The replicas that were set aside, and where they are; `nil` while this machine is no member.
+    package let aside: [String]?
     package let namespaces: [Namespace]
 
     /// Reads a report that a daemon has sent.
@@ -85,6 +87,7 @@ package struct ClusterReport: Codable, Equatable, Sendable {
         trouble: String?,
         store: StoreState?,
         members: [Member]?,
+        aside: [String]?,
         namespaces: [Namespace]
     ) {
         self.machine = machine
@@ -95,6 +98,7 @@ package struct ClusterReport: Codable, Equatable, Sendable {
         self.trouble = trouble
         self.store = store
         self.members = members
+        self.aside = aside
         self.namespaces = namespaces
     }
 

@@ -106,7 +106,8 @@ struct JoinCommand: ParsableCommand {
         if let lease { settings.leaseSeconds = Int(lease.duration.components.seconds) }
         if let grace { settings.setGrace(grace.duration) }
         let machine = name ?? Self.hostName
-        let connect = try connector()
+        let connector = try connector()
+        defer { connector.end() }
         let daemon = try SpaceError.attempt(Self.task, on: nil) { () throws(SpaceError) in
             try ClusterDaemon(
                 root: LocalReplicas(root),
@@ -114,7 +115,7 @@ struct JoinCommand: ParsableCommand {
                 prefix: prefix,
                 space: space,
                 settings: settings,
-                makeStore: { try ReconnectingStore(connect) }
+                makeStore: { try ReconnectingStore { try connector.connect() } }
             )
         }
         let ending = try Ending()
@@ -192,14 +193,8 @@ struct JoinCommand: ParsableCommand {
     }
 
     /// What connects to the store, anew each time that the connection has ended.
-    private func connector() throws -> @Sendable () throws -> RemoteStore {
-        if let store {
-            return {
-                let socket = try LocalSocket.connected(store).release()
-                return try RemoteStore(input: socket, output: socket)
-            }
-        }
-        let program = try Self.program.path()
+    private func connector() throws -> StoreConnector {
+        if let store { return .socket(store) }
         var words: [String] = []
         func add(_ option: String, _ value: String?) {
             if let value { words += [option, value] }
@@ -210,38 +205,7 @@ struct JoinCommand: ParsableCommand {
         add("--ca", ca)
         add("--user", user)
         add("--password-file", passwordFile)
-        let arguments = words
-        let last = Mutex<StoreProcess?>(nil)
-        let lastWords = Mutex("")
-        return {
-            if let old = last.withLock({ $0.take() }) {
-                // It may hang.
-                let status = old.end()
-                let words = old.lastWords
-                // sysexits.h: 64 is a wrong argument, 66 a file that can't be read.
-                if status == 64 || status == 66 {
-                    throw SpaceError(
-                        .invalidArgument,
-                        reason: words.isEmpty ? "space-etcd can't work with these arguments" : words,
-                        advice: "look at: space help join"
-                    )
-                }
-                // What it said before it ended otherwise, each time that this changes.
-                let isNew = lastWords.withLock { last in
-                    defer { last = words }
-                    return last != words
-                }
-                if isNew, !words.isEmpty, Messages.hasRoom(STDERR_FILENO) { Messages.print("space: \(words)") }
-            }
-            let process: StoreProcess
-            do throws(Errno) { process = try StoreProcess(program, arguments) } catch {
-                throw StoreError.unavailable(
-                    "the program \(PeopleText.escaped(program)) can't be started: \(error.told)"
-                )
-            }
-            last.withLock { $0 = process }
-            return process.store
-        }
+        return .program(try Self.program.path(), words)
     }
 
     /// The end of the daemon's task, for which the command's thread waits as it does for signals.

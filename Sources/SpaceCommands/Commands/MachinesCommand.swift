@@ -43,6 +43,7 @@ struct MachinesCommand: ParsableCommand {
         cluster.add("trouble", report.trouble)
         cluster.add("store", report.store?.version)
         cluster.add("store_troubles", report.store?.troubles ?? [])
+        cluster.add("set_aside", report.aside ?? [])
         let machines = (report.members ?? []).map { member in
             var machine = JSONObject()
             machine.add("kind", "machine")
@@ -64,7 +65,7 @@ struct MachinesCommand: ParsableCommand {
         let since = report.since.map { "answers since \(PeopleText.moment($0)) (\(PeopleText.relative($0, to: now)))" }
         let store = report.store.map { "version \($0.version), " } ?? ""
         let troubles =
-            [report.trouble].compactMap(\.self) + (report.store?.troubles ?? [])
+            [report.trouble].compactMap(\.self) + (report.store?.troubles ?? []) + (report.aside ?? [])
             + report.namespaces.flatMap { namespace in namespace.troubles.map { "\(namespace.name): \($0)" } }
         var lines = PeopleText.table(
             [

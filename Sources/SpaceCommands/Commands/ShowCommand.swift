@@ -50,7 +50,7 @@ struct ShowCommand: ParsableCommand {
         let access = try NamespaceAccess(common, namespace)
         let status = try access.use { try $0.status() }
         let replication = status.isReplicated ? ReplicationReport(of: namespace, in: access.space) : nil
-        let report = StatusReport(status: status, replication: replication)
+        let report = StatusReport(status: status, replication: replication, isDaemonAsked: true)
         let waits = WaitReport(report.graph)
         let lines =
             if json {

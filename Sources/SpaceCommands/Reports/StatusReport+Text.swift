@@ -47,11 +47,14 @@ extension StatusReport {
             let entry = "\(log.path.quotedForPeople), entry \(log.entry)"
             return log.isFollowed ? ["standby of", entry] : ["log", entry]
         }
+        let silence =
+            isDaemonAsked
+            ? "; the daemon of this machine does not answer, or takes no part: look with space machines" : ""
         let replica =
             status.isReplicated
             ? [["shared by", status.machines.joined(separator: ", ")]]
                 + (replication?.rows(now: now) ?? [
-                    ["log", "entry \(status.entry) here; no daemon of this machine answers"]
+                    ["log", "entry \(status.entry) here\(silence)"]
                 ])
             : []
         var lines = PeopleText.table(

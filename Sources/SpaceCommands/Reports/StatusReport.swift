@@ -8,10 +8,13 @@ struct StatusReport {
     let graph: WaitGraph
     /// How the namespace stands to its machines' log; `nil` if it has none, or if that is not known or not asked for.
     let replication: ReplicationReport?
+    /// Whether the daemon of the root was asked for it.
+    let isDaemonAsked: Bool
 
-    init(status: NamespaceStatus, replication: ReplicationReport? = nil) {
+    init(status: NamespaceStatus, replication: ReplicationReport? = nil, isDaemonAsked: Bool = false) {
         self.status = status
         self.replication = replication
+        self.isDaemonAsked = isDaemonAsked
         graph = WaitGraph(status.waits)
     }
 

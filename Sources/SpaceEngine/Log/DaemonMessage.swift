@@ -21,8 +21,8 @@ package enum DaemonRequest: Equatable, Sendable {
     case head
     /// Says that a process of this root is about to own the namespace. Answers: `done`, `gone`, `unavailable`.
     case own
-    /// Makes the namespace one of all machines (`life` is ignored in its `hello`). Answers: `done`, `refused`,
-    /// `unavailable`.
+    /// Makes the namespace one of all machines (`life` is ignored in its `hello`). Answers: `done`, `taken`, `refused`,
+    /// `unavailable`, `unknown`.
     case replicate
     /// Deletes the namespace on all machines. Answers: `done`, `gone`, `unavailable`.
     case delete
@@ -66,6 +66,8 @@ package enum DaemonAnswer: Equatable, Sendable {
     /// This machine does not take part yet, or no more, and is about to; nothing was done.
     case joining(String)
     case result(SentResult)
+    /// The machines share another namespace of this name.
+    case taken
 }
 
 // MARK: Bytes
@@ -162,6 +164,7 @@ extension DaemonAnswer {
         case .report(let json): text(10, json)
         case .joining(let why): text(11, why)
         case .result(let result): message(12) { result.encode(into: &$0) }
+        case .taken: message(13) { _ in }
         }
     }
 
@@ -193,6 +196,7 @@ extension DaemonAnswer {
         case 10: guard let json = text() else { return nil }; self = .report(json)
         case 11: guard let why = text() else { return nil }; self = .joining(why)
         case 12: guard let result = SentResult(bytes[1...]) else { return nil }; self = .result(result)
+        case 13 where bytes.count == 1: self = .taken
         default: return nil
         }
     }

@@ -80,7 +80,12 @@ package enum DaemonSocket {
             guard let request else { return welcome }
             return try exchange(request, over: socket, until: deadline)
         } catch {
-            throw request == .report ? .noAnswer(root, error) : .noDaemon(root, error)
+            switch request {
+            case .report: throw .noAnswer(root, error)
+            // The namespace is none of several machines yet, or not even made.
+            case .replicate, nil: throw .noDaemon(root, error, isShared: false)
+            default: throw .noDaemon(root, error)
+            }
         }
     }
 }
@@ -128,11 +133,11 @@ extension SpaceError {
     }
 
     /// The error of a change if the daemon of a root can't be reached.
-    static func noDaemon(_ root: SpaceRoot, _ error: Errno) -> SpaceError {
+    static func noDaemon(_ root: SpaceRoot, _ error: Errno, isShared: Bool = true) -> SpaceError {
         let (reason, advice) = daemonTrouble(root, error)
         return SpaceError(
             .clusterUnavailable,
-            reason: "several machines share it, and \(reason); nothing was changed",
+            reason: "\(isShared ? "several machines share it, and " : "")\(reason); nothing was changed",
             advice: advice
         )
     }

@@ -27,6 +27,7 @@ extension Namespace {
         try attempt("log the commits") { (core) throws(SpaceError) in
             if let known = try core.logPath() {
                 if try core.isStandby { throw .standby(of: known) }
+                guard try !core.isLoggedByDaemon else { throw .loggedByMachines }
                 throw .incompatible(
                     "its log is \(known.quotedForPeople) already",
                     advice: "end that first, with --no-log"
@@ -57,13 +58,15 @@ extension Namespace {
 
     /// Ends the log of the commits; its file stays.
     ///
-    /// - Throws: `misuse` if commits are not logged; `incompatible` if the namespace is a standby.
+    /// - Throws: `misuse` if commits are not logged; `incompatible` if the namespace is a standby, or several machines
+    ///   share it.
     package func endLog() throws(SpaceError) {
         try attempt("end the log") { (core) throws(SpaceError) in
             guard let known = try core.logPath() else {
                 throw .misuse("its commits are not logged", advice: "begin with --each-commit")
             }
             if try core.isStandby { throw .standby(of: known) }
+            guard try !core.isLoggedByDaemon else { throw .loggedByMachines }
             try core.engine.endLog()
         }
     }
@@ -75,7 +78,24 @@ extension LogBeginning {
     }
 }
 
+extension SpaceError {
+    /// The error for a log of its own, of a namespace that several machines share.
+    fileprivate static var loggedByMachines: SpaceError {
+        .incompatible(
+            "several machines share it, and its log is theirs",
+            advice: "make a copy that is this machine's alone, and log that: space dump NS | space load COPY"
+        )
+    }
+}
+
 extension NamespaceCore {
+    /// Whether the commits are logged by the daemon of several machines.
+    fileprivate var isLoggedByDaemon: Bool {
+        get throws(SpaceError) {
+            try read { (snapshot) throws(SpaceError) in try snapshot.mainLog.getValid(.log)?.isOfDaemon ?? false }
+        }
+    }
+
     /// The path of the log that the namespace has or follows; `nil` if there is none.
     func logPath() throws(SpaceError) -> String? {
         try read { (snapshot) throws(SpaceError) in

@@ -20,17 +20,11 @@ extension Namespace {
     public func replicate() throws(SpaceError) {
         try attempt("replicate the namespace") { (core) throws(SpaceError) in
             try core.checkUsable()
-            guard !isReplicated else { return }
-            switch try core.askDaemon(.replicate, patience: .seconds(60)) {
-            case .done: return
-            case .refused(let why):
-                throw .incompatible(
-                    why,
-                    advice: "look at both with space show, and at the machines with space machines"
-                )
-            case .unavailable(let why), .unknown(let why): throw .clusterUnavailable(why)
-            default: throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
-            }
+            guard try !core.replicate() else { return }
+            throw .incompatible(
+                "the machines share another namespace of this name",
+                advice: "choose another name, or look at the other one on another machine, and delete one of the two"
+            )
         }
     }
 
@@ -67,6 +61,20 @@ extension Namespace {
 }
 
 extension NamespaceCore {
+    /// Makes the namespace one that several machines share, unless it is.
+    ///
+    /// - Returns: `false` if they share another one of this name; this one stays this root's alone.
+    fileprivate func replicate() throws(SpaceError) -> Bool {
+        guard !control.staying.isReplica else { return true }
+        switch try askDaemon(.replicate, patience: .seconds(60)) {
+        case .done: return true
+        case .taken: return false
+        case .refused(let why): throw .incompatible(why, advice: "look with space show, and with space machines")
+        case .unavailable(let why), .unknown(let why): throw .clusterUnavailable(why)
+        default: throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+        }
+    }
+
     /// Asks this root's daemon something about the namespace.
     func askDaemon(_ request: DaemonRequest, patience: Duration) throws(SpaceError) -> DaemonAnswer {
         try DaemonSocket.ask(
@@ -131,30 +139,69 @@ extension Space {
         var local = options
         local.isReplicated = false
         do throws(SpaceError) {
-            let namespace = try open(name, owner: owner, creates: false, options: local)
-            guard !namespace.isReplicated else { return namespace }
-            try? namespace.leave()
-            throw .incompatible(
-                "it exists, and is this machine's alone",
-                advice: "make it one of all machines with: space replicate \(name)"
-            )
+            return try openShared(name, owner: owner, options: local)
         } catch  where error.code == .namespaceNotFound && creates {
-            // Nothing is made if there is no daemon, or it does not reach the cluster.
-            let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
-            if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
-            let namespace = try open(name, owner: owner, creates: true, options: local)
-            do throws(SpaceError) {
-                try namespace.replicate()
-                try namespace.core.announceOwner()
-                return namespace
-            } catch {
-                try? namespace.leave()
-                try? delete(name)
-                throw error
-            }
+            if let made = try makeShared(name, owner: owner, options: local) { return made }
         } catch {
             throw error
         }
+        // Another machine has made it at the same time, and it is about to come here.
+        let deadline = MonotonicInstant.now.advanced(by: timeout)
+        while true {
+            do throws(SpaceError) {
+                return try openShared(name, owner: owner, options: local)
+            } catch  where error.code == .namespaceNotFound && !deadline.hasPassed {
+                _ = poll(nil, 0, 10)
+            } catch  where error.code == .namespaceNotFound {
+                throw .clusterUnavailable("another machine has made it at this moment, and it has not come here yet")
+            } catch {
+                throw error
+            }
+        }
+    }
+
+    private func openShared(
+        _ name: String,
+        owner: OwnerRequest,
+        options: NamespaceOptions
+    ) throws(SpaceError) -> Namespace {
+        let namespace = try open(name, owner: owner, creates: false, options: options)
+        guard !namespace.isReplicated else { return namespace }
+        try? namespace.leave()
+        throw .incompatible(
+            "it exists, and is this machine's alone",
+            advice: "make it one of all machines with: space replicate \(name)"
+        )
+    }
+
+    /// Makes a namespace, and makes it one that several machines share.
+    ///
+    /// - Returns: `nil` if another machine was faster.
+    private func makeShared(
+        _ name: String,
+        owner: OwnerRequest,
+        options: NamespaceOptions
+    ) throws(SpaceError) -> Namespace? {
+        // Nothing is made if there is no daemon, or it does not reach the cluster.
+        let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
+        if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
+        let namespace = try open(name, owner: owner, creates: true, options: options)
+        let isMade: Bool
+        do throws(SpaceError) {
+            isMade = try namespace.core.replicate()
+            if isMade { try namespace.core.announceOwner() }
+        } catch {
+            try? namespace.leave()
+            try? delete(name)
+            throw error
+        }
+        if isMade { return namespace }
+        let life = namespace.life
+        try? namespace.leave()
+        // Only the one that was made here: the other one may have come meanwhile.
+        let remover = NamespaceRemover(root: folder, timeout: timeout)
+        _ = try remover.delete(try NamespaceName(name), of: life, host: try .current())
+        return nil
     }
 
     /// Deletes a namespace on all machines.

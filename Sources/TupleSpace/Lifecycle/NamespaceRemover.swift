@@ -49,13 +49,28 @@ package struct NamespaceRemover {
     /// A folder that contains any file that no namespace has is refused, and so is a folder that is not a namespace's:
     /// its files may be the only copy of something. One exception: in a folder that a group shares, and whose control
     /// file is intact, a group member's file does not prevent the deletion.
-    package func delete(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+    ///
+    /// - Parameters:
+    ///   - name: The namespace.
+    ///   - life: The only life of the name that is deleted; `nil`: any.
+    ///   - host: This machine.
+    /// - Returns: `stays` if the name has another life than the one that is meant.
+    /// - Throws: `namespaceNotFound`, `incompatible`, `holderStopped`, `holderBusy`.
+    package func delete(
+        _ name: NamespaceName,
+        of life: NamespaceLife? = nil,
+        host: HostIdentity
+    ) throws(SpaceError) -> Verdict {
         try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
-            try deleteEvenIfOwned(name, host: host)
+            try deleteEvenIfOwned(name, life, host: host)
         }
     }
 
-    private func deleteEvenIfOwned(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
+    private func deleteEvenIfOwned(
+        _ name: NamespaceName,
+        _ life: NamespaceLife?,
+        host: HostIdentity
+    ) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
         else { return .vanished }
@@ -72,6 +87,7 @@ package struct NamespaceRemover {
             // No process with this library can use it. A process that has it open notices once its folder is gone.
             control = nil
         }
+        if let life, control?.header.life != life { return .stays }
         if control == nil || !folder.isShared { try checkContents(folder, rootFolder) }
         guard let control else {
             guard folder.isInPlace(in: rootFolder) else { return .vanished }

@@ -19,6 +19,17 @@ struct EtcdSecurity: Sendable {
         }
     }
 
+    /// A password is a file's first line.
+    static func password(_ path: String) throws(Failure) -> String {
+        let bytes = try bytes(path, "--password-file")
+        var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
+        if line.last == UInt8(ascii: "\r") { line.removeLast() }
+        guard !line.isEmpty, let password = String(validating: line, as: UTF8.self) else {
+            throw Failure(Failure.noInput, "--password-file \(path): its first line is no password")
+        }
+        return password
+    }
+
     /// A file's bytes.
     static func bytes(_ path: String, _ option: String) throws(Failure) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
@@ -34,7 +45,7 @@ struct EtcdSecurity: Sendable {
             }
             bytes += buffer[..<count]
             guard bytes.count <= 1 << 20 else {
-                throw Failure(Failure.noInput, "\(option) \(path): the file is larger than 1 MiB; name a PEM file")
+                throw Failure(Failure.noInput, "\(option) \(path): the file is larger than 1 MiB: another one is meant")
             }
         }
         throw Failure(Failure.noInput, "\(option) \(path): \(String(cString: strerror(errno)))")

@@ -24,21 +24,12 @@ final class EtcdStore: Store {
         }
         var user: EtcdToken.User?
         if let name = options.user, let path = options.passwordFile {
-            user = EtcdToken.User(name: name, password: try Self.password(path))
+            // A file that can't be used is told before anything is asked.
+            _ = try EtcdSecurity.password(path)
+            user = EtcdToken.User(name: name, passwordFile: path)
         }
         members = EtcdMembers(all, user: user)
         watches = EtcdWatches(members)
-    }
-
-    /// A password is a file's first line.
-    private static func password(_ path: String) throws(Failure) -> String {
-        let bytes = try EtcdSecurity.bytes(path, "--password-file")
-        var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
-        if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        guard !line.isEmpty, let password = String(validating: line, as: UTF8.self) else {
-            throw Failure(Failure.noInput, "--password-file \(path): its first line is no password")
-        }
-        return password
     }
 
     func read(_ range: StoreRange, limit: Int?, keysOnly: Bool) async throws(StoreError) -> StoreReading {

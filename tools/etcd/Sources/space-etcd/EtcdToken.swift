@@ -8,10 +8,10 @@ import Synchronization
 /// takes a tenth of a second to check a password. etcd's simple tokens end after some minutes without use, on each member
 /// for itself, so a call may find the token bad at any time; it then forgets it, and fetches another.
 final class EtcdToken: Sendable {
-    /// A user with the password.
+    /// A user, and the file with the password, which is read each time: it may be changed while this program runs.
     struct User: Sendable {
         let name: String
-        let password: String
+        let passwordFile: String
     }
 
     private enum State {
@@ -55,9 +55,11 @@ final class EtcdToken: Sendable {
     private func fetch(_ user: User, from member: EtcdMember) async -> Result<String?, EtcdFailure> {
         var request = EtcdAuthenticateRequest()
         request.name = user.name
-        request.password = user.password
         let result: Result<String?, EtcdFailure>
         do throws(EtcdFailure) {
+            do throws(Failure) { request.password = try EtcdSecurity.password(user.passwordFile) } catch {
+                throw EtcdFailure(.refused, error.message, isMembersOwn: false)
+            }
             let answer = try await member.call(
                 EtcdMethods.authenticate,
                 request,

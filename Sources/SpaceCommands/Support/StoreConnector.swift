@@ -1,0 +1,77 @@
+import ClusterStore
+import ClusterStoreRemote
+import Glibc
+import SharedSpace
+import SpaceSystem
+import Synchronization
+import SystemPackage
+
+/// How `space join` is connected with its store: each call of ``connect()`` makes another connection.
+///
+/// A program that has ended, or hangs, is replaced by another one. What it has said of its end is in the errors of calls;
+/// people are told of it if it was no error of its arguments or files, each time that it is something else than before.
+final class StoreConnector: Sendable {
+    private enum Way {
+        case socket(String)
+        case program(String, [String])
+    }
+
+    private struct State {
+        var process: StoreProcess?
+        var toldWords = ""
+    }
+
+    private let way: Way
+    private let state = Mutex(State())
+
+    private init(_ way: Way) { self.way = way }
+
+    /// Connects to a store's Unix socket.
+    static func socket(_ path: String) -> StoreConnector { StoreConnector(.socket(path)) }
+
+    /// Starts a program that connects with the store.
+    static func program(_ path: String, _ arguments: [String]) -> StoreConnector {
+        StoreConnector(.program(path, arguments))
+    }
+
+    /// Connects.
+    ///
+    /// - Throws: `SpaceError` if the program has just ended because of its arguments or their files; a later call tries
+    ///   again. `StoreError` if it can't be started, and the errors of connect(2).
+    func connect() throws -> RemoteStore {
+        switch way {
+        case .socket(let path):
+            let socket = try LocalSocket.connected(path).release()
+            return try RemoteStore(input: socket, output: socket)
+        case .program(let path, let arguments):
+            if let old = state.withLock({ $0.process.take() }) { try endAndTell(old) }
+            let process: StoreProcess
+            do throws(Errno) { process = try StoreProcess(path, arguments) } catch {
+                throw StoreError.unavailable("the program \(PeopleText.escaped(path)) can't be started: \(error.told)")
+            }
+            state.withLock { $0.process = process }
+            return process.store
+        }
+    }
+
+    /// Ends the program, also one that is stopped.
+    func end() { state.withLock { $0.process.take() }?.end() }
+
+    private func endAndTell(_ process: StoreProcess) throws(SpaceError) {
+        let status = process.end()
+        let words = process.lastWords
+        // sysexits.h: 64 is a wrong argument, 66 a file that can't be read.
+        if status == 64 || status == 66 {
+            throw SpaceError(
+                .invalidArgument,
+                reason: words.isEmpty ? "space-etcd can't work with these arguments" : words,
+                advice: "look at: space help join"
+            )
+        }
+        let isNew = state.withLock { state in
+            defer { state.toldWords = words }
+            return state.toldWords != words
+        }
+        if isNew, !words.isEmpty, Messages.hasRoom(STDERR_FILENO) { Messages.print("space: \(words)") }
+    }
+}
