@@ -31,6 +31,23 @@ struct MemberTests {
         #expect(try eventually { try n[0].status().machines == ["m0"] })
     }
 
+    /// A watcher whose machine becomes another member misses nothing of what was written meanwhile.
+    @Test func aWatcherOutlivesItsMember() throws {
+        let n = try cluster.namespaces()
+        let watcher = try cluster[1].runner.start("space", ["watch", "n", "--max", "20"])
+        #expect(try watcher.readLine()?.contains("\"ready\"") == true)
+        try watcher.stop()
+        for number in 0..<10 { try n[0].write("job", number) }
+        try cluster.end(1, by: SIGKILL)
+        // A machine that takes part no more is the sign that its member's registrations were looked at.
+        #expect(try eventually { try n[0].status().machines.count == 1 })
+        for number in 10..<20 { #expect(try eventually { errorCode { try n[0].write("job", number) } == nil }) }
+        try cluster.start(1)
+        watcher.signal(SIGCONT)
+        let lines = try watcher.finish().lines
+        #expect(lines.count == 21 && lines.dropFirst().allSatisfy { $0.contains("\"job\"") }, "\(lines)")
+    }
+
     /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the
     /// tuple in its place.
     @Test func aDeathReturnsClaimsInOneEntry() throws {

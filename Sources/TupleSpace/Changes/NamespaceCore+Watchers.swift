@@ -1,4 +1,5 @@
 import SpaceSystem
+import Synchronization
 import TupleCoding
 
 extension WriteScope {
@@ -155,30 +156,46 @@ extension NamespaceCore {
     /// Drops the registrations of dead sessions.
     ///
     /// After a failure, the next tick, opener or writer (once in 4,096 changes) tries again.
+    ///
+    /// A session whose member has ended may live: its machine may be about to become another member. Its registration
+    /// stays for a while, so that the journal has what the session has not seen when it registers again.
     package func dropWatchersOfTheDead(timeout: Duration? = nil) {
         var isDead: [UInt64: Bool] = [0: false, session.number: false]
-        dropWatchers(timeout: timeout) { session in
-            let dead = isDead[session] ?? !isAlive(session: session)
-            isDead[session] = dead
-            return dead
+        dropWatchers(timeout: timeout) { row in
+            let dead = isDead[row.session] ?? !isAlive(session: row.session)
+            isDead[row.session] = dead
+            return dead && (!row.subscription.isEmpty || !mayRegisterAgain(row.session))
+        }
+    }
+
+    private static let returnPatience = Duration.seconds(30)
+
+    /// Whether a session that counts as dead may register again, because only its member has ended, and not long ago.
+    private func mayRegisterAgain(_ session: UInt64) -> Bool {
+        guard hasEnded(session: session) else { return false }
+        return departures.withLock { departures in
+            let seen = departures[session] ?? .now
+            let mayReturn = !seen.advanced(by: Self.returnPatience).hasPassed
+            departures[session] = mayReturn ? seen : nil
+            return mayReturn
         }
     }
 
     /// Drops the registrations of this process, which is leaving.
     func dropOwnWatchers(timeout: Duration) {
-        dropWatchers(timeout: timeout) { $0 == session.number }
+        dropWatchers(timeout: timeout) { $0.session == session.number }
     }
 
     /// Ends every registration: after a reboot no session in a row lives any more, and session numbers start again.
-    func dropAllWatchers() { dropWatchers(timeout: nil) { $0 != 0 } }
+    func dropAllWatchers() { dropWatchers(timeout: nil) { $0.session != 0 } }
 
-    private func dropWatchers(timeout: Duration?, of hasEnded: (UInt64) -> Bool) {
+    private func dropWatchers(timeout: Duration?, of hasEnded: (WatcherRow) -> Bool) {
         let rows = try? read { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
             // The watchers of a standby are elsewhere.
             return counters.watchers == 0 || counters.followsLog ? [] : try snapshot.watchers()
         }
-        for (number, row) in rows ?? [] where hasEnded(row.session) {
+        for (number, row) in rows ?? [] where hasEnded(row) {
             let isSubscription = !row.subscription.isEmpty
             try? endWatcher(
                 number,

@@ -34,6 +34,8 @@ package final class NamespaceCore: ListeningNamespace {
     let sender: OperationSender
     /// How often the session has got another number.
     let renewals = Atomic<Int>(0)
+    /// When this process first saw that sessions' members have ended, for the registrations of their watchers.
+    let departures = Mutex<[UInt64: MonotonicInstant]>([:])
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
 
