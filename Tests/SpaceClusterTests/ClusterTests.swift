@@ -255,11 +255,11 @@ struct ClusterTests {
         }
     }
 
-    /// Two machines make the same namespace at once: one of them makes it, and both use it.
-    @Test func twoMachinesMakeOneNamespaceAtOnce() throws {
+    /// Several processes of two machines make the same namespace at once: one of them makes it, and all use it.
+    @Test func manyMakeOneNamespaceAtOnce() throws {
         for round in 0..<5 {
-            let makers = try cluster.machines.enumerated().map { number, machine in
-                try machine.runner.start(
+            let makers = try [0, 1, 0, 0, 1, 0].map { number in
+                try cluster[number].runner.start(
                     "space",
                     ["write", "at-once-\(round)", "--replicated", "--persistent", "[\(number)]"]
                 )
@@ -270,7 +270,7 @@ struct ClusterTests {
             }
             let n = try cluster.machines.map { try TestCluster.open("at-once-\(round)", in: $0) }
             try cluster.expectSame(n)
-            #expect(try n[0].count(matching: [.any]) == 2)
+            #expect(try n[0].count(matching: [.any]) == makers.count)
         }
     }
 

@@ -39,10 +39,17 @@ struct Founder: Sendable {
 
     private var marks: FoundingMarks { FoundingMarks(root: root.path) }
 
-    /// Makes a namespace replicated, on a thread that may wait.
-    func found(_ name: NamespaceName) -> Result<Void, Failure> {
+    /// Makes a namespace replicated, on a thread that may wait; nothing happens if it is.
+    ///
+    /// - Returns: Its life.
+    func found(_ name: NamespaceName) -> Result<NamespaceLife, Failure> {
         Result { () throws(Failure) in
-            guard try life(of: name) == nil else { throw .taken }
+            if let known = try life(of: name) {
+                let replica = try local { () throws(SpaceError) in try root.replica(named: name.text) }
+                defer { replica?.close() }
+                guard let life = replica?.life, life.number == known else { throw .taken }
+                return life
+            }
             let replica: any Replica
             do throws(SpaceError) {
                 try marks.add(name)
@@ -54,7 +61,12 @@ struct Founder: Sendable {
                 }
             } catch { throw .local(error) }
             try publish(replica, name)
+            return replica.life
         }
+    }
+
+    private func local<R>(_ body: () throws(SpaceError) -> R) throws(Failure) -> R {
+        do throws(SpaceError) { return try body() } catch { throw .local(error) }
     }
 
     /// Goes on where a killed daemon ended, on a thread that may wait.

@@ -46,9 +46,11 @@ final class ClusterSession: Sendable {
 
     var all: [LiveNamespace] { namespaces.withLock { Array($0.values) } }
 
-    /// Whether the store is known to have another life of a name, or none.
+    /// Whether the store is known to have another life of a name, or none; a name that is being made replicated may get
+    /// this one.
     func isGone(_ name: NamespaceName, _ life: UInt64) -> Bool {
-        lives.withLock { lives in lives.map { $0[name]?.number != life } ?? false }
+        guard !founding.withLock({ $0.contains(name) }) else { return false }
+        return lives.withLock { lives in lives.map { $0[name]?.number != life } ?? false }
     }
 
     /// Lives until a lease is lost or the task is cancelled.
@@ -80,20 +82,36 @@ final class ClusterSession: Sendable {
     /// Makes a namespace of this root one of all machines.
     func replicate(_ name: NamespaceName) async -> DaemonAnswer {
         let founder = founder
-        guard founding.withLock({ $0.insert(name).inserted }) else {
-            return .refused("another process makes this namespace replicated")
+        // Of several processes one is the first; the others find what it has made.
+        while true {
+            let seen = news.count
+            if founding.withLock({ $0.insert(name).inserted }) { break }
+            guard !Task.isCancelled else { return .unavailable("the process does not wait any more") }
+            await news.wait(after: seen)
         }
-        defer { _ = founding.withLock { $0.remove(name) } }
+        let result: Result<NamespaceLife, Founder.Failure>
         do {
-            switch try await onThread({ founder.found(name) }) {
-            case .success:
-                await waitUntilEntered(name)
-                return .done
-            case .failure(let failure): return failure.answer
-            }
+            result = try await onThread { founder.found(name) }
         } catch {
+            endFounding(of: name)
             return .unavailable("\(error)")
         }
+        switch result {
+        case .success(let life):
+            // The watch says so a moment later.
+            lives.withLock { $0?[name] = life }
+            endFounding(of: name)
+            await waitUntilEntered(name)
+            return .done
+        case .failure(let failure):
+            endFounding(of: name)
+            return failure.answer
+        }
+    }
+
+    private func endFounding(of name: NamespaceName) {
+        _ = founding.withLock { $0.remove(name) }
+        news.nudge()
     }
 
     /// Waits until this machine takes part in a namespace that it has founded.

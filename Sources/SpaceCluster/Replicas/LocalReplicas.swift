@@ -62,9 +62,18 @@ package struct LocalReplicas: ReplicaRoot {
             byteLimit: Int(clamping: header.byteLimit)
         )
         var failure: (any Error)?
+        var isBegun = false
         let namespace = try withoutActuallyEscaping(nextPart) { nextPart in
             let contents = InitialContents(from: header, isNewLife: false, isReplica: true) {
                 (core) throws(SpaceError) in
+                // The parts come once. They are asked for again if another namespace had the name meanwhile.
+                guard !isBegun else {
+                    throw .incompatible(
+                        "there was a namespace of this name in the root",
+                        advice: "nothing: it is tried again"
+                    )
+                }
+                isBegun = true
                 try Self.fill(core, base, clock: clock) { () throws(SpaceError) in
                     do {
                         return try nextPart()

@@ -12,7 +12,7 @@ package struct ClusterFolder: ~Copyable, Sendable {
     package static let name = ".cluster"
     package static let socket = "socket"
     private static let draft = "socket.new"
-    private static let lock = "lock"
+    private static let lock = DaemonSocket.lock
 
     private let directory: OwnedDescriptor
     private let lock: OwnedDescriptor
@@ -43,7 +43,8 @@ package struct ClusterFolder: ~Copyable, Sendable {
                 advice: "let the root's owner start the daemon, and chmod 700 the folder"
             )
         }
-        let lock = try openLock(in: directory.raw, info, shown)
+        let lock = try openLock(Self.lock, in: directory.raw, info, shown)
+        _ = try openLock(DaemonSocket.making, in: directory.raw, info, shown)
         guard try system(shown, { () throws(Errno) in try FileLock.tryExclusive(lock.raw) }) else {
             throw SpaceError(
                 .holderBusy,
@@ -55,16 +56,17 @@ package struct ClusterFolder: ~Copyable, Sendable {
     }
 
     private static func openLock(
+        _ name: String,
         in directory: CInt,
         _ info: FileInfo,
         _ shown: String
     ) throws(SpaceError) -> OwnedDescriptor {
         do throws(TrustedFolder.Refusal) {
-            return try TrustedFolder(directory, info).open(Self.lock, flags: O_RDWR | O_CREAT, mode: 0o600)
+            return try TrustedFolder(directory, info).open(name, flags: O_RDWR | O_CREAT, mode: 0o600)
         } catch {
             throw SpaceError(
                 .inputOutput,
-                reason: "the daemon's lock in \(shown) can't be opened: \(Self.told(error))",
+                reason: "the daemon's file \(name) in \(shown) can't be opened: \(Self.told(error))",
                 advice: "remove the file, if no daemon runs"
             )
         }

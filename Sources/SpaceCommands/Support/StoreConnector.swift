@@ -19,6 +19,10 @@ final class StoreConnector: Sendable {
     private struct State {
         var process: StoreProcess?
         var toldWords = ""
+        /// Whether a program has ever answered.
+        var hasWorked = false
+        /// Why none ever will.
+        var refusal: SpaceError?
     }
 
     private let way: Way
@@ -37,13 +41,14 @@ final class StoreConnector: Sendable {
     /// Connects.
     ///
     /// - Throws: `SpaceError` if the program has just ended because of its arguments or their files; a later call tries
-    ///   again. `StoreError` if it can't be started, and the errors of connect(2).
+    ///   again if it has ever worked with them. `StoreError` if it can't be started, and the errors of connect(2).
     func connect() throws -> RemoteStore {
         switch way {
         case .socket(let path):
             let socket = try LocalSocket.connected(path).release()
             return try RemoteStore(input: socket, output: socket)
         case .program(let path, let arguments):
+            if let refusal = state.withLock({ $0.refusal }) { throw refusal }
             if let old = state.withLock({ $0.process.take() }) { try endAndTell(old) }
             let process: StoreProcess
             do throws(Errno) { process = try StoreProcess(path, arguments) } catch {
@@ -58,15 +63,18 @@ final class StoreConnector: Sendable {
     func end() { state.withLock { $0.process.take() }?.end() }
 
     private func endAndTell(_ process: StoreProcess) throws(SpaceError) {
+        if process.store.hasAnswered { state.withLock { $0.hasWorked = true } }
         let status = process.end()
         let words = process.lastWords
         // sysexits.h: 64 is a wrong argument, 66 a file that can't be read.
         if status == 64 || status == 66 {
-            throw SpaceError(
+            let refusal = SpaceError(
                 .invalidArgument,
                 reason: words.isEmpty ? "space-etcd can't work with these arguments" : words,
                 advice: "look at: space help join"
             )
+            state.withLock { if !$0.hasWorked { $0.refusal = refusal } }
+            throw refusal
         }
         let isNew = state.withLock { state in
             defer { state.toldWords = words }

@@ -9,6 +9,8 @@ package enum DaemonSocket {
     package static let name = "socket"
     /// The lock file that the daemon holds.
     package static let lock = "lock"
+    /// The file of which a process locks a byte while it makes a shared namespace; the daemon makes the file.
+    package static let making = "making"
 
     /// Connects to the daemon.
     ///

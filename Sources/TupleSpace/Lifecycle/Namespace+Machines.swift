@@ -1,6 +1,7 @@
 import Glibc
 package import SpaceEngine
 import SpaceSystem
+import SystemPackage
 import TupleCoding
 
 // A namespace that several machines share, as its users see it: made so, deleted, owned, and read up to date.
@@ -20,6 +21,7 @@ extension Namespace {
     public func replicate() throws(SpaceError) {
         try attempt("replicate the namespace") { (core) throws(SpaceError) in
             try core.checkUsable()
+            if isReplicated { return }
             guard try !core.replicate() else { return }
             throw .incompatible(
                 "the machines share another namespace of this name",
@@ -63,9 +65,10 @@ extension Namespace {
 extension NamespaceCore {
     /// Makes the namespace one that several machines share, unless it is.
     ///
+    /// The daemon is asked in any case: a replica that was just made may have lost against one of another machine.
+    ///
     /// - Returns: `false` if they share another one of this name; this one stays this root's alone.
     fileprivate func replicate() throws(SpaceError) -> Bool {
-        guard !control.staying.isReplica else { return true }
         switch try askDaemon(.replicate, patience: .seconds(60)) {
         case .done: return true
         case .taken: return false
@@ -74,6 +77,18 @@ extension NamespaceCore {
         default: throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
         }
     }
+
+    /// Whether the machines share another namespace of this name: then this one, which was just made, is about to go.
+    fileprivate var isDoomed: Bool { isUnsettled && (try? askDaemon(.arrive, patience: Self.arrivalPatience)) == .gone }
+
+    /// Whether it may be one that is about to become a shared one, or to go.
+    fileprivate var isUnsettled: Bool {
+        let age = Clock.realtimeMilliseconds() - control.header.createdMilliseconds
+        return !control.staying.isReplica || (0..<Self.youth).contains(age)
+    }
+
+    /// How long, in milliseconds, a namespace may be one that is about to become a shared one.
+    private static let youth: Int64 = 10_000
 
     /// Asks this root's daemon something about the namespace.
     func askDaemon(_ request: DaemonRequest, patience: Duration) throws(SpaceError) -> DaemonAnswer {
@@ -130,6 +145,9 @@ extension Space {
     }
 
     /// Opens a namespace that several machines share, and makes it if it does not exist.
+    ///
+    /// Others may make it at the same time. Of the processes of this root one makes it, and the others wait for that; of
+    /// several machines one is first, and the others wait until its namespace is here.
     func openReplicated(
         _ name: String,
         owner: OwnerRequest,
@@ -138,45 +156,86 @@ extension Space {
     ) throws(SpaceError) -> Namespace {
         var local = options
         local.isReplicated = false
-        do throws(SpaceError) {
-            return try openShared(name, owner: owner, options: local)
-        } catch  where error.code == .namespaceNotFound && creates {
-            if let made = try makeShared(name, owner: owner, options: local) { return made }
-        } catch {
-            throw error
-        }
-        // Another machine has made it at the same time, and it is about to come here.
         let deadline = MonotonicInstant.now.advanced(by: timeout)
-        while true {
-            do throws(SpaceError) {
-                return try openShared(name, owner: owner, options: local)
-            } catch  where error.code == .namespaceNotFound && !deadline.hasPassed {
-                _ = poll(nil, 0, 10)
-            } catch  where error.code == .namespaceNotFound {
-                throw .clusterUnavailable("another machine has made it at this moment, and it has not come here yet")
-            } catch {
-                throw error
+        if let found = try openShared(name, owner: owner, options: local), !found.core.isUnsettled { return found }
+        let made = try whileMaking(try NamespaceName(name), until: deadline) { () throws(SpaceError) -> Namespace? in
+            if let found = try openShared(name, owner: owner, options: local) {
+                guard found.isReplicated else {
+                    try? found.leave()
+                    throw .incompatible(
+                        "it exists, and is this machine's alone",
+                        advice: "make it one of all machines with: space replicate \(name)"
+                    )
+                }
+                return found.core.isDoomed ? nil : found
             }
+            guard creates else { return try open(name, owner: owner, creates: false, options: local) }
+            return try makeShared(name, owner: owner, options: local)
+        }
+        if let made { return made }
+        while true {
+            if let found = try openShared(name, owner: owner, options: local) {
+                if found.isReplicated, !found.core.isDoomed { return found }
+                try? found.leave()
+            }
+            guard !deadline.hasPassed else {
+                throw .clusterUnavailable("another machine has made it at this moment, and it has not come here yet")
+            }
+            _ = poll(nil, 0, 10)
         }
     }
 
+    /// The namespace, if there is one.
     private func openShared(
         _ name: String,
         owner: OwnerRequest,
         options: NamespaceOptions
-    ) throws(SpaceError) -> Namespace {
-        let namespace = try open(name, owner: owner, creates: false, options: options)
-        guard !namespace.isReplicated else { return namespace }
-        try? namespace.leave()
-        throw .incompatible(
-            "it exists, and is this machine's alone",
-            advice: "make it one of all machines with: space replicate \(name)"
-        )
+    ) throws(SpaceError) -> Namespace? {
+        do throws(SpaceError) {
+            return try open(name, owner: owner, creates: false, options: options)
+        } catch  where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
+            return nil
+        } catch {
+            throw error
+        }
+    }
+
+    /// Runs `body` while no other process of this root makes a shared namespace of this name.
+    private func whileMaking<R>(
+        _ name: NamespaceName,
+        until deadline: MonotonicInstant,
+        _ body: () throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
+        // Without a daemon nothing is made.
+        guard let file = try openMaking() else { return try body() }
+        let byte = Int(hash64(Array(name.text.utf8)) & 0x3fff_ffff)
+        let raw = file.raw
+        while try !system(DaemonSocket.making, { () throws(Errno) in try FileLock.tryExclusive(raw, byte: byte) }) {
+            guard !deadline.hasPassed else {
+                throw SpaceError(
+                    .holderBusy,
+                    reason: "another process of this machine makes it, and has not done so in time",
+                    advice: "try again; look for a stopped process"
+                )
+            }
+            _ = poll(nil, 0, 5)
+        }
+        return try body()
+    }
+
+    private func openMaking() throws(SpaceError) -> OwnedDescriptor? {
+        let path = "\(root)/\(DaemonSocket.folder)/\(DaemonSocket.making)"
+        do throws(Errno) {
+            return try OwnedDescriptor.open(path, flags: O_RDWR | O_NOFOLLOW)
+        } catch {
+            guard error != .noSuchFileOrDirectory else { return nil }
+            throw SpaceError(error, subject: path.quotedForPeople)
+        }
     }
 
     /// Makes a namespace, and makes it one that several machines share.
     ///
-    /// - Returns: `nil` if another machine was faster.
+    /// - Returns: `nil` if the machines share another one, or are about to.
     private func makeShared(
         _ name: String,
         owner: OwnerRequest,
@@ -186,22 +245,25 @@ extension Space {
         let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
         if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
         let namespace = try open(name, owner: owner, creates: true, options: options)
-        let isMade: Bool
         do throws(SpaceError) {
-            isMade = try namespace.core.replicate()
-            if isMade { try namespace.core.announceOwner() }
+            if try namespace.core.replicate() {
+                try namespace.core.announceOwner()
+                return namespace
+            }
         } catch {
-            try? namespace.leave()
-            try? delete(name)
+            try? removeUnshared(namespace)
             throw error
         }
-        if isMade { return namespace }
-        let life = namespace.life
-        try? namespace.leave()
-        // Only the one that was made here: the other one may have come meanwhile.
-        let remover = NamespaceRemover(root: folder, timeout: timeout)
-        _ = try remover.delete(try NamespaceName(name), of: life, host: try .current())
+        try removeUnshared(namespace)
         return nil
+    }
+
+    /// Removes a namespace that was not made a shared one; no other of its name, which may have come meanwhile.
+    private func removeUnshared(_ namespace: Namespace) throws(SpaceError) {
+        let (name, life, isShared) = (namespace.core.name, namespace.life, namespace.isReplicated)
+        try? namespace.leave()
+        guard !isShared else { return }
+        _ = try NamespaceRemover(root: folder, timeout: timeout).delete(name, of: life, host: try .current())
     }
 
     /// Deletes a namespace on all machines.

@@ -67,7 +67,7 @@ extension NamespaceCore {
         }
     }
 
-    private static let arrivalPatience = Duration.seconds(5)
+    static let arrivalPatience = Duration.seconds(5)
 
     /// Whether a session of this process has ended because its member has, in a replica.
     func hasEnded(session: UInt64) -> Bool {
