@@ -7,7 +7,7 @@ package import SystemPackage
 ///
 /// The program speaks the store's wire on its standard input and output, which are one end of a pair of sockets. It ends
 /// when its standard input ends: when this object goes, and also when this process is killed. Its standard error is a file
-/// in memory: so it never waits for a reader, and its owner decides what people are told, and how often.
+/// in memory, so the program never waits for a reader, and the object's user decides what people are told, and how often.
 package final class StoreProcess: Sendable {
     /// The store; when it has ended, the owner starts the program anew.
     package let store: RemoteStore
@@ -58,7 +58,7 @@ package final class StoreProcess: Sendable {
         store.close()
         let ended = ending.withLock { ending in
             if let ending { return ending }
-            // One that is about to exit keeps its status.
+            // A program that is about to exit keeps its status.
             kill(pid, SIGKILL)
             let ended = Self.wait(for: pid)
             ending = ended

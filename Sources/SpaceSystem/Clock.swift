@@ -18,11 +18,12 @@ package enum Clock {
     /// thread may lose its processor between the two readings, so they are repeated until they come close together.
     package static func realtimeAtBootMilliseconds() -> Int64 {
         var best = (width: Int64.max, difference: Int64(0))
-        for _ in 0..<mostReadings where best.width > closeTogether {
+        for _ in 0..<mostReadings {
             let before = nanoseconds(CLOCK_BOOTTIME)
             let realtime = nanoseconds(CLOCK_REALTIME)
             let width = nanoseconds(CLOCK_BOOTTIME) &- before
             if width < best.width { best = (width, realtime &- before &- width / 2) }
+            if width <= closeTogether { break }
         }
         return (best.difference &+ 500_000) / 1_000_000
     }

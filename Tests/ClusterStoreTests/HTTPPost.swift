@@ -3,8 +3,8 @@ import SystemPackage
 
 /// Asks an etcd by its JSON interface for what a ``Store`` does not have.
 enum HTTPPost {
-    /// Sends a request to `http://ADDRESS:PORT`, and returns the answer with its head.
-    static func send(_ server: String, _ path: String, _ body: String) throws -> String {
+    /// Sends a request to `http://ADDRESS:PORT`, with a user's token if there is one, and returns the answer with its head.
+    static func send(_ server: String, _ path: String, _ body: String, token: String = "") throws -> String {
         let place = server.split(separator: ",")[0].dropFirst("http://".count).split(separator: ":")
         let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }
@@ -19,8 +19,9 @@ enum HTTPPost {
             }
         }
         guard connected == 0 else { throw Errno(rawValue: errno) }
+        let user = token.isEmpty ? "" : "Authorization: \(token)\r\n"
         let head =
-            "POST \(path) HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
+            "POST \(path) HTTP/1.1\r\nHost: etcd\r\nConnection: close\r\n\(user)Content-Length: \(body.utf8.count)\r\n\r\n"
         let file = FileDescriptor(rawValue: descriptor)
         try file.writeAll((head + body).utf8)
         var answer: [UInt8] = []

@@ -274,6 +274,30 @@ struct ClusterTests {
         }
     }
 
+    /// A process that is stopped while it makes a namespace keeps the others from making that one, and no other.
+    @Test func aStoppedMakerKeepsOnlyItsName() throws {
+        let machine = cluster[0]
+        // As such a process does.
+        let making = try OwnedDescriptor.open("\(machine.root.path)/.cluster/making", flags: O_RDWR)
+        #expect(try FileLock.tryExclusive(making.raw, byte: Int(hash64(Array("made".utf8)) & 0x3fff_ffff)))
+        let words = ["write", "made", "--replicated", "--persistent", "--timeout", "300ms", "[1]"]
+        let result = try machine.runner.start("space", words).finish()
+        #expect(result.ending == .exited(75))
+        #expect(result.errors.contains("holds the lock of its name"), "\(result.errors)")
+        try machine.space("write", "other", "--replicated", "--persistent", "[1]")
+        _ = consume making
+        try machine.space("write", "made", "--replicated", "--persistent", "[1]")
+    }
+
+    /// A mark that a killed daemon has left keeps no process from using the namespace.
+    @Test func anOldMarkKeepsNobodyOut() throws {
+        let n = try cluster.namespaces()
+        let mark = "\(cluster[0].root.path)/.cluster/\(DaemonSocket.mark(of: try NamespaceName("n")))"
+        try write([], toFile: mark)
+        try cluster[0].space("write", "n", "--replicated", "[\"job\", 1]")
+        try cluster.expectSame(n)
+    }
+
     /// A log of one machine is none of several, and can't be ended as one.
     @Test(arguments: [["--no-log"], ["--to", "log", "--each-commit"]])
     func theMachinesLogIsNotEnded(_ options: [String]) throws {

@@ -191,8 +191,9 @@ struct StoreFaultTests {
         #expect(try cluster[1].space("machines").output.contains("set aside"))
     }
 
-    /// A head of the log that another program has changed: the replicas stay as they are, and nothing is set aside again and
-    /// again; writes and the report say what is wrong.
+    /// If another program has changed the head of the log, the replicas stay as they are, and none is set aside.
+    ///
+    /// Writes and the report say what is wrong.
     @Test(arguments: ["remove live/n/*/head", "spoil live/n/*/head", "copy live/lower/*/head live/n/*/head"])
     func aDamagedHeadHarmsNoReplica(_ damage: String) throws {
         let n = try cluster.namespaces()
@@ -236,7 +237,7 @@ struct StoreFaultTests {
         for namespace in n { #expect(try namespace.readIfExists("job", 1) != nil) }
     }
 
-    /// A pen that another program has changed is nobody's: after a while a machine takes it.
+    /// If another program has spoiled the pen's value, a machine takes the pen after a process has waited for it.
     @Test func aDamagedPenIsTaken() throws {
         let n = try cluster.namespaces()
         try n[0].write("job", 1)
@@ -263,7 +264,7 @@ struct StoreFaultTests {
                 try machine.space("machines").output.contains("the store has lost the namespace n; it was set aside")
             )
         }
-        // A daemon that has not done it says so too.
+        // A daemon that is started later says so, too.
         try cluster.end(0)
         try cluster.start(0)
         #expect(try cluster[0].space("machines").output.contains("a replica was set aside"))

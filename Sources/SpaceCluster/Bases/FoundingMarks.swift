@@ -11,8 +11,6 @@ import SystemPackage
 struct FoundingMarks: Sendable {
     let root: String
 
-    private func name(_ name: NamespaceName) -> String { "founding-\(name.encoded)" }
-
     private func folder() throws(Errno) -> OwnedDescriptor {
         try OwnedDescriptor.open("\(root)/\(ClusterFolder.name)", flags: O_RDONLY | O_DIRECTORY)
     }
@@ -22,7 +20,7 @@ struct FoundingMarks: Sendable {
             let folder = try folder()
             let file = try OwnedDescriptor.openat(
                 directory: folder.raw,
-                self.name(name),
+                DaemonSocket.mark(of: name),
                 flags: O_WRONLY | O_CREAT | O_NOFOLLOW,
                 mode: 0o600
             )
@@ -33,14 +31,14 @@ struct FoundingMarks: Sendable {
 
     func remove(_ name: NamespaceName) {
         guard let folder = try? folder() else { return }
-        _ = try? Directory.unlink(at: folder.raw, self.name(name))
+        _ = try? Directory.unlink(at: folder.raw, DaemonSocket.mark(of: name))
     }
 
     func contains(_ name: NamespaceName) throws(SpaceError) -> Bool {
         try system("the mark of a namespace that becomes replicated") { () throws(Errno) in
             let folder = try folder()
             do throws(Errno) {
-                _ = try Directory.info(at: folder.raw, self.name(name))
+                _ = try Directory.info(at: folder.raw, DaemonSocket.mark(of: name))
                 return true
             } catch .noSuchFileOrDirectory { return false }
         }

@@ -14,7 +14,7 @@ package struct LogReader: Sendable {
     /// Why entries can't be read.
     package enum Failure: Error {
         case store(StoreError)
-        /// The entry was deleted, because a base has it.
+        /// The entry is missing: it was trimmed because a base has it, or the store has lost it.
         case trimmed(UInt64)
         case value(UInt64, ValueError)
 

@@ -12,12 +12,13 @@ extension ClusterSession {
             .map { ClusterReport.StoreState(version: $0.version, troubles: $0.troubles) }
     }
 
-    /// The replicas of this root that were set aside, with the reason of those that this session has set aside.
+    /// The replicas of this root that were set aside, in words, with the reason if this session has done it.
     func copiesAside() async -> [String] {
-        let (root, events) = (root, endedLives.events)
+        let (root, reasons) = (root, endedLives.reasons)
         let places = (try? await onThread { try root.copiesAside() }) ?? []
-        let others = places.filter { place in !events.contains { $0.hasSuffix(place) } }
-        return events + others.map { "a replica was set aside: \($0)" }
+        return places.map { place in
+            reasons[place].map { "\($0); it was set aside: \(place)" } ?? "a replica was set aside: \(place)"
+        }
     }
 
     /// Asks the store now and then what is wrong with it.

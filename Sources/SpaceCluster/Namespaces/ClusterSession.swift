@@ -17,7 +17,7 @@ final class ClusterSession: Sendable {
     private let news: Nudge
     /// The namespaces, by name.
     private let namespaces = Mutex<[NamespaceName: LiveNamespace]>([:])
-    /// The names that are being made replicated; no replica of these is removed meanwhile.
+    /// The names that are being made replicated. Meanwhile the founder alone uses the namespace of this root.
     private let founding = Mutex<Set<NamespaceName>>([])
     /// The lives that the store has; `nil` until all are known.
     private let lives = Mutex<[NamespaceName: NamespaceLife]?>(nil)
@@ -46,8 +46,9 @@ final class ClusterSession: Sendable {
 
     var all: [LiveNamespace] { namespaces.withLock { Array($0.values) } }
 
-    /// Whether the store is known to have another life of a name, or none; a name that is being made replicated may get
-    /// this one.
+    /// Whether the store is known to have another life of a name, or none.
+    ///
+    /// While a namespace is made replicated, its life is not gone: it may become the one that the store has.
     func isGone(_ name: NamespaceName, _ life: UInt64) -> Bool {
         guard !founding.withLock({ $0.contains(name) }) else { return false }
         return lives.withLock { lives in lives.map { $0[name]?.number != life } ?? false }
@@ -82,36 +83,25 @@ final class ClusterSession: Sendable {
     /// Makes a namespace of this root one of all machines.
     func replicate(_ name: NamespaceName) async -> DaemonAnswer {
         let founder = founder
-        // Of several processes one is the first; the others find what it has made.
+        // A process that comes second waits here, and then finds the namespace that the first one has made.
         while true {
             let seen = news.count
             if founding.withLock({ $0.insert(name).inserted }) { break }
             guard !Task.isCancelled else { return .unavailable("the process does not wait any more") }
             await news.wait(after: seen)
         }
-        let result: Result<NamespaceLife, Founder.Failure>
-        do {
-            result = try await onThread { founder.found(name) }
-        } catch {
-            endFounding(of: name)
-            return .unavailable("\(error)")
-        }
-        switch result {
-        case .success(let life):
-            // The watch says so a moment later.
-            lives.withLock { $0?[name] = life }
-            endFounding(of: name)
-            await waitUntilEntered(name)
-            return .done
-        case .failure(let failure):
-            endFounding(of: name)
-            return failure.answer
-        }
-    }
-
-    private func endFounding(of name: NamespaceName) {
+        let found = try? await onThread { founder.found(name) }
+        // The watch delivers the life later; until then ``isGone(_:_:)`` would say that the namespace is gone.
+        if case .success(let life)? = found { lives.withLock { $0?[name] = life } }
         _ = founding.withLock { $0.remove(name) }
         news.nudge()
+        switch found {
+        case .success?:
+            await waitUntilEntered(name)
+            return .done
+        case .failure(let failure)?: return failure.answer
+        case nil: return .unavailable("the daemon can't start a thread")
+        }
     }
 
     /// Waits until this machine takes part in a namespace that it has founded.
@@ -187,7 +177,8 @@ final class ClusterSession: Sendable {
     }
 
     private func makeSlot(_ name: NamespaceName) -> NamespaceSlot {
-        NamespaceSlot(
+        let isFounding = { @Sendable [weak self] in self?.founding.withLock { $0.contains(name) } ?? true }
+        return NamespaceSlot(
             name,
             make: { [self] life in
                 LiveNamespace(
@@ -197,11 +188,12 @@ final class ClusterSession: Sendable {
                     settings: settings,
                     registrar: registrar,
                     membership: membership,
-                    endedLives: endedLives
+                    endedLives: endedLives,
+                    isFounding: isFounding
                 )
             },
-            removeEarlier: { [root, founder, endedLives, weak self] in
-                guard self?.founding.withLock({ $0.contains(name) }) == false else { return }
+            removeEarlier: { [root, founder, endedLives] in
+                guard !isFounding() else { return }
                 let replica = try await onThread { () throws -> (any Replica)? in
                     // What this machine was publishing is no earlier life.
                     if try founder.mend(name) { return nil }

@@ -23,6 +23,8 @@ package actor LiveNamespace {
     nonisolated let registrar: Registrar
     nonisolated let membership: Membership
     nonisolated let endedLives: EndedLives
+    /// Whether the daemon is making a namespace of this root and name a shared one.
+    private nonisolated let isFounding: @Sendable () -> Bool
 
     /// The number under which this machine takes part.
     package private(set) var identity: Appender.Identity
@@ -61,7 +63,8 @@ package actor LiveNamespace {
         settings: ClusterSettings,
         registrar: Registrar,
         membership: Membership,
-        endedLives: EndedLives
+        endedLives: EndedLives,
+        isFounding: @escaping @Sendable () -> Bool
     ) {
         self.keys = keys
         self.store = store
@@ -70,6 +73,7 @@ package actor LiveNamespace {
         self.registrar = registrar
         self.membership = membership
         self.endedLives = endedLives
+        self.isFounding = isFounding
         identity = Appender.Identity(number: membership.number, lease: membership.lease)
         appender = Appender(store: store, keys: keys, settings: settings)
     }
@@ -252,9 +256,8 @@ package actor LiveNamespace {
                 await appender.forget()
                 watchedRevision = 0
                 let place = try await onReplica { try replica.setAside() }
-                let event = "\(why); it was set aside: \(place)"
-                events.append(event)
-                endedLives.tell("\(keys.name.text): \(event)")
+                events.append("\(why); it was set aside: \(place)")
+                endedLives.noteAside(place, because: "\(keys.name.text): \(why)")
                 continue
             }
             replica.reachLog { [appender] in OwnExchange(appender) }
@@ -279,6 +282,8 @@ package actor LiveNamespace {
     }
 
     private func findReplica() async throws -> (any Replica)? {
+        // Its outcome is certain, because the store has this life. Until then the namespace is the founder's.
+        guard !isFounding() else { throw Leaving.again("a namespace of this name is being made a shared one here") }
         let (root, name, life) = (root, keys.name, keys.life)
         let found = try await onReplica { () throws -> (any Replica)? in
             let marks = FoundingMarks(root: root.path)
@@ -312,25 +317,29 @@ package actor LiveNamespace {
             case .value(let error): throw Leaving.stopped("the namespace's base \(error.told)")
             }
         } catch let error as SpaceError where error.code == .incompatible {
-            // A namespace of this root alone may have the name, for a moment if two machines have made it at once.
+            // A namespace of this root alone may have the name: for a moment, if two machines make it at once.
             throw Leaving.again(error.reason)
         } catch let error as SpaceError {
             throw Leaving.stopped(error.reason)
         }
     }
 
-    /// Runs what a replica does on a thread; an error stops the replica, unless only a process held the gate for long, or
-    /// has deleted what had the name.
+    /// Runs what a replica does on a thread.
+    ///
+    /// An error stops the replica, unless a process has only held the gate for long, or deleted the namespace of this name.
     nonisolated func onReplica<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-        let passing: [SpaceError.Code] = [.holderStopped, .holderBusy, .namespaceDeleted, .namespaceNotFound]
         do {
             return try await onThread(body)
-        } catch let error as SpaceError where passing.contains(error.code) {
+        } catch let error as SpaceError where Self.passing.contains(error.code) {
             throw Leaving.again("the replica: \(error.reason)")
         } catch let error as SpaceError {
             throw Leaving.stopped("the replica: \(error.reason)")
         }
     }
+
+    private static let passing: [SpaceError.Code] = [
+        .holderStopped, .holderBusy, .namespaceDeleted, .namespaceNotFound,
+    ]
 
     /// Learns what the watch delivers, until it ends.
     private func watchAll() async throws {

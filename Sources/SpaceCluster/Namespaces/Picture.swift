@@ -78,10 +78,10 @@ struct Picture {
         }
     }
 
-    /// What in the store can't be, whatever a replica has; `nil` if nothing is seen.
+    /// How the store's keys contradict each other; `nil` if they don't.
     ///
-    /// The keys are put together, so one that lacks or does not fit was changed by another program. A replica that went by
-    /// it would throw away good entries.
+    /// One transaction puts the keys together. If one of them is missing or does not fit, another program has changed it,
+    /// and a replica that followed it would drop valid entries.
     var damage: String? {
         guard let head else { return "the head of the log is missing in the store" }
         guard let base = manifest?.position.entry, base > head else { return nil }
@@ -91,7 +91,7 @@ struct Picture {
     /// How a replica stands to the log.
     enum Fit {
         case fits
-        /// The log has not what its head promises, and no base has it.
+        /// An entry up to the head is neither in the log nor in the base.
         case isOfDamagedLog(String)
         /// The log does not have the entries behind the replica's last any more.
         case isBehindTheLog

@@ -20,7 +20,8 @@ final class EndedLives: Sendable {
 
     private struct State {
         var lease: (lease: StoreLease, end: MonotonicInstant)?
-        var events: [String] = []
+        /// Why replicas were set aside, by the path of each.
+        var reasons: [String: String] = [:]
     }
 
     init(store: any Store, keys: ClusterKeys) {
@@ -28,11 +29,11 @@ final class EndedLives: Sendable {
         self.keys = keys
     }
 
-    /// What was set aside, in words.
-    var events: [String] { state.withLock { $0.events } }
+    /// Why replicas were set aside, by the path of each, as far as this session has done it.
+    var reasons: [String: String] { state.withLock { $0.reasons } }
 
-    /// Notes what was set aside, and why.
-    func tell(_ event: String) { state.withLock { $0.events.append(event) } }
+    /// Notes why a replica was set aside.
+    func noteAside(_ place: String, because reason: String) { state.withLock { $0.reasons[place] = reason } }
 
     /// What a transaction that deletes a namespace puts.
     func note(_ keys: NamespaceKeys) async throws(StoreError) -> StoreOperation {
@@ -70,6 +71,6 @@ final class EndedLives: Sendable {
             return nil
         }
         guard let place else { return }
-        tell("the store has lost the namespace \(name); it was set aside: \(place)")
+        noteAside(place, because: "the store has lost the namespace \(name)")
     }
 }

@@ -29,9 +29,9 @@ package enum PenUse: Hashable, Sendable {
 extension Appender {
     /// Asks for the pen on behalf of a process or transaction that holds the gate.
     ///
-    /// The daemon needs the gate before this machine can take part: so no process waits here for that. And if the pen has
-    /// kept one waiting in vain, all others wait outside, by ``waitWhileLate(until:)``: under the gate their waits would
-    /// add up, and keep processes from opening the namespace.
+    /// The daemon needs the gate before this machine can take part, so no process waits here for that. If a process has
+    /// waited for the pen until its time was over, the next processes wait without the gate (``waitWhileLate(until:)``):
+    /// their waits under the gate would add up, and other processes could not open the namespace.
     func fetchPenUnderGate(for use: PenUse) async -> DaemonAnswer {
         if isLate, case .present(let me) = standing, !canWrite(me) { return .joining(reasonForNoPen) }
         return await fetchPen(for: use)
@@ -76,9 +76,9 @@ extension Appender {
         }
     }
 
-    /// Waits, without the gate, as long as the pen keeps processes waiting in vain.
+    /// Waits, for a process that does not hold the gate, until the pen is here again.
     ///
-    /// - Returns: Why it does so still; `nil` if they may ask for it.
+    /// - Returns: Why it is not here at the deadline; `nil` if the process may ask for it.
     func waitWhileLate(until deadline: MonotonicInstant) async -> String? {
         while isLate, case .present = standing {
             guard !deadline.hasPassed, !Task.isCancelled else { return reasonForNoPen }
@@ -107,7 +107,7 @@ extension Appender {
         let what =
             if commit != nil {
                 "the outcome of this machine's last commit is not known yet"
-            } else if pen.holder?.member == PenView.Holder.nobody {
+            } else if pen.holder?.member == PenView.Holder.noMember {
                 "the pen in the store is damaged"
             } else if let holder = pen.holder {
                 "member \(holder.member) did not hand over the pen in time"
@@ -141,13 +141,13 @@ extension Appender {
         notePen()
     }
 
-    /// The pen, or the outcome of a commit, did not come in time; the pen is fetched all the same.
+    /// Notes that a process has waited for the pen or an outcome until its time was over; the pen is fetched all the same.
     func noteLateness() {
         isLate = true
         notePen()
     }
 
-    /// Those who wait outside may come for the pen, which stays a moment for them.
+    /// Wakes the processes that wait without the gate; the pen stays a moment, so that they can use it.
     private func endLateness() {
         isLate = false
         (lastUse, isBusy) = (.now, true)
@@ -159,8 +159,8 @@ extension Appender {
     // MARK: The driver
 
     private enum Step {
-        /// `damaged` is the revision of a pen that is nobody's; 0: there is none.
-        case fetch(Identity, damaged: Int64)
+        /// Fetches the pen if its key still has this revision; 0 if there is no key.
+        case fetch(Identity, at: Int64)
         case ask(Identity, PenView.Holder)
         case handOver(PenView.Holder, to: UInt32, StoreRow)
         case giveUp(PenView.Holder)
@@ -175,7 +175,7 @@ extension Appender {
         while !Task.isCancelled {
             do {
                 switch nextStep() {
-                case .fetch(let me, let damaged): try await fetch(me, at: damaged)
+                case .fetch(let me, let revision): try await fetch(me, at: revision)
                 case .ask(let me, let holder): try await ask(me, holder)
                 case .handOver(let holder, let member, let want): try await handOver(holder, to: member, want)
                 case .giveUp(let holder): try await giveUp(holder)
@@ -189,7 +189,7 @@ extension Appender {
                 trouble = error.told
                 // The next step goes by what the store says now.
                 await pause.wait()
-                try? await look()
+                if (try? await look()) != nil { trouble = nil }
             }
         }
     }
@@ -205,8 +205,8 @@ extension Appender {
         guard let holder = pen.holder, holder.member == me.number else {
             endTurn()
             let isWanted = waiting > 0 || isLate
-            guard let holder = pen.holder else { return isWanted ? .fetch(me, damaged: 0) : .wait(nil) }
-            if holder.member == PenView.Holder.nobody, isLate { return .fetch(me, damaged: holder.modified) }
+            guard let holder = pen.holder else { return isWanted ? .fetch(me, at: 0) : .wait(nil) }
+            if holder.member == PenView.Holder.noMember, isLate { return .fetch(me, at: holder.modified) }
             if isWanted, !pen.asks(me.number) { return .ask(me, holder) }
             return holder == given ? takeBack(holder) : .wait(nil)
         }

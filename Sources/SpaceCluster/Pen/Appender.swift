@@ -56,9 +56,9 @@ package actor Appender {
     /// Who has the pen, and how many wait for it.
     var uses: Set<PenUse> = []
     var waiting = 0
-    /// Whether the pen, or an outcome, has kept a process waiting for its whole time, and neither has come since.
+    /// Whether a process has waited for the pen or an outcome until its time was over, and the pen has not been here since.
     var isLate = false
-    /// Why the last attempt to fetch the pen, or to find an outcome, has failed; `nil` if it has not.
+    /// Why the store's last answer about the pen or an outcome was an error; `nil` if it was none.
     var trouble: String?
     var lastUse = MonotonicInstant.now
     /// Whether the last use came soon after the one before, so that another may come soon.

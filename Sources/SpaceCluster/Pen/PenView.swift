@@ -11,8 +11,10 @@ package struct PenView: Sendable {
         package let member: UInt32
         package let modified: Int64
 
-        /// Stands for the member if the key's value names none: the pen is taken until a process has waited in vain.
-        package static let nobody: UInt32 = 0
+        /// Stands for the member if the key names none: its value does not decode, or it has no lease.
+        ///
+        /// No member hands such a pen over, so a machine takes it after a process has waited for it.
+        package static let noMember: UInt32 = 0
 
         package init(member: UInt32, modified: Int64) {
             self.member = member
@@ -40,9 +42,9 @@ package struct PenView: Sendable {
     /// Learns of the pen's key as it was read at a revision.
     package mutating func learn(_ row: StoreRow?, at revision: Int64) {
         let holder = row.map { row in
-            // A key without a lease would outlive its member, so it is nobody's.
+            // A key without a lease would outlive its member, so it names none.
             let member = row.lease == .none ? nil : try? NumberValue(decoding: row.value).member
-            return Holder(member: member ?? Holder.nobody, modified: row.modified)
+            return Holder(member: member ?? Holder.noMember, modified: row.modified)
         }
         learn(holder, at: revision)
     }

@@ -66,11 +66,11 @@ package struct LocalReplicas: ReplicaRoot {
         let namespace = try withoutActuallyEscaping(nextPart) { nextPart in
             let contents = InitialContents(from: header, isNewLife: false, isReplica: true) {
                 (core) throws(SpaceError) in
-                // The parts come once. They are asked for again if another namespace had the name meanwhile.
+                // The parts can be read once. The creation begins again if a namespace of this name came and went.
                 guard !isBegun else {
                     throw .incompatible(
-                        "there was a namespace of this name in the root",
-                        advice: "nothing: it is tried again"
+                        "a namespace of this name came and went while the replica was made",
+                        advice: "wait: the daemon tries again"
                     )
                 }
                 isBegun = true

@@ -8,8 +8,8 @@ import SystemPackage
 
 /// How `space join` is connected with its store: each call of ``connect()`` makes another connection.
 ///
-/// A program that has ended, or hangs, is replaced by another one. What it has said of its end is in the errors of calls;
-/// people are told of it if it was no error of its arguments or files, each time that it is something else than before.
+/// A program that has ended, or hangs, is replaced by another one. The errors of calls have the program's last words. If
+/// its arguments and files were not the reason, people are told its last words, unless they are the same as before.
 final class StoreConnector: Sendable {
     private enum Way {
         case socket(String)
@@ -19,9 +19,9 @@ final class StoreConnector: Sendable {
     private struct State {
         var process: StoreProcess?
         var toldWords = ""
-        /// Whether a program has ever answered.
+        /// Whether the program has ever answered.
         var hasWorked = false
-        /// Why none ever will.
+        /// Why the program can't work; `nil` if it may.
         var refusal: SpaceError?
     }
 

@@ -9,8 +9,13 @@ package enum DaemonSocket {
     package static let name = "socket"
     /// The lock file that the daemon holds.
     package static let lock = "lock"
-    /// The file of which a process locks a byte while it makes a shared namespace; the daemon makes the file.
+    /// The file of the locks under which processes make shared namespaces, a byte for each name; the daemon makes the file.
     package static let making = "making"
+
+    /// The file that exists while the daemon makes a namespace a shared one.
+    ///
+    /// It exists from before the namespace is a replica until the store has its life, or another one of the name.
+    package static func mark(of name: NamespaceName) -> String { "founding-\(name.encoded)" }
 
     /// Connects to the daemon.
     ///

@@ -157,8 +157,9 @@ extension NamespaceCore {
     ///
     /// After a failure, the next tick, opener or writer (once in 4,096 changes) tries again.
     ///
-    /// A session whose member has ended may live: its machine may be about to become another member. Its registration
-    /// stays for a while, so that the journal has what the session has not seen when it registers again.
+    /// If only a session's member has ended, the process may live, and register again when its machine is another member.
+    /// So the registration stays for `returnPatience`, and with it the changes in the journal that the process has not
+    /// read.
     package func dropWatchersOfTheDead(timeout: Duration? = nil) {
         var isDead: [UInt64: Bool] = [0: false, session.number: false]
         dropWatchers(timeout: timeout) { row in

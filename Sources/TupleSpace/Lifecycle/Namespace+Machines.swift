@@ -21,8 +21,8 @@ extension Namespace {
     public func replicate() throws(SpaceError) {
         try attempt("replicate the namespace") { (core) throws(SpaceError) in
             try core.checkUsable()
-            if isReplicated { return }
-            guard try !core.replicate() else { return }
+            guard !isReplicated else { return }
+            if try core.replicate() { return }
             throw .incompatible(
                 "the machines share another namespace of this name",
                 advice: "choose another name, or look at the other one on another machine, and delete one of the two"
@@ -78,17 +78,27 @@ extension NamespaceCore {
         }
     }
 
-    /// Whether the machines share another namespace of this name: then this one, which was just made, is about to go.
-    fileprivate var isDoomed: Bool { isUnsettled && (try? askDaemon(.arrive, patience: Self.arrivalPatience)) == .gone }
+    /// Whether the machines share this namespace, and not another one of its name.
+    ///
+    /// While the daemon makes it a shared one, it is a replica already, and may lose against one of another machine. The
+    /// daemon's mark exists for all of that time, so a replica that is one before and after no mark was found stays one.
+    fileprivate var isSettled: Bool { isReplica && !isMarked && isReplica }
 
-    /// Whether it may be one that is about to become a shared one, or to go.
-    fileprivate var isUnsettled: Bool {
-        let age = Clock.realtimeMilliseconds() - control.header.createdMilliseconds
-        return !control.staying.isReplica || (0..<Self.youth).contains(age)
+    private var isReplica: Bool { control.staying.isReplica }
+
+    private var isMarked: Bool {
+        let path = "\(root.path)/\(DaemonSocket.folder)/\(DaemonSocket.mark(of: name))"
+        return (try? Directory.info(at: AT_FDCWD, path)) != nil
     }
 
-    /// How long, in milliseconds, a namespace may be one that is about to become a shared one.
-    private static let youth: Int64 = 10_000
+    /// Waits until it is settled whether the machines share this namespace.
+    ///
+    /// - Returns: `false` if it is this root's alone, or is removed because they share another one of its name. If the
+    ///   daemon can't tell, the result is `true`: the namespace is a replica, and can be read.
+    fileprivate func settles() -> Bool {
+        if isSettled { return true }
+        return isReplica && (try? askDaemon(.arrive, patience: Self.arrivalPatience)) != .gone
+    }
 
     /// Asks this root's daemon something about the namespace.
     func askDaemon(_ request: DaemonRequest, patience: Duration) throws(SpaceError) -> DaemonAnswer {
@@ -146,8 +156,9 @@ extension Space {
 
     /// Opens a namespace that several machines share, and makes it if it does not exist.
     ///
-    /// Others may make it at the same time. Of the processes of this root one makes it, and the others wait for that; of
-    /// several machines one is first, and the others wait until its namespace is here.
+    /// Several processes may make it at the same time. In one root, the process that holds the lock of the name makes it,
+    /// and the others wait for the lock. Of several machines, the first in the store wins: the others remove theirs, and
+    /// wait for its replica.
     func openReplicated(
         _ name: String,
         owner: OwnerRequest,
@@ -157,36 +168,39 @@ extension Space {
         var local = options
         local.isReplicated = false
         let deadline = MonotonicInstant.now.advanced(by: timeout)
-        if let found = try openShared(name, owner: owner, options: local), !found.core.isUnsettled { return found }
+        if let found = try openExisting(name, owner: owner, options: local) {
+            if found.core.isSettled { return found }
+            try? found.leave()
+        }
         let made = try whileMaking(try NamespaceName(name), until: deadline) { () throws(SpaceError) -> Namespace? in
-            if let found = try openShared(name, owner: owner, options: local) {
-                guard found.isReplicated else {
-                    try? found.leave()
-                    throw .incompatible(
-                        "it exists, and is this machine's alone",
-                        advice: "make it one of all machines with: space replicate \(name)"
-                    )
-                }
-                return found.core.isDoomed ? nil : found
+            guard let found = try openExisting(name, owner: owner, options: local) else {
+                guard creates else { return try open(name, owner: owner, creates: false, options: local) }
+                return try makeShared(name, owner: owner, options: local)
             }
-            guard creates else { return try open(name, owner: owner, creates: false, options: local) }
-            return try makeShared(name, owner: owner, options: local)
+            if found.core.settles() { return found }
+            let isAlone = !found.isReplicated
+            try? found.leave()
+            guard isAlone else { return nil }
+            throw .incompatible(
+                "it exists, and is this machine's alone",
+                advice: "make it one of all machines with: space replicate \(name)"
+            )
         }
         if let made { return made }
         while true {
-            if let found = try openShared(name, owner: owner, options: local) {
-                if found.isReplicated, !found.core.isDoomed { return found }
+            if let found = try openExisting(name, owner: owner, options: local) {
+                if found.core.settles() { return found }
                 try? found.leave()
             }
             guard !deadline.hasPassed else {
-                throw .clusterUnavailable("another machine has made it at this moment, and it has not come here yet")
+                throw .clusterUnavailable("another machine has made it at this moment, and its replica is not here yet")
             }
             _ = poll(nil, 0, 10)
         }
     }
 
-    /// The namespace, if there is one.
-    private func openShared(
+    /// Opens a namespace; `nil` if there is none, or it has just been deleted.
+    private func openExisting(
         _ name: String,
         owner: OwnerRequest,
         options: NamespaceOptions
@@ -201,12 +215,13 @@ extension Space {
     }
 
     /// Runs `body` while no other process of this root makes a shared namespace of this name.
+    ///
+    /// The lock is the kernel's, so it ends with a killed process; a stopped process keeps it.
     private func whileMaking<R>(
         _ name: NamespaceName,
         until deadline: MonotonicInstant,
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        // Without a daemon nothing is made.
         guard let file = try openMaking() else { return try body() }
         let byte = Int(hash64(Array(name.text.utf8)) & 0x3fff_ffff)
         let raw = file.raw
@@ -214,8 +229,8 @@ extension Space {
             guard !deadline.hasPassed else {
                 throw SpaceError(
                     .holderBusy,
-                    reason: "another process of this machine makes it, and has not done so in time",
-                    advice: "try again; look for a stopped process"
+                    reason: "another process of this machine is making it, and holds the lock of its name",
+                    advice: "try again; if that process is stopped, continue or end it"
                 )
             }
             _ = poll(nil, 0, 5)
@@ -223,19 +238,20 @@ extension Space {
         return try body()
     }
 
+    /// Opens the file of the locks; `nil` if this process can't reach a daemon in any case, and so makes nothing.
     private func openMaking() throws(SpaceError) -> OwnedDescriptor? {
         let path = "\(root)/\(DaemonSocket.folder)/\(DaemonSocket.making)"
         do throws(Errno) {
             return try OwnedDescriptor.open(path, flags: O_RDWR | O_NOFOLLOW)
         } catch {
-            guard error != .noSuchFileOrDirectory else { return nil }
+            guard error != .noSuchFileOrDirectory, error != .permissionDenied else { return nil }
             throw SpaceError(error, subject: path.quotedForPeople)
         }
     }
 
     /// Makes a namespace, and makes it one that several machines share.
     ///
-    /// - Returns: `nil` if the machines share another one, or are about to.
+    /// - Returns: `nil` if the machines share another one of the name; the one that was made here is removed then.
     private func makeShared(
         _ name: String,
         owner: OwnerRequest,
@@ -258,11 +274,15 @@ extension Space {
         return nil
     }
 
-    /// Removes a namespace that was not made a shared one; no other of its name, which may have come meanwhile.
+    /// Removes a namespace that this process has made, and that did not become a shared one.
+    ///
+    /// It stays if another process has written to it meanwhile. The replica of another machine's namespace, which may have
+    /// taken its place, has another life, and stays, too.
     private func removeUnshared(_ namespace: Namespace) throws(SpaceError) {
-        let (name, life, isShared) = (namespace.core.name, namespace.life, namespace.isReplicated)
+        let (name, life) = (namespace.core.name, namespace.life)
+        let isInUse = namespace.isReplicated || namespace.core.control.sequence.load() != 0
         try? namespace.leave()
-        guard !isShared else { return }
+        guard !isInUse else { return }
         _ = try NamespaceRemover(root: folder, timeout: timeout).delete(name, of: life, host: try .current())
     }
 

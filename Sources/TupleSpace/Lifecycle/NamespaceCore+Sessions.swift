@@ -69,7 +69,7 @@ extension NamespaceCore {
 
     static let arrivalPatience = Duration.seconds(5)
 
-    /// Whether a session of this process has ended because its member has, in a replica.
+    /// Whether a session has ended because its member has, in a replica.
     func hasEnded(session: UInt64) -> Bool {
         guard control.staying.isReplica else { return false }
         let member = SessionNumber.member(of: session)

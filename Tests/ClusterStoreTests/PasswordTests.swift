@@ -1,0 +1,61 @@
+import ClusterStore
+import ClusterStoreRemote
+import Glibc
+import SystemPackage
+import Testing
+
+/// A user of an etcd that demands passwords.
+@Suite(.timeLimit(.minutes(2)))
+struct PasswordTests {
+    private static let server = getenv("SPACE_ETCD_WITH_USERS").map { String(cString: $0) }
+
+    /// After the password was changed, calls fail and say so, until the file has the new password.
+    @Test(
+        .enabled(
+            if: server != nil && EtcdPlace.here != nil,
+            "SPACE_ETCD_WITH_USERS is not set: tools/etcd/test runs this test on an etcd of its own"
+        )
+    )
+    func aChangedPasswordIsReadAgain() async throws {
+        let place = try #require(EtcdPlace.here)
+        let server = try #require(Self.server)
+        func post(_ path: String, _ body: String, token: String = "") throws -> String {
+            let answer = try HTTPPost.send(server, "/v3/auth/\(path)", body, token: token)
+            #expect(answer.hasPrefix("HTTP/1.1 200"), "\(path): \(answer)")
+            return answer
+        }
+        _ = try post("role/add", #"{"name":"root"}"#)
+        for user in ["root", "daemon"] {
+            _ = try post("user/add", #"{"name":"\#(user)","password":"one"}"#)
+            _ = try post("user/grant", #"{"user":"\#(user)","role":"root"}"#)
+        }
+        _ = try post("enable", "{}")
+        let password = FilePath("/tmp/space-test-password-\(getpid())")
+        defer { unlink(password.string) }
+        try Self.write("one\n", to: password)
+        let process = try StoreProcess(
+            place.program,
+            ["--etcd", server, "--user", "daemon", "--password-file", password.string]
+        )
+        let put = StoreTransaction(then: [.put("user", [], .none)])
+        #expect(try await process.store.transact(put).held)
+        let answer = try post("authenticate", #"{"name":"root","password":"one"}"#)
+        let token = try #require(answer.firstMatch(of: /"token":"([^"]*)"/)).output.1
+        _ = try post("user/changepw", #"{"name":"daemon","password":"two"}"#, token: String(token))
+        let error = await #expect(throws: StoreError.self) { try await process.store.transact(put) }
+        guard case .refused(let reason) = error else { return #expect(Bool(false), "\(String(describing: error))") }
+        #expect(reason.contains("check --user and --password-file"), "\(reason)")
+        try Self.write("two\n", to: password)
+        #expect(try await process.store.transact(put).held)
+    }
+
+    private static func write(_ text: String, to path: FilePath) throws {
+        let file = try FileDescriptor.open(
+            path,
+            .writeOnly,
+            options: [.create, .truncate],
+            permissions: .ownerReadWrite
+        )
+        _ = try file.closeAfter { try file.writeAll(text.utf8) }
+    }
+}
