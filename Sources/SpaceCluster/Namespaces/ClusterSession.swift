@@ -17,7 +17,7 @@ final class ClusterSession: Sendable {
     private let news: Nudge
     /// The namespaces, by name.
     private let namespaces = Mutex<[NamespaceName: LiveNamespace]>([:])
-    /// The names that are being made replicated. Meanwhile the founder alone uses the namespace of this root.
+    /// The names that are being made replicated; meanwhile the founder alone uses the namespace of this root.
     private let founding = Mutex<Set<NamespaceName>>([])
     /// The lives that the store has; `nil` until all are known.
     private let lives = Mutex<[NamespaceName: NamespaceLife]?>(nil)
