@@ -19,12 +19,13 @@ package final class ClusterDaemon: Sendable {
 
     /// - Parameters:
     ///   - root: The root.
-    ///   - machine: The machine's name, for people.
+    ///   - machine: The machine's name, for people; 1 to 255 bytes of UTF-8.
     ///   - prefix: What all keys in the store begin with.
     ///   - space: The space's name in the store.
     ///   - settings: The times and sizes.
     ///   - makeStore: Connects to the store; called again when a membership has ended.
-    /// - Throws: `invalidName` if the prefix or the space's name can't be part of a key.
+    /// - Throws: `invalidArgument` if that is no name for a machine; `invalidName` if the prefix or the space's name can't be
+    ///   part of a key.
     package init(
         root: any ReplicaRoot,
         machine: String,
@@ -33,6 +34,10 @@ package final class ClusterDaemon: Sendable {
         settings: ClusterSettings = ClusterSettings(),
         makeStore: @escaping @Sendable () async throws -> any Store
     ) throws(SpaceError) {
+        let bytes = machine.utf8.count
+        guard (1...MemberRow.mostNameBytes).contains(bytes) else {
+            throw .badName("the machine's name", bytes: bytes, most: MemberRow.mostNameBytes)
+        }
         self.root = root
         self.machine = machine
         keys = try ClusterKeys(prefix: prefix, space: space)
@@ -46,7 +51,8 @@ package final class ClusterDaemon: Sendable {
     /// - Parameter report: Called when the daemon has become a member, each time that it is none any more or could not become
     ///   one, and now and then with the store's troubles.
     /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
-    ///   has joined for the first time; errors of the root's folder. A store that can't be reached is tried again.
+    ///   has joined for the first time; errors of the root's folder, also if it is removed or moved away. A store that can't
+    ///   be reached is tried again.
     package func run(report: @escaping @Sendable (DaemonNews) -> Void = { _ in }) async throws {
         try await withTaskExecutorPreference(TaskHome.daemon.thread) { try await serve(report) }
     }
@@ -60,18 +66,32 @@ package final class ClusterDaemon: Sendable {
             answering: handler
         )
         try server.start()
+        let (place, interval) = (folder.place, settings.lookInterval)
+        let refusal = await withTaskGroup(of: SpaceError?.self) { group in
+            group.addTask { await self.join(report) }
+            group.addTask { await place.waitUntilLost(lookingEvery: interval) }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        await server.end()
+        folder.removeSocket()
+        if let refusal { throw refusal }
+    }
+
+    /// Is one member after the other, until the task is cancelled.
+    ///
+    /// - Returns: Why the store's arguments are wrong, if they are.
+    private func join(_ report: @escaping @Sendable (DaemonNews) -> Void) async -> SpaceError? {
         var pause = Pause(settings)
         /// Why the daemon is no member, if it was tried.
         var apart: String?
-        var refusal: SpaceError?
         while !Task.isCancelled {
             let began = MonotonicInstant.now
             let store = await connect()
             if case .failure(let error as SpaceError) = store, error.code == .invalidArgument,
                 !hasJoined.load(ordering: .relaxed)
             {
-                refusal = error
-                break
+                return error
             }
             // It is told only now, because the arguments may have been the reason: then nothing is tried again.
             if let apart { report(.apart(apart)) }
@@ -89,9 +109,7 @@ package final class ClusterDaemon: Sendable {
             if began.advanced(by: settings.longestPause).hasPassed { pause.reset() }
             await pause.wait()
         }
-        await server.end()
-        folder.removeSocket()
-        if let refusal { throw refusal }
+        return nil
     }
 
     private func connect() async -> Result<any Store, any Error> {

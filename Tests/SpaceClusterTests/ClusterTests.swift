@@ -405,6 +405,32 @@ struct ClusterTests {
         }
         #expect(reports.withLock { $0 } == [])
     }
+
+    @Test(arguments: [("", "p"), (tooLong, "p"), ("m", ""), ("m", tooLong), ("m", "p/")])
+    func namesOfADaemonAreBounded(_ machine: String, _ prefix: String) throws {
+        let root = try TemporaryRoot()
+        let error = try refusal {
+            _ = try ClusterDaemon(root: LocalReplicas(root.space), machine: machine, prefix: prefix, space: "s") {
+                throw CancellationError()
+            }
+        }
+        #expect(error.code == (machine == "m" ? .invalidName : .invalidArgument))
+    }
+
+    private static let tooLong = String(repeating: "m", count: 256)
+
+    /// A daemon ends if its lock is where no other daemon would look for it: otherwise two would serve the root.
+    @Test(arguments: [".cluster", ".cluster/lock"])
+    func aDaemonEndsWithItsFolder(_ moved: String) throws {
+        let cluster = try TestCluster(machines: 1)
+        let root = cluster[0].root.path
+        let daemon = try #require(cluster[0].daemon)
+        #expect(rename("\(root)/\(moved)", "\(root)/moved") == 0)
+        let end = try daemon.finish()
+        #expect(end.ending == .exited(74))
+        #expect(end.errors.contains("/.cluster/lock\" was removed, moved or replaced"), "\(end.errors)")
+        try cluster.start(0)
+    }
 }
 
 /// A daemon that gives the pen, refuses the entry, and takes no part any more when the pen is wanted again.

@@ -48,6 +48,28 @@ struct MemberTests {
         #expect(lines.count == 21 && lines.dropFirst().allSatisfy { $0.contains("\"job\"") }, "\(lines)")
     }
 
+    /// A subscription goes on without its daemon, and acknowledges what it has told when there is a daemon again.
+    @Test func aSubscriptionAcknowledgesLater() throws {
+        let n = try cluster.namespaces()
+        let watch = ["watch", "n", "--subscription", "s"]
+        let watcher = try cluster[1].runner.start("space", watch)
+        #expect(try watcher.readLine()?.contains("\"ready\"") == true)
+        try watcher.stop()
+        for number in 0..<3 { try n[0].write("job", number) }
+        try n[1].synchronize()
+        try cluster.end(1, by: SIGKILL)
+        watcher.signal(SIGCONT)
+        for _ in 0..<3 { #expect(try watcher.readLine()?.contains("\"job\"") == true) }
+        #expect(try watcher.readErrorLine()?.hasSuffix("; trying again") == true)
+        try cluster.start(1)
+        let last = try n[0].status().sequence
+        #expect(try eventually { try n[0].status().watchers.first?.position == last })
+        #expect(try eventually { errorCode { try n[0].write("job", 3) } == nil })
+        #expect(try watcher.readLine()?.contains("[\"job\",3]") == true)
+        watcher.signal(SIGKILL)
+        _ = try watcher.wait()
+    }
+
     /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the
     /// tuple in its place.
     @Test func aDeathReturnsClaimsInOneEntry() throws {

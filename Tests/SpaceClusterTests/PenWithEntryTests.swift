@@ -148,6 +148,20 @@ struct UnansweredPenTests {
         #expect(try agent.line()?.contains("7") == true)
         try cluster.expectSame(n)
     }
+
+    /// A write that waited for the pen in vain says which machine has it.
+    @Test func theReasonNamesTheMachine() throws {
+        let cluster = try TestCluster(lease: .seconds(600))
+        let n = try cluster.namespaces()
+        try n[1].write("the", "pen")
+        let daemon = try #require(cluster[1].daemon)
+        try daemon.stop()
+        let error = try refusal { try n[0].write("job", 1) }
+        #expect(error.code == .clusterUnavailable)
+        #expect(error.reason.contains("the machine m1 (member 2) did not hand over the pen in time"), "\(error.reason)")
+        daemon.signal(SIGCONT)
+        #expect(try eventually { errorCode { try n[0].write("job", 2) } == nil })
+    }
 }
 
 /// Whether a machine gives the pen away with its entries.

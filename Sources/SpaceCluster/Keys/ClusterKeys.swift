@@ -18,6 +18,9 @@ package struct ClusterKeys: Hashable, Sendable {
     package let prefix: String
     private let space: String
 
+    /// Each entry of a log has the prefix in each of its keys.
+    package static let mostPrefixBytes = 255
+
     /// - Throws: `invalidName` if the prefix or the space's name can't be part of a key.
     package init(prefix: String, space: String) throws(SpaceError) {
         let name = try NamespaceName(space)
@@ -28,10 +31,13 @@ package struct ClusterKeys: Hashable, Sendable {
                 advice: "choose another name for the space"
             )
         }
-        guard !prefix.isEmpty, !prefix.hasSuffix("/"), !prefix.utf8.contains(0) else {
+        guard (1...Self.mostPrefixBytes).contains(prefix.utf8.count), !prefix.hasSuffix("/"), !prefix.utf8.contains(0)
+        else {
             throw SpaceError(
                 .invalidName,
-                reason: "the prefix of the keys is empty, ends with a slash, or has a NUL in it",
+                reason:
+                    "the prefix of the keys is empty or has more than \(Self.mostPrefixBytes) bytes, ends with a slash, "
+                    + "or has a NUL in it",
                 advice: "choose one such as /spaces"
             )
         }

@@ -261,6 +261,9 @@ package actor LiveNamespace {
                 continue
             }
             replica.reachLog { [appender] in OwnExchange(appender) }
+            await appender.nameMachines { [weak replica] number in
+                (try? replica?.members())?.first { $0.number == number }?.machine
+            }
             self.replica = replica
             applied = position.entry
             joined = picture.joined

@@ -110,7 +110,7 @@ extension Appender {
             } else if pen.holder?.member == PenView.Holder.noMember {
                 "the pen in the store is damaged"
             } else if let holder = pen.holder {
-                "member \(holder.member) did not hand over the pen in time"
+                "\(told(holder.member)) did not hand over the pen in time"
             } else {
                 "the store did not give the pen in time"
             }

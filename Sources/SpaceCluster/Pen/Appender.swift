@@ -43,6 +43,8 @@ package actor Appender {
     let settings: ClusterSettings
 
     var standing = Standing.absent("the daemon has not joined the namespace yet")
+    /// Which machine a member is, for people.
+    private var machine: @Sendable (UInt32) -> String? = { _ in nil }
     var pen = PenView()
     /// The number of the last entry, as far as it is known; it is exact while this machine has the pen.
     package var head: UInt64 { max(foreignHead, ownHead) }
@@ -124,6 +126,14 @@ package actor Appender {
         pen.wants.learn(wants, at: revision)
         pen.interests.learn(interests, at: revision)
         noteAll()
+    }
+
+    /// Learns how to find out which machine a member is.
+    package func nameMachines(_ machine: @escaping @Sendable (UInt32) -> String?) { self.machine = machine }
+
+    /// A member in words, for people.
+    func told(_ member: UInt32) -> String {
+        machine(member).map { "the machine \($0) (member \(member))" } ?? "member \(member)"
     }
 
     /// Forgets what it knows: the store was set back to an earlier state, and gives out its revisions again.

@@ -79,10 +79,9 @@ final class LocalReplica: Replica {
     }
 
     func enter(_ member: ClusterMember) throws(SpaceError) {
-        let machine = String(decoding: member.machine.utf8.prefix(MemberRow.mostNameBytes), as: UTF8.self)
         try core.write(.removing) { (scope) throws(SpaceError) in
             guard try !scope.memberRows.contains(UInt64(member.number)) else { return }
-            try scope.memberRows.put(UInt64(member.number), MemberRow(machine: machine))
+            try scope.memberRows.put(UInt64(member.number), MemberRow(machine: member.machine))
             scope.noteUpkeep()
         }
     }

@@ -18,6 +18,42 @@ package struct ClusterFolder: ~Copyable, Sendable {
     private let lock: OwnedDescriptor
     /// The user that the root belongs to.
     package let owner: UInt32
+    /// Where processes look for the daemon.
+    package let place: Place
+
+    /// Where the folder's lock was found: a folder that was removed or moved away serves nobody.
+    package struct Place: Sendable {
+        fileprivate let path: String
+        fileprivate let device: UInt64
+        fileprivate let inode: UInt64
+
+        /// Whether the path still leads to the daemon's lock; `true` if the system can't tell.
+        private var isKept: Bool {
+            do throws(Errno) {
+                let info = try Directory.info(at: AT_FDCWD, path)
+                return info.device == device && info.inode == inode
+            } catch {
+                return error != .noSuchFileOrDirectory && error != .notDirectory
+            }
+        }
+
+        /// Waits until another daemon could serve the root, or the task is cancelled.
+        ///
+        /// - Returns: What has happened; `nil` if the task was cancelled.
+        package func waitUntilLost(lookingEvery interval: Duration) async -> SpaceError? {
+            while !Task.isCancelled {
+                guard isKept else {
+                    return SpaceError(
+                        .inputOutput,
+                        reason: "the daemon's file \(path.quotedForPeople) was removed, moved or replaced",
+                        advice: "start the daemon again, with the root where it is now"
+                    )
+                }
+                try? await Task.sleep(for: interval)
+            }
+            return nil
+        }
+    }
 
     /// Opens the folder of a root, and makes it if it does not exist.
     ///
@@ -52,7 +88,9 @@ package struct ClusterFolder: ~Copyable, Sendable {
                 advice: "end that daemon first: one is enough for all namespaces of a root"
             )
         }
-        return ClusterFolder(directory: directory, lock: lock, owner: owner)
+        let locked = try system(shown) { () throws(Errno) in try FileInfo.of(lock.raw) }
+        let place = Place(path: "\(root)/\(Self.name)/\(Self.lock)", device: locked.device, inode: locked.inode)
+        return ClusterFolder(directory: directory, lock: lock, owner: owner, place: place)
     }
 
     private static func openLock(
@@ -82,10 +120,16 @@ package struct ClusterFolder: ~Copyable, Sendable {
         }
     }
 
-    private init(directory: consuming OwnedDescriptor, lock: consuming OwnedDescriptor, owner: UInt32) {
+    private init(
+        directory: consuming OwnedDescriptor,
+        lock: consuming OwnedDescriptor,
+        owner: UInt32,
+        place: Place
+    ) {
         self.directory = directory
         self.lock = lock
         self.owner = owner
+        self.place = place
     }
 
     /// Puts the daemon's socket in the folder.

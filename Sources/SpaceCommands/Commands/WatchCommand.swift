@@ -146,7 +146,7 @@ struct WatchCommand: ParsableCommand {
         let parts = parts
         let filter = try choice.filter(try parts.template.map { try matching.template($0) })
         let access = try NamespaceAccess(common, namespace)
-        let telling = ChangeTelling(
+        var telling = ChangeTelling(
             command: parts.command,
             isSubscription: subscription != nil,
             path: choice.key,

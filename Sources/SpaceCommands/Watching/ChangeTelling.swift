@@ -6,7 +6,8 @@ import SpaceSystem
 /// Guarantees: a subscription's position never passes a change whose line write(2) has not accepted as a whole, or
 /// whose command has not ended with 0. So if a broken pipe, a full device, a signal or a kill ends the watch, the next
 /// watch of that name begins with the first change that was not told. If the watch is killed between telling a change
-/// and acknowledging it, the next watch tells it again.
+/// and acknowledging it, the next watch tells it again. Where several machines share the namespace and can't agree for a
+/// while, the watch goes on, and acknowledges later.
 struct ChangeTelling {
     /// The command that gets the changes; `nil` to print them.
     let command: ChildCommand?
@@ -20,10 +21,14 @@ struct ChangeTelling {
     let deadline: MonotonicInstant
 
     private let output = Output()
+    /// The last change that was told and could not be acknowledged yet, and when it is tried again.
+    private var owed: (sequence: UInt64, retry: MonotonicInstant)?
 
     /// The most bytes and lines that are gathered before they are written.
     private static let chunk = 64 << 10
     private static let batch = 256
+    /// How long it waits until it tries to acknowledge again.
+    private static let retryInterval = Duration.seconds(1)
 
     init(command: ChildCommand?, isSubscription: Bool, path: String?, max: Int, quiet: Duration?) {
         self.command = command
@@ -35,7 +40,8 @@ struct ChangeTelling {
     }
 
     /// - Returns: Whether there was a change to tell.
-    func run(_ changes: Changes) throws -> Bool {
+    /// - Throws: Also if what was told could not be acknowledged to the end.
+    mutating func run(_ changes: Changes) throws -> Bool {
         if command == nil {
             output.append(line: ChangeReport.ready(changes.resumePoint))
             try output.flush()
@@ -44,12 +50,18 @@ struct ChangeTelling {
         var rest = max
         var deadline = deadline
         while let change = try next(changes, until: deadline) {
-            let told = try command.map { try hand(change, to: $0, of: changes) } ?? print(change, of: changes, rest)
+            let told =
+                if let command {
+                    try hand(change, to: command, of: changes)
+                } else {
+                    try print(change, of: changes, rest)
+                }
             hasTold = true
             rest -= told.count
             if told.isLast || rest <= 0 { break }
             deadline = .deadline(after: quiet) ?? .distantFuture
         }
+        if let owed { try changes.acknowledge(through: owed.sequence) }
         return hasTold
     }
 
@@ -64,7 +76,17 @@ struct ChangeTelling {
         }
     }
 
-    private func next(_ changes: Changes, until deadline: MonotonicInstant) throws -> Change? {
+    private mutating func next(_ changes: Changes, until deadline: MonotonicInstant) throws -> Change? {
+        while let owed {
+            if let change = try wait(changes, until: min(deadline, owed.retry)) { return change }
+            // Before that, no more changes will come.
+            guard owed.retry.hasPassed else { return nil }
+            try acknowledge(owed.sequence, of: changes)
+        }
+        return try wait(changes, until: deadline)
+    }
+
+    private func wait(_ changes: Changes, until deadline: MonotonicInstant) throws -> Change? {
         try Lookout.next(until: deadline, printingTo: command == nil ? output : nil) {
             try changes.nextBlocking(timeout: $0, interruption: Signals.interruption)
         }
@@ -74,7 +96,7 @@ struct ChangeTelling {
 
     /// Prints a change and those that are there already, in one write, and acknowledges those whose lines were
     /// accepted.
-    private func print(_ first: Change, of changes: Changes, _ rest: Int) throws -> Told {
+    private mutating func print(_ first: Change, of changes: Changes, _ rest: Int) throws -> Told {
         var told = Told()
         var ends: [(sequence: UInt64, end: Int)] = []
         var change = first
@@ -105,7 +127,7 @@ struct ChangeTelling {
     ///
     /// - Throws: For a subscription the command's status if it isn't 0: the next acknowledgement would include this
     ///   change.
-    private func hand(_ change: Change, to command: ChildCommand, of changes: Changes) throws -> Told {
+    private mutating func hand(_ change: Change, to command: ChildCommand, of changes: Changes) throws -> Told {
         let ending = try command.run(input: .line(ChangeReport.line(change, of: path)))
         if ending.isSuccess {
             try acknowledge(change.lastSequence, of: changes)
@@ -126,13 +148,25 @@ struct ChangeTelling {
         return told
     }
 
-    private func acknowledge(_ sequence: UInt64, of changes: Changes) throws {
+    private mutating func acknowledge(_ sequence: UInt64, of changes: Changes) throws {
         guard isSubscription else { return }
+        if let retry = owed?.retry, !retry.hasPassed {
+            owed = (sequence, retry)
+            return
+        }
         do throws(SpaceError) {
             try changes.acknowledge(through: sequence)
+            owed = nil
         } catch {
+            switch error.code {
             // The subscription went with its namespace.
-            guard error.code == .namespaceDeleted else { throw error }
+            case .namespaceDeleted: owed = nil
+            // The store compares positions, so it does not matter whether it has happened.
+            case .clusterUnavailable, .outcomeUnknown:
+                if owed == nil { Messages.print("space: \(error); trying again") }
+                owed = (sequence, .now.advanced(by: Self.retryInterval))
+            default: throw error
+            }
         }
     }
 }

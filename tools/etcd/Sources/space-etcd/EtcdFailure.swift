@@ -70,9 +70,9 @@ struct EtcdFailure: Error {
 
     /// An error's own words, with those of its deepest cause.
     private static func reason(_ error: any Error) -> String {
-        guard let status = error as? RPCError else { return "\(error)" }
+        guard let status = error as? RPCError else { return ConnectionTrouble.told("\(error)") }
         if status.code == .deadlineExceeded { return "no answer in time" }
-        guard let cause = status.cause else { return status.message }
+        guard let cause = status.cause else { return ConnectionTrouble.told(status.message) }
         return reason(cause)
     }
 }
