@@ -114,7 +114,7 @@ package final class WriteCombiner: Sendable {
 
     /// Queues an operation, and returns at once.
     ///
-    /// A thread is started if one has to lead. `completion` is called on some thread when the operation has ended, with its
+    /// Another thread leads, if one has to. `completion` is called on some thread when the operation has ended, with its
     /// error if it failed; it must not wait.
     func submit(
         _ purpose: WritePurpose,
@@ -125,7 +125,7 @@ package final class WriteCombiner: Sendable {
         let (number, part) = enqueue(Job(purpose, body, completion: completion))
         if case .follow(isNext: false) = part { return }
         do throws(Errno) {
-            try DetachedThread.start { [self] in
+            try SpareThreads.shared.start { [self] in
                 if comesToLead(part, number) { lead(on: engine) }
             }
         } catch {

@@ -1,3 +1,4 @@
+import ClusterStore
 import ClusterStoreTesting
 import Glibc
 import SharedSpace
@@ -183,5 +184,64 @@ struct WritingOnTests {
             throw TestFailure("there is a pen")
         }
         #expect(await appender.writesOn == isSoon)
+    }
+}
+
+/// The last entry of a machine's turn.
+@Suite(.timeLimit(.minutes(1)))
+struct LastEntryTests {
+    enum Other: CaseIterable {
+        case none, isExecuted, isNotExecutedYet
+    }
+
+    /// It gives the pen to the machine that asks for it, unless another process here has the pen and is not in the entry.
+    @Test(arguments: Other.allCases)
+    func itGivesThePen(_ other: Other) async throws {
+        let store = MemoryStore()
+        let keys = try ClusterKeys(prefix: "p", space: "s").namespace(NamespaceName("n"), NamespaceLife(number: 1))
+        var settings = ClusterSettings()
+        settings.penTurn = .zero
+        // Only the entry gives the pen.
+        settings.penPatience = .seconds(3600)
+        let leases = [try await store.makeLease(seconds: 600), try await store.makeLease(seconds: 600)]
+        let (pen, want) = (keys.key(.pen), keys.key(.want(2)))
+        let made = try await store.transact(
+            StoreTransaction(then: [
+                .put(keys.key(.head), NumberValue(0).encoded, .none),
+                .put(pen, NumberValue(1).encoded, leases[0]),
+                .put(want, NumberValue(2).encoded, leases[1]),
+                .read(.key(pen)), .read(.key(want)),
+            ])
+        )
+        let penRow = try #require(made.readings[0].first)
+        let wantRow = try #require(made.readings[1].first)
+        let appender = Appender(store: store, keys: keys, settings: settings)
+        await appender.begin(head: 0, pen: penRow, wants: [:], interests: [:], revision: made.revision - 1)
+        await appender.stand(.present(Appender.Identity(number: 1, lease: leases[0])))
+        let driver = Task { await appender.drive() }
+        defer { driver.cancel() }
+        guard case .pen(let revision, _) = await appender.fetchPen(for: .connection(1)) else {
+            throw TestFailure("the pen is not there")
+        }
+        if other != .none { _ = await appender.fetchPen(for: .connection(2)) }
+        if other == .isExecuted { appender.noteBegun(.connection(2)) }
+        await appender.learn([(.want(2), .put(wantRow))])
+        while await !appender.isInTurn { await Task.yield() }
+        let answer = await appender.append(
+            for: .connection(1),
+            behind: 0,
+            pen: revision,
+            absentMember: 0,
+            entry: [1, 2, 3]
+        )
+        #expect(answer == .done)
+        let found = try await store.transact(StoreTransaction(then: [.read(.key(pen)), .read(.key(want))]))
+        let row = try #require(found.readings[0].first)
+        let holder = try NumberValue(decoding: row.value).member
+        let isGiven = other != .isNotExecutedYet
+        #expect(holder == (isGiven ? 2 : 1))
+        #expect(found.readings[1].isEmpty == isGiven)
+        #expect(await appender.penHolder == holder)
+        if isGiven { #expect(row.modified == made.revision + 1) }
     }
 }

@@ -3,12 +3,12 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// Runs what may wait for the gate or for the disk on a thread of its own, so that no task that answers a process waits
-/// behind it.
+/// Runs what may wait for the gate or for the disk on a thread that does nothing else, so that no task that answers a
+/// process waits behind it.
 package func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
     try await withCheckedThrowingContinuation { continuation in
         do throws(Errno) {
-            try DetachedThread.start { continuation.resume(with: Result { try body() }) }
+            try SpareThreads.shared.start { continuation.resume(with: Result { try body() }) }
         } catch {
             continuation.resume(throwing: SpaceError(error, subject: "a thread of the daemon"))
         }

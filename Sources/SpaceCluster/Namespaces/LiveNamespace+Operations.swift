@@ -11,7 +11,10 @@ extension LiveNamespace {
         // come together.
         let pen = await appender.fetchPen(for: caller.use)
         guard case .pen = pen else { return pen }
-        let result = await replica.execute(operation, while: caller.isConnected)
+        let result = await replica.execute(operation) { [appender] in
+            appender.noteBegun(caller.use)
+            return caller.isConnected()
+        }
         await appender.endUse(caller.use)
         // The daemon has left the replica before the operation began.
         if case .failed(let error) = result, error.code == .closed {

@@ -86,7 +86,7 @@ extension Appender {
                 pen: captured,
                 absentMember: absentMember,
                 entry: entry,
-                successor: taker(of: entry, from: me)
+                successor: successor(of: entry, from: me, for: use)
             )
             commit = made
             awaited.insert(made.id)
@@ -113,7 +113,9 @@ extension Appender {
 
     /// Sends a commit and finds its outcome.
     private func settle(_ made: Commit) async {
+        let began = MonotonicInstant.now
         var verdict = await send(made)
+        appendTime = MonotonicInstant.now.duration(since: began)
         var pause = Pause(settings)
         while verdict == nil {
             verdict = await findOutcome(of: made)
@@ -156,6 +158,7 @@ extension Appender {
         ]
         if let successor {
             puts.append(.put(keys.key(.pen), NumberValue(successor.member).encoded, successor.lease))
+            if pen.asks(successor.member) { puts.append(.delete(.key(keys.key(.want(successor.member))))) }
         }
         do {
             let outcome = try await store.transact(StoreTransaction(if: compares, then: puts, else: signs(of: made)))

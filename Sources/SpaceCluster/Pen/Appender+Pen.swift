@@ -1,6 +1,7 @@
 package import ClusterStore
 package import SpaceEngine
 import SpaceSystem
+import Synchronization
 
 /// Who uses the pen on this machine.
 package enum PenUse: Hashable, Sendable {
@@ -18,6 +19,8 @@ package enum PenUse: Hashable, Sendable {
 /// the pen a moment after its last use, so that several commits pay for one hand-over, but no longer than its turn. The
 /// moment is short unless the last use came soon after the one before: only that shows that there are several. It never
 /// waits longer than `penPatience` for a process that has the pen, since that process may be stopped.
+///
+/// The last entry of a turn gives the pen to the member that has asked first, in the transaction that appends it.
 ///
 /// A taker that waits on another machine would need the pen as soon as its tuple is written: its machine would ask, and
 /// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
@@ -98,6 +101,7 @@ extension Appender {
     /// A connection does not use the pen any more.
     package func endUse(_ use: PenUse) {
         guard uses.remove(use) != nil else { return }
+        begun.withLock { _ = $0.remove(use) }
         lastUse = .now
         // Without others who want the pen, it stays.
         if turn != nil { notePen() }
@@ -119,17 +123,31 @@ extension Appender {
 
     // MARK: Giving the pen with an entry
 
-    /// The member that shall get the pen with an entry.
-    func taker(of entry: [UInt8], from me: Identity) -> Successor? {
+    /// The member that shall get the pen with an entry, which one of those who use it appends.
+    func successor(of entry: [UInt8], from me: Identity, for use: PenUse) -> Successor? {
+        if let next = pen.first(butFor: me.number), endsTurn(use) {
+            return Successor(member: next.member, lease: next.row.lease)
+        }
         let connections = uses.count { if case .connection = $0 { true } else { false } }
         guard !writesOn, waiting == 0, connections <= 1 else { return nil }
         return pen.taker(of: entry, from: me.number, after: given?.member ?? 0)
     }
 
-    /// Learns that a member got the pen with an entry.
+    /// Whether this machine's turn will be over when an entry that is appended now is in the log, and nobody here uses the
+    /// pen any more then: who does would have to wait for it under the gate.
+    private func endsTurn(_ use: PenUse) -> Bool {
+        guard let turn, turn.advanced(by: settings.penTurn) <= .now.advanced(by: appendTime) else { return false }
+        return begun.withLock { begun in uses.allSatisfy { $0 == use || begun.contains($0) } }
+    }
+
+    /// Notes that the daemon's transaction executes a process's operation, and so appends it.
+    package nonisolated func noteBegun(_ use: PenUse) { begun.withLock { _ = $0.insert(use) } }
+
+    /// Learns that a member got the pen with an entry, and asks for it no more.
     func noteGiven(to successor: Successor, at revision: Int64) {
         let holder = PenView.Holder(member: successor.member, modified: revision)
         pen.learn(holder, at: revision)
+        pen.wants.learn(successor.member, nil, at: revision)
         (given, givenIsWantedSince) = (holder, nil)
         notePen()
     }

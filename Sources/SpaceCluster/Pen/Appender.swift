@@ -1,6 +1,7 @@
 package import ClusterStore
 import SpaceEngine
 import SpaceSystem
+import Synchronization
 
 /// The pen and the appends of one namespace, for the processes of one machine.
 ///
@@ -58,6 +59,10 @@ package actor Appender {
     /// Who has the pen, and how many wait for it.
     var uses: Set<PenUse> = []
     var waiting = 0
+    /// The processes that use the pen and whose operations the daemon's transaction of now executes.
+    nonisolated let begun = Mutex<Set<PenUse>>([])
+    /// How long the last append took.
+    var appendTime = Duration.zero
     /// Whether a process has waited for the pen or an outcome until its time was over, and the pen has not been here since.
     var isLate = false
     /// Why the store's last answer about the pen or an outcome was an error; `nil` if it was none.
@@ -194,6 +199,9 @@ package actor Appender {
         ownHead = number
         if ownDue == nil { entryNews.nudge() }
     }
+
+    /// Whether another machine waits for the pen, and this one has it.
+    package var isInTurn: Bool { turn != nil }
 
     /// The member that has the pen, as far as it is known.
     package var penHolder: UInt32? { pen.holder?.member }
