@@ -65,8 +65,8 @@ package final class ClusterDaemon: Sendable {
             settings: settings,
             answering: handler
         )
+        let (place, interval) = (try folder.place(), settings.lookInterval)
         try server.start()
-        let (place, interval) = (folder.place, settings.lookInterval)
         let refusal = await withTaskGroup(of: SpaceError?.self) { group in
             group.addTask { await self.join(report) }
             group.addTask { await place.waitUntilLost(lookingEvery: interval) }

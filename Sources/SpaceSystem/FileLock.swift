@@ -26,6 +26,17 @@ package enum FileLock {
         return true
     }
 
+    /// Locks a file or a folder exclusively by flock(2), which needs no descriptor open for writing; never waits.
+    ///
+    /// It does not conflict with the other locks here.
+    ///
+    /// - Returns: `false` if another open file holds such a lock.
+    package static func tryWhole(_ descriptor: CInt) throws(Errno) -> Bool {
+        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return true }
+        guard errno != EWOULDBLOCK else { return false }
+        throw Errno(rawValue: errno)
+    }
+
     /// Locks one byte of the file against exclusive locks; never waits.
     ///
     /// Any number of open files may hold such a lock on one byte.

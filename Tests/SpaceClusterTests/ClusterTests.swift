@@ -419,17 +419,24 @@ struct ClusterTests {
 
     private static let tooLong = String(repeating: "m", count: 256)
 
-    /// A daemon ends if its lock is where no other daemon would look for it: otherwise two would serve the root.
-    @Test(arguments: [".cluster", ".cluster/lock"])
-    func aDaemonEndsWithItsFolder(_ moved: String) throws {
+    /// A daemon ends if its files are not where processes and other daemons look for them, and no other one serves the root
+    /// before that.
+    @Test(arguments: [".cluster", ".cluster/lock", ".cluster/socket"])
+    func aDaemonEndsWithItsFiles(_ moved: String) throws {
         let cluster = try TestCluster(machines: 1)
+        let namespace = try cluster.namespaceOfFirst()
         let root = cluster[0].root.path
         let daemon = try #require(cluster[0].daemon)
+        try daemon.stop()
         #expect(rename("\(root)/\(moved)", "\(root)/moved") == 0)
+        let other = try cluster[0].runner.start("space", ["join", "--store", cluster.store, "--name", "other"]).finish()
+        #expect(other.ending == .exited(75), "\(other.errors)")
+        daemon.signal(SIGCONT)
         let end = try daemon.finish()
         #expect(end.ending == .exited(74))
-        #expect(end.errors.contains("/.cluster/lock\" was removed, moved or replaced"), "\(end.errors)")
+        #expect(end.errors.contains("\" was removed, moved or replaced"), "\(end.errors)")
         try cluster.start(0)
+        try namespace.write("job", 1)
     }
 }
 

@@ -8,6 +8,9 @@ import SystemPackage
 /// One daemon serves a root: it holds the kernel's lock on the file `lock` as long as it lives, and only the holder puts
 /// a socket in the folder. A socket that a killed daemon left is replaced by a rename, so a process that connects finds
 /// the old one, which refuses, or the new one. The folder and the socket are for their user alone.
+///
+/// The files may be removed or moved. The daemon ends then, and until it has, another one can't begin: the daemon holds a
+/// lock on the root, too.
 package struct ClusterFolder: ~Copyable, Sendable {
     package static let name = ".cluster"
     package static let socket = "socket"
@@ -16,36 +19,37 @@ package struct ClusterFolder: ~Copyable, Sendable {
 
     private let directory: OwnedDescriptor
     private let lock: OwnedDescriptor
+    private let rootLock: OwnedDescriptor
     /// The user that the root belongs to.
     package let owner: UInt32
-    /// Where processes look for the daemon.
-    package let place: Place
+    private let root: String
 
-    /// Where the folder's lock was found: a folder that was removed or moved away serves nobody.
+    /// Where processes and other daemons look for this one.
     package struct Place: Sendable {
-        fileprivate let path: String
-        fileprivate let device: UInt64
-        fileprivate let inode: UInt64
+        /// The files, by path, as they were at the daemon's beginning.
+        fileprivate let files: [String: FileInfo]
 
-        /// Whether the path still leads to the daemon's lock; `true` if the system can't tell.
-        private var isKept: Bool {
-            do throws(Errno) {
-                let info = try Directory.info(at: AT_FDCWD, path)
-                return info.device == device && info.inode == inode
-            } catch {
-                return error != .noSuchFileOrDirectory && error != .notDirectory
+        /// A file that is not there any more, or is another one; `nil` if there is none, or the system can't tell.
+        private var lost: String? {
+            files.keys.sorted().first { path in
+                do throws(Errno) {
+                    let info = try Directory.info(at: AT_FDCWD, path)
+                    return info.device != files[path]?.device || info.inode != files[path]?.inode
+                } catch {
+                    return error == .noSuchFileOrDirectory || error == .notDirectory
+                }
             }
         }
 
-        /// Waits until another daemon could serve the root, or the task is cancelled.
+        /// Waits until one of the files is lost, so that the daemon serves nobody any more, or the task is cancelled.
         ///
         /// - Returns: What has happened; `nil` if the task was cancelled.
         package func waitUntilLost(lookingEvery interval: Duration) async -> SpaceError? {
             while !Task.isCancelled {
-                guard isKept else {
+                if let lost {
                     return SpaceError(
                         .inputOutput,
-                        reason: "the daemon's file \(path.quotedForPeople) was removed, moved or replaced",
+                        reason: "the daemon's file \(lost.quotedForPeople) was removed, moved or replaced",
                         advice: "start the daemon again, with the root where it is now"
                     )
                 }
@@ -88,9 +92,15 @@ package struct ClusterFolder: ~Copyable, Sendable {
                 advice: "end that daemon first: one is enough for all namespaces of a root"
             )
         }
-        let locked = try system(shown) { () throws(Errno) in try FileInfo.of(lock.raw) }
-        let place = Place(path: "\(root)/\(Self.name)/\(Self.lock)", device: locked.device, inode: locked.inode)
-        return ClusterFolder(directory: directory, lock: lock, owner: owner, place: place)
+        // A daemon whose folder was removed holds this one for the moment until it notices.
+        guard try system(root.quotedForPeople, { () throws(Errno) in try FileLock.tryWhole(folder.raw) }) else {
+            throw SpaceError(
+                .holderBusy,
+                reason: "another process has locked the root \(root.quotedForPeople), as a daemon does",
+                advice: "try again in some seconds: a daemon whose files in \(shown) were removed ends then"
+            )
+        }
+        return ClusterFolder(directory: directory, lock: lock, rootLock: folder, owner: owner, root: root)
     }
 
     private static func openLock(
@@ -123,13 +133,15 @@ package struct ClusterFolder: ~Copyable, Sendable {
     private init(
         directory: consuming OwnedDescriptor,
         lock: consuming OwnedDescriptor,
+        rootLock: consuming OwnedDescriptor,
         owner: UInt32,
-        place: Place
+        root: String
     ) {
         self.directory = directory
         self.lock = lock
+        self.rootLock = rootLock
         self.owner = owner
-        self.place = place
+        self.root = root
     }
 
     /// Puts the daemon's socket in the folder.
@@ -141,6 +153,18 @@ package struct ClusterFolder: ~Copyable, Sendable {
             try Directory.rename(from: raw, Self.draft, to: raw, Self.socket)
             return listener
         }
+    }
+
+    /// Where the daemon's files are, once it listens.
+    package borrowing func place() throws(SpaceError) -> Place {
+        var files: [String: FileInfo] = [:]
+        for name in [Self.lock, Self.socket] {
+            let raw = directory.raw
+            files["\(root)/\(Self.name)/\(name)"] = try system("the daemon's file \(name)") { () throws(Errno) in
+                try Directory.info(at: raw, name)
+            }
+        }
+        return Place(files: files)
     }
 
     /// Removes the socket, so that a process learns at once that there is no daemon.
