@@ -27,4 +27,22 @@ struct LeaderTests {
             #expect(try await process.store.transact(StoreTransaction(then: [put])).held)
         }
     }
+
+    /// Members of different etcds are not taken for one: each machine could ask another one.
+    @Test(.enabled(if: members != nil && EtcdPlace.here != nil, "tools/etcd/test runs this test"))
+    func membersOfTwoEtcdsAreRefused() async throws {
+        let place = try #require(EtcdPlace.here)
+        let member = try #require(Self.members?.split(separator: ",").first)
+        for urls in ["\(place.server),\(member)", "\(member),\(place.server)"] {
+            let process = try StoreProcess(place.program, ["--etcd", urls])
+            let error = await #expect(throws: StoreError.self) {
+                try await process.store.read(.key("a"), limit: nil, keysOnly: false)
+            }
+            guard case .refused(let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(reason.contains("members of different etcds"), "\(reason)")
+        }
+    }
 }

@@ -185,7 +185,7 @@ struct ClusterTests {
         #expect(!result.errors.contains("nothing was changed"), "\(result.errors)")
     }
 
-    /// A daemon that does not reach the store says so, and why, once, and goes on trying.
+    /// A daemon that does not reach the store says so, and why, each reason once, and goes on trying.
     @Test func aDaemonSaysWhyItHasNotJoined() throws {
         let root = try TemporaryRoot()
         let store = "\(root.path)/store"
@@ -203,9 +203,12 @@ struct ClusterTests {
         #expect(try daemon.readLine() == "joined m0")
         // Its lease ends with the store.
         server.signal(SIGKILL)
-        #expect(try daemon.readErrorLine()?.hasPrefix("space: m0 is no member any more: ") == true)
+        while let line = try daemon.readErrorLine(), !line.hasPrefix("space: m0 is no member any more: ") {
+            #expect(line.hasPrefix("space: m0 has not joined yet: "), "\(line)")
+        }
         daemon.signal(SIGTERM)
-        #expect(try daemon.finish().errors.split(separator: "\n").count == 2)
+        let lines = try daemon.finish().errors.split(separator: "\n")
+        #expect(lines.count >= 2 && Set(lines).count == lines.count, "\(lines)")
     }
 
     /// What is wrong with the store is said once.

@@ -48,11 +48,11 @@ struct MemberTests {
         #expect(lines.count == 21 && lines.dropFirst().allSatisfy { $0.contains("\"job\"") }, "\(lines)")
     }
 
-    /// A subscription goes on without its daemon, and acknowledges what it has told when there is a daemon again.
-    @Test func aSubscriptionAcknowledgesLater() throws {
+    /// A subscription goes on without its daemon, and has acknowledged what it has told when it ends well.
+    @Test(arguments: [true, false])
+    func aSubscriptionAcknowledgesLater(isLast: Bool) throws {
         let n = try cluster.namespaces()
-        let watch = ["watch", "n", "--subscription", "s"]
-        let watcher = try cluster[1].runner.start("space", watch)
+        let watcher = try cluster[1].runner.start("space", ["watch", "n", "--subscription", "s", "--max", "4"])
         #expect(try watcher.readLine()?.contains("\"ready\"") == true)
         try watcher.stop()
         for number in 0..<3 { try n[0].write("job", number) }
@@ -62,12 +62,54 @@ struct MemberTests {
         for _ in 0..<3 { #expect(try watcher.readLine()?.contains("\"job\"") == true) }
         #expect(try watcher.readErrorLine()?.hasSuffix("; trying again") == true)
         try cluster.start(1)
-        let last = try n[0].status().sequence
-        #expect(try eventually { try n[0].status().watchers.first?.position == last })
+        func isAcknowledged() throws -> Bool {
+            let status = try n[0].status()
+            return status.watchers.first?.position == UInt64(status.sequence)
+        }
+        if !isLast { #expect(try eventually(isAcknowledged)) }
         #expect(try eventually { errorCode { try n[0].write("job", 3) } == nil })
-        #expect(try watcher.readLine()?.contains("[\"job\",3]") == true)
-        watcher.signal(SIGKILL)
-        _ = try watcher.wait()
+        let end = try watcher.finish()
+        #expect(end.ending == .exited(0), "\(end.errors)")
+        try n[0].synchronize()
+        #expect(try isAcknowledged())
+    }
+
+    /// A process that answers requests goes on when its machine becomes another member.
+    @Test func aResponderOutlivesItsMember() throws {
+        let n = try cluster.namespaces()
+        let responder = try cluster[1].runner.start("space", ["respond", "n", "ping", "--once", "--", "echo", "7"])
+        #expect(try eventually { try n[0].status().responders.count == 1 })
+        try cluster.end(1, by: SIGKILL)
+        #expect(try eventually { try n[0].status().responders.isEmpty })
+        try cluster.start(1)
+        #expect(try eventually { try n[0].status().responders.count == 1 })
+        #expect(try cluster[0].space("request", "n", "ping", "null").output == "7\n")
+        #expect(try responder.finish().ending == .exited(0))
+    }
+
+    /// A process that waits for a turn, and holds nothing yet, goes on waiting when its machine becomes another member.
+    @Test(arguments: [
+        ["lock", "n", "L", "--wait", "100s", "--", "true"], ["elect", "n", "E", "--wait", "100s", "--", "true"],
+        ["queue", "n", "Q", "take", "--wait", "100s", "--", "true"],
+    ])
+    func aWaitForATurnOutlivesItsMember(_ words: [String]) throws {
+        let n = try cluster.namespaces()
+        let lock = try n[0].lock("L").acquire(timeout: watchdog)
+        let leadership = try n[0].election("E").stand(as: "me", timeout: watchdog)
+        func waiting() throws -> Int { try n[0].status().holds.count { !$0.isHeld } }
+        /// The process sleeps, and so has the answer to what it has written.
+        func isAsleep() throws -> Bool { try n[1].status().waiters.contains { !$0.template.isEmpty } }
+        let waiter = try cluster[1].runner.start("space", words)
+        #expect(try eventually { try waiting() == 1 && isAsleep() })
+        try cluster.end(1, by: SIGKILL)
+        #expect(try eventually { try waiting() == 0 })
+        try cluster.start(1)
+        #expect(try eventually { try waiting() == 1 })
+        try lock.release()
+        try leadership.resign()
+        try n[0].queue("Q").put("item")
+        let end = try waiter.finish()
+        #expect(end.ending == .exited(0), "\(end.errors)")
     }
 
     /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the

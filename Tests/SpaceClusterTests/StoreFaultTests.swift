@@ -237,6 +237,109 @@ struct StoreFaultTests {
         for namespace in n { #expect(try namespace.readIfExists("job", 1) != nil) }
     }
 
+    /// On a machine that has not got the replica of a shared namespace yet, a program that makes the namespace if need be
+    /// waits for the replica, and makes none of its own.
+    @Test func aSharedNameIsNotTakenByALocalNamespace() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        // The new machine can't make the replica.
+        try cluster.tell("copy live/n/*/manifest kept")
+        try cluster.tell("spoil live/n/*/manifest")
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        let daemon = try runner.start("space", ["join", "--store", cluster.store, "--name", "new"])
+        defer { daemon.signal(SIGKILL) }
+        #expect(try daemon.readLine() == "joined new")
+        let write = ["write", "n", "[\"job\", 2]", "--timeout", "1s"]
+        let refused = try runner.start("space", write).finish()
+        #expect(
+            refused.ending == .exited(75) && refused.errors.contains("its replica is not here yet"),
+            "\(refused.errors)"
+        )
+        #expect(!root.entries(of: "").contains("n"))
+        try cluster.tell("copy kept live/n/*/manifest")
+        #expect(try eventually { try runner.start("space", write).finish().ending == .exited(0) })
+        try n[0].synchronize()
+        #expect(try n[0].readIfExists("job", 2) != nil)
+        // A name that is free is taken as ever.
+        #expect(try runner.start("space", ["write", "own", "[1]", "--persistent"]).finish().ending == .exited(0))
+        #expect(root.entries(of: "").contains("own"))
+    }
+
+    /// What another program puts where the next entry will come is no entry: the machines write on over it.
+    @Test func whatStandsBehindTheHeadIsNoEntry() throws {
+        let n = try cluster.namespaces()
+        for number in 1...3 { try n[0].write("job", number) }
+        try n[1].synchronize()
+        let entry = try n[0].status().entry
+        try cluster.tell("copy \(Self.key(n[0], entry)) \(Self.key(n[0], entry + 1))")
+        // The daemons have heard of it when they have heard of the next change.
+        try n[1].write("job", 4)
+        try n[0].write("job", 5)
+        try cluster.end(1)
+        try cluster.start(1)
+        try n[1].write("job", 6)
+        try cluster.expectSame(n)
+    }
+
+    /// An entry that is another one than its key says ends a machine's part in the namespace, with a reason.
+    @Test func anEntryUnderAnothersKeyIsTold() throws {
+        let n = try cluster.namespaces()
+        for number in 1...3 { try n[0].write("job", number) }
+        try n[1].synchronize()
+        try cluster.end(1)
+        try n[0].write("job", 4)
+        let entry = try n[0].status().entry
+        try cluster.tell("copy \(Self.key(n[0], entry - 1)) \(Self.key(n[0], entry))")
+        try cluster.start(1)
+        #expect(try eventually { try cluster[1].space("machines").output.contains("is not the one that follows") })
+        #expect(try n[1].count(matching: ["job", .any]) == 3)
+    }
+
+    /// What the store's keys of a namespace begin with.
+    private static func live(_ namespace: Namespace) -> String { "shared-space/default/live/n/\(namespace.life)" }
+
+    private static func key(_ namespace: Namespace, _ entry: Int) -> String {
+        let digits = String(entry, radix: 16)
+        return "\(live(namespace))/log/" + String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// A note of a deletion that another program has put deletes no replica.
+    @Test func aForgedDeletionIsNone() throws {
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        try n[1].synchronize()
+        try cluster.tell("put shared-space/default/gone/n/\(n[0].life) x")
+        try cluster.tell("remove default/id/n")
+        for machine in cluster.machines {
+            #expect(try eventually { machine.root.entries(of: ".aside").count == 1 })
+        }
+    }
+
+    /// A key that asks for the pen in a machine's name, and is not its own, keeps the machine from nothing.
+    @Test func aForgedWishForThePenIsNone() throws {
+        let n = try cluster.namespaces()
+        try cluster.tell("put \(Self.live(n[0]))/want/2 x")
+        for round in 0..<2 {
+            try n[0].write("job", round)
+            try n[1].write("job", round)
+        }
+        try cluster.expectSame(n)
+    }
+
+    /// The number of a living machine is given to no other, although the next number was set back.
+    @Test func aNumberIsGivenOnce() throws {
+        let n = try cluster.namespaces()
+        try cluster.tell("copy live/n/*/joined/2 shared-space/next-member")
+        try cluster.end(0)
+        try cluster.start(0)
+        #expect(try eventually { errorCode { try n[0].write("job", 1) } == nil })
+        try n[1].write("job", 2)
+        try cluster.expectSame(n)
+        let report = try cluster[0].space("machines", "--json").output
+        #expect(report.contains("\"member\":3"), "\(report)")
+    }
+
     /// If another program has spoiled the pen's value, a machine takes the pen after a process has waited for it.
     @Test func aDamagedPenIsTaken() throws {
         let n = try cluster.namespaces()

@@ -23,7 +23,8 @@ import SystemPackage
 //   full N           the next N transactions that note a deletion are refused, as by a store that is full
 //   remove KEY       deletes the keys of which this is a part; * in it stands for anything, as below
 //   spoil KEY        gives them a value that does not decode
-//   copy KEY KEY     gives those of the second the value of the first one's
+//   copy KEY KEY     gives those of the second the value of the first one's; if there is none yet, it is made
+//   put KEY TEXT     gives a key this value
 //
 // Two others are answered by a number:
 //
@@ -132,7 +133,9 @@ private final class StoreHouse: Sendable {
         case "spoil": store.change(keys(words[1]).map { .put($0, [7, 7, 7], .none) })
         case "copy":
             guard let value = keys(words[1]).first.flatMap({ store.value(of: $0) }) else { return "nothing to copy" }
-            store.change(keys(words[2]).map { .put($0, value, .none) })
+            let targets = keys(words[2])
+            store.change((targets.isEmpty ? [String(words[2])] : targets).map { .put($0, value, .none) })
+        case "put": store.change([.put(String(words[1]), Array(words[2].utf8), .none)])
         case "revision": return "\(store.revision)"
         case "keys": return "\(store.keys.count { $0.contains(words.dropFirst().joined(separator: " ")) })"
         default: return "unknown: \(line)"

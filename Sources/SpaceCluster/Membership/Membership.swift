@@ -15,7 +15,8 @@ package struct Membership: Sendable {
 
 /// Makes members.
 ///
-/// A member's number is never used before: one transaction puts the next number and the member's key. A daemon that has
+/// A member's number is never used before: one transaction puts the next number and the member's key. If another program
+/// has set the next number back, those of living members are passed over. A daemon that has
 /// lost its lease, or was started again, is a new member, so an old request of it never counts as one of the new member.
 package struct Registrar: Sendable {
     package let store: any Store
@@ -82,15 +83,21 @@ package struct Registrar: Sendable {
                 number = try row.map { row throws(ValueError) in try NumberValue(decoding: row.value).number } ?? 1
             } catch { throw .value(error) }
             guard number <= Self.mostMembers, let member = UInt32(exactly: number) else { throw .noNumberLeft }
-            let register = StoreTransaction(
-                if: [.modified(keys.nextMember, row?.modified ?? 0)],
-                then: [
-                    .put(keys.nextMember, NumberValue(number + 1).encoded, .none),
-                    .put(keys.member(member), value.encoded, lease),
-                ]
-            )
+            let isNext = StoreCompare.modified(keys.nextMember, row?.modified ?? 0)
+            let next = StoreOperation.put(keys.nextMember, NumberValue(number + 1).encoded, .none)
+            let key = keys.member(member)
             do throws(StoreError) {
-                if try await store.transact(register).held { return member }
+                let outcome = try await store.transact(
+                    StoreTransaction(
+                        if: [isNext, .absent(.key(key))],
+                        then: [next, .put(key, value.encoded, lease)],
+                        else: [.read(.key(key))]
+                    )
+                )
+                if outcome.held { return member }
+                if outcome.readings.first?.isEmpty == false {
+                    _ = try await store.transact(StoreTransaction(if: [isNext], then: [next]))
+                }
             } catch { throw .store(error) }
         }
     }

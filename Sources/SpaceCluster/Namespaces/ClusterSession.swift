@@ -54,6 +54,9 @@ final class ClusterSession: Sendable {
         return lives.withLock { lives in lives.map { $0[name]?.number != life } ?? false }
     }
 
+    /// Whether the store is known to have a life of a name.
+    func knows(_ name: NamespaceName) -> Bool { lives.withLock { $0?[name] != nil } }
+
     /// Lives until a lease is lost or the task is cancelled.
     ///
     /// - Parameter report: Told when all namespaces are known, and the store's troubles.

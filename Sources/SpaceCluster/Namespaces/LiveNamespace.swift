@@ -160,11 +160,10 @@ package actor LiveNamespace {
         // again, so it is then another member.
         while !Task.isCancelled {
             do {
-                _ = try await store.transact(
-                    StoreTransaction(then: [
-                        .delete(.key(keys.key(.joined(old.number)))), .delete(.key(keys.key(.interests(old.number)))),
-                    ])
-                )
+                var ended = [keys.key(.joined(old.number)), keys.key(.interests(old.number))]
+                // The machine's own number stays, also if it is none of the namespace any more.
+                if old.number != membership.number { ended.append(registrar.keys.member(old.number)) }
+                _ = try await store.transact(StoreTransaction(then: ended.map { .delete(.key($0)) }))
                 if hasJoined {
                     let number = try await registrar.number(on: membership.lease)
                     identity = Appender.Identity(number: number, lease: membership.lease)
@@ -415,6 +414,9 @@ package actor LiveNamespace {
                 let known = max(try replica.position().entry, before) - before
                 for entry in entries.dropFirst(Int(known)) { _ = try replica.apply(entry) }
                 return try replica.position().entry
+            }
+            guard position > before else {
+                throw Leaving.stopped("entry \(before + 1) of the log is not the one that follows entry \(before)")
             }
             applied = position
             bytesBehindBase += entries.reduce(0) { $0 + $1.count }

@@ -65,6 +65,8 @@ final class RequestHandler: RequestAnswering {
     private func hello(_ subject: Caller.Subject, _ session: ClusterSession?) -> DaemonAnswer {
         guard let name = try? NamespaceName(subject.name) else { return .gone }
         guard let session else { return .welcome(member: 0) }
+        // The process has no namespace of this name, and is about to make one.
+        if subject.life == 0 { return session.knows(name) ? .taken : .welcome(member: session.membership.number) }
         return session.isGone(name, subject.life) ? .gone : .welcome(member: session.membership.number)
     }
 

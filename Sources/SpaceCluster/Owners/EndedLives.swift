@@ -59,7 +59,9 @@ final class EndedLives: Sendable {
         do {
             let name = try NamespaceName(replica.name)
             let key = keys.namespace(name, replica.life).gone
-            isDeleted = try await !store.read(.key(key), limit: nil, keysOnly: true).rows.isEmpty
+            let row = try await store.read(.key(key), limit: nil, keysOnly: false).rows.first
+            // A key that another program has put tells nothing.
+            isDeleted = row.flatMap { try? NumberValue(decoding: $0.value).number } == replica.life.number
         } catch {
             replica.close()
             throw error

@@ -6,10 +6,10 @@ import SpaceSystem
 ///
 /// Its outcome is found in one of three ways, each in one transaction of the store:
 /// 1. The append held: the entry is in the log.
-/// 2. The append was refused, and the same transaction read the log's next entry, the head, the member's last commit and
-///    the pen. The entry is in the log if it stands there, or if the member's last commit is this one (it was trimmed).
-///    It never will be if another entry stands there, if the log goes beyond it, or if the pen's revision has changed:
-///    a request that is still on its way compares that revision.
+/// 2. The append was refused, and the same transaction read the log's next entry, the head, the member's last
+///    commit, the pen and the namespace's life. The entry is in the log if it stands there, or if the member's last commit is this one (it was trimmed).
+///    It never will be if another entry stands there, if the log goes beyond it, if the namespace was deleted, or if the
+///    pen's revision has changed: a request that is still on its way compares that revision.
 /// 3. Otherwise, or without an answer, the request may still arrive. The daemon puts the pen again, for the same member on
 ///    the same lease, if its revision is still the commit's, and reads the same in that transaction. From then on the
 ///    pen's revision is another one, so what was read is final. This transaction may be repeated: it compares, too.
@@ -32,9 +32,12 @@ enum Verdict: Sendable {
     /// It was never sent, or the store takes it not.
     case unavailable(String)
     case unknown(String)
+    /// The namespace was deleted.
+    case gone
 
     var answer: DaemonAnswer {
         switch self {
+        case .gone: .gone
         case .done: .done
         case .refused(let why): .refused(why)
         case .unavailable(let why): .unavailable(why)
@@ -209,11 +212,12 @@ extension Appender {
             .read(.key(keys.key(.head))),
             .read(.key(keys.key(.last(made.id.member)))),
             .read(.key(keys.key(.pen))),
+            .read(.key(keys.id)),
         ]
     }
 
     private func learn(signs outcome: StoreOutcome) {
-        guard outcome.readings.count == 4 else { return }
+        guard outcome.readings.count == 5 else { return }
         if let row = outcome.readings[1].first, let value = try? NumberValue(decoding: row.value) {
             learn(head: value.number)
         }
@@ -222,7 +226,7 @@ extension Appender {
 
     /// - Returns: The outcome, or `nil` if a late request may still arrive.
     private func judge(_ made: Commit, _ outcome: StoreOutcome) -> Verdict? {
-        guard outcome.readings.count == 4 else { return .unknown("the store's answer is incomplete") }
+        guard outcome.readings.count == 5 else { return .unknown("the store's answer is incomplete") }
         if let row = outcome.readings[0].first {
             // An entry of another version of this program is another's.
             let value = try? LogValue(decoding: row.value, of: keys.life)
@@ -241,6 +245,8 @@ extension Appender {
             }
             if last.counter == made.id.counter { return .done }
         }
+        let life = outcome.readings[4].first.flatMap { try? NumberValue(decoding: $0.value).number }
+        if life != keys.life.number { return .gone }
         let head = outcome.readings[1].first.flatMap { try? NumberValue(decoding: $0.value).number }
         if outcome.readings[3].first?.modified != made.pen {
             guard let head, head >= made.behind else {

@@ -225,7 +225,7 @@ extension Appender {
             let isWanted = waiting > 0 || isLate
             guard let holder = pen.holder else { return isWanted ? .fetch(me, at: 0) : .wait(nil) }
             if holder.member == PenView.Holder.noMember, isLate { return .fetch(me, at: holder.modified) }
-            if isWanted, !pen.asks(me.number) { return .ask(me, holder) }
+            if isWanted, pen.wants[me.number]?.lease != me.lease { return .ask(me, holder) }
             return holder == given ? takeBack(holder) : .wait(nil)
         }
         if isLate, canWrite(me) { endLateness() }

@@ -149,8 +149,18 @@ package actor Appender {
     }
 
     /// Learns the changes that the watch has delivered together.
+    ///
+    /// One transaction puts an entry and the head. What another program puts where an entry may come is none: the entry
+    /// that comes replaces it.
     package func learn(_ changes: [(LiveKey, StoreChange)]) {
-        for (key, change) in changes { learn(key, change) }
+        var heads: [Int64: UInt64] = [:]
+        for case (.head, .put(let row)) in changes {
+            heads[row.modified] = try? NumberValue(decoding: row.value).number
+        }
+        for (key, change) in changes {
+            if case (.log(let number), .put(let row)) = (key, change), heads[row.modified] != number { continue }
+            learn(key, change)
+        }
     }
 
     private func learn(_ key: LiveKey, _ change: StoreChange) {

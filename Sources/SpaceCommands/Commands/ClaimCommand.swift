@@ -176,9 +176,10 @@ struct ClaimCommand: ParsableCommand {
             }
         } catch {
             switch error.code {
-            // The tuple went with its namespace; the command's status still says whether the work was done.
-            case .namespaceDeleted: break
-            case .claimLost: return .late("\(error)")
+            // The tuple went with its namespace; the command's status still says whether the work was done. Of several
+            // machines, the store may have lost the namespace, and with it the claim alone.
+            case .namespaceDeleted where !namespace.isReplicated: break
+            case .claimLost, .namespaceDeleted: return .late("\(error)")
             default: throw error
             }
         }

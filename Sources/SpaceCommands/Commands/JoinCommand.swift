@@ -144,8 +144,9 @@ struct JoinCommand: ParsableCommand {
     /// reader: what a full pipe has no room for is left out.
     private struct Told {
         private var hasJoined = false
-        /// Whether the last line said that it is a member.
+        /// Whether the last line said that it is a member, and if not, the reasons that were told since.
         private var isSaidToBeOne: Bool?
+        private var reasons: Set<String> = []
         private var troubles: [String] = []
 
         mutating func tell(_ report: DaemonNews, _ machine: String) {
@@ -162,13 +163,16 @@ struct JoinCommand: ParsableCommand {
                 }
                 hasJoined = true
                 isSaidToBeOne = true
+                reasons = []
             case .apart(let why):
                 let state = (hasJoined ? "is no member any more: " : "has not joined yet: ") + PeopleText.escaped(why)
                 ServiceManager.tell("STATUS=\(state)")
-                guard isSaidToBeOne != false, say("\(name) \(state); trying again; look with: space machines") else {
-                    return
-                }
+                // Each reason is told once, however often it changes, and no more of them than people read.
+                guard !reasons.contains(why), reasons.count < 20,
+                    say("\(name) \(state); trying again; look with: space machines")
+                else { return }
                 isSaidToBeOne = false
+                reasons.insert(why)
             case .troubles(let now):
                 for trouble in now where !troubles.contains(trouble) { say("\(name): \(PeopleText.escaped(trouble))") }
                 for trouble in troubles where !now.contains(trouble) {

@@ -6,7 +6,8 @@ import TupleCoding
 /// bytes at the end have no length of their own. A process sends one request and waits for its answer, except for
 /// `release` and `waiting`, which have none. Nothing that is received is trusted: a message that does not decode ends the connection.
 package enum DaemonRequest: Equatable, Sendable {
-    /// The first request of a connection. Answers: `welcome`, `gone`, `unavailable`.
+    /// The first request of a connection. With the life 0 of a process that is about to make a namespace, the answer is
+    /// `taken` if the machines share one of its name. Answers: `welcome`, `gone`, `taken`, `unavailable`.
     case hello(life: UInt64, name: String)
     /// Asks for the pen, for a process whose replica goes up to an entry. Answers: `pen`, `joining`, `gone`, `unavailable`.
     case pen(behind: UInt64)

@@ -43,13 +43,18 @@ package final class OperationSender: Sendable {
     /// - Returns: The result, which may be an error of the operation.
     /// - Throws: `clusterUnavailable` and `memberEnded` if nothing was changed; `outcomeUnknown`; `namespaceDeleted`.
     package func send(_ operation: SentOperation, timeout: Duration) throws(SpaceError) -> SentResult {
-        let connection = try readyConnection()
+        var connection = try readyConnection()
         let deadline = MonotonicInstant.now.advanced(by: timeout + Self.appending)
-        do throws(Errno) {
-            try connection.send(.operate(operation), until: deadline)
-        } catch {
-            // The daemon has ended, or does not read: it can't execute a part of a message.
-            throw .noDaemon(root, error)
+        while true {
+            do throws(Errno) {
+                try connection.send(.operate(operation), until: deadline)
+                break
+            } catch {
+                // The daemon has ended, or does not read: it can't execute a part of a message.
+                guard error != .timedOut else { throw .noDaemon(root, error) }
+                // Perhaps there is another one already.
+                connection = try readyConnection()
+            }
         }
         CrashPoint.reach(.operationSent)
         let answer: DaemonAnswer

@@ -12,7 +12,10 @@ struct PlaceWait: Steps {
     let request: PlaceRequest
     private let deadline: MonotonicInstant?
     private var place: Place?
+    /// The session's number when it entered the queue.
+    private var session: UInt64 = 0
     private var isServed = false
+    private var isGone = false
 
     init(_ core: NamespaceCore, _ operation: String, _ request: PlaceRequest, timeout: Duration?) {
         self.core = core
@@ -24,20 +27,56 @@ struct PlaceWait: Steps {
     }
 
     mutating func step() throws(SpaceError) -> Step<Place?> {
-        if let place { return .done(try isServed ? place : core.endWaiting(place)) }
+        guard let place, !isGone else { return try enter() }
+        if isServed { return .done(place) }
+        return .done(
+            try core.unlessMemberEnded(of: session) { () throws(SpaceError) in try core.endWaiting(place) } ?? nil
+        )
+    }
+
+    private mutating func enter() throws(SpaceError) -> Step<Place?> {
         let mayWait = deadline?.hasPassed != true
-        guard let (place, isHolding) = try core.enter(request, waits: mayWait) else { return .done(nil) }
+        let entered: (place: Place, isHolding: Bool)?
+        do throws(SpaceError) {
+            entered = try core.enter(request, waits: mayWait)
+        } catch {
+            // After its member's end, the machine may take no part for a while.
+            guard let place, isGone, error.mayPass else { throw error }
+            guard mayWait else { return .done(nil) }
+            return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: .now.advanced(by: Limits.tick)))
+        }
+        guard let (place, isHolding) = entered else { return .done(nil) }
         if isHolding { return .done(place) }
-        self.place = place
+        (self.place, session, isGone) = (place, core.session.number, false)
         return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: deadline))
     }
 
     mutating func look() throws(SpaceError) -> Bool {
-        isServed = try place.map { (place) throws(SpaceError) in try core.isServed(place) } ?? false
-        return isServed
+        guard let place, !isGone else { return false }
+        let answer = try core.unlessMemberEnded(of: session) { () throws(SpaceError) in try core.isServed(place) }
+        isServed = answer ?? false
+        isGone = answer == nil
+        return isServed || isGone
     }
 
     func giveUp() {
-        if let place { core.endOrRemember(place) }
+        if let place, !isGone { core.endOrRemember(place) }
+    }
+}
+
+extension NamespaceCore {
+    /// The result of a look at a waiting place; `nil` if the place is gone because this machine's member has ended.
+    ///
+    /// The process held nothing yet, and enters the queue again.
+    func unlessMemberEnded<Result>(
+        of session: UInt64,
+        _ look: () throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result? {
+        do throws(SpaceError) {
+            return try look()
+        } catch {
+            guard error.code == .holdLost, hasEnded(memberOf: session) else { throw error }
+            return nil
+        }
     }
 }

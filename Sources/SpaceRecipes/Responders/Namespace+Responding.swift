@@ -1,3 +1,4 @@
+import Glibc
 import SpaceSystem
 import TupleCoding
 
@@ -6,7 +7,8 @@ import TupleCoding
 extension Namespace {
     /// Answers requests of a name, one after the other, on the calling thread.
     ///
-    /// The call ends when it is interrupted, or when the responder is replaced or removed. With `once`, the responder
+    /// The call ends when it is interrupted, or when the responder is replaced or removed. If it is gone because this machine
+    /// has become another member of several, it is enrolled again. With `once`, the responder
     /// leaves the stack when it begins its first request, and the call ends when that request is answered. `body`
     /// answers an argument. If `body` throws, the call ends with that error, and the request goes to the next
     /// responder. At the interruption the call throws `cancelled`.
@@ -19,11 +21,20 @@ extension Namespace {
         _ body: (Value, RequestInHand) throws -> Result<Value, ResponderFailure>
     ) throws {
         let key = key ?? "\(TupleUUID.random())"
-        let position = try enrolResponder(name, key: key, isBase: base)
+        var position = try enrolResponder(name, key: key, isBase: base)
+        var session = core.session.number
         // If the gate cannot be had now, the responder is removed when this process ends.
         defer { try? core.removeResponder(position, of: name) }
         do {
-            while let (request, argument) = try nextRequest(of: position, name, once: once, interruption) {
+            while true {
+                guard let (request, argument) = try nextRequest(of: position, name, once: once, interruption) else {
+                    guard core.hasEnded(memberOf: session) else { return }
+                    position = try whenItMay(interruption) { () throws(SpaceError) in
+                        try enrolResponder(name, key: key, isBase: base)
+                    }
+                    session = core.session.number
+                    continue
+                }
                 let inHand = RequestInHand(
                     core: core,
                     asking: request.asking,
@@ -40,6 +51,22 @@ extension Namespace {
             }
         } catch let error as SpaceError {
             throw error.named("respond", self.name)
+        }
+    }
+
+    /// Tries until it works, or fails for a reason that does not pass.
+    private func whenItMay<Result>(
+        _ interruption: Interruption,
+        _ body: () throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        while true {
+            do throws(SpaceError) {
+                return try body()
+            } catch {
+                guard error.mayPass else { throw error }
+                _ = poll(nil, 0, Limits.tick.pollMilliseconds)
+                if interruption.isTriggered { throw .cancelled }
+            }
         }
     }
 

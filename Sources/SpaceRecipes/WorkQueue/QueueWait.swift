@@ -17,6 +17,8 @@ struct QueueWait: Steps {
     private let deadline: MonotonicInstant?
     private let ttr: Duration?
     private var place: Place?
+    /// The session's number when it entered the queue.
+    private var session: UInt64 = 0
     /// When takers can next get more (`Snapshot.nextDue`), by which the present sleep is limited.
     private var due: Int64?
     private var news: News?
@@ -32,7 +34,10 @@ struct QueueWait: Steps {
         guard let place else { return try enter() }
         switch news {
         case .served?:
-            guard try unlessGone({ () throws(SpaceError) in try core.see(place) }) != nil else { return try enter() }
+            guard try unlessGone({ () throws(SpaceError) in try core.see(place) }) != nil else {
+                news = .gone
+                return try enter()
+            }
             return .done(place)
         case .gone?: return try enter()
         case .sooner?: break
@@ -55,15 +60,22 @@ struct QueueWait: Steps {
     }
 
     private mutating func enter() throws(SpaceError) -> Step<Place?> {
-        (place, news) = (nil, nil)
         let mayWait = deadline?.hasPassed != true
         // A taker that only looks writes nothing if there is no item.
         if !mayWait, try !core.mayTakeItem(name) { return .done(nil) }
         let request = Self.request(name, ttr, core.clock)
-        guard let (place, isHolding) = try core.enter(request, waits: mayWait) else {
-            return .done(nil)
+        let entered: (place: Place, isHolding: Bool)?
+        do throws(SpaceError) {
+            entered = try core.enter(request, waits: mayWait)
+        } catch {
+            // After its member's end, the machine may take no part for a while.
+            guard let place, case .gone? = news, error.mayPass else { throw error }
+            guard mayWait else { return .done(nil) }
+            return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: .now.advanced(by: Limits.tick)))
         }
-        self.place = place
+        news = nil
+        guard let (place, isHolding) = entered else { return .done(nil) }
+        (self.place, session) = (place, core.session.number)
         return isHolding ? .done(place) : try sleep(place)
     }
 
@@ -75,6 +87,8 @@ struct QueueWait: Steps {
 
     /// Looks whether the taker was served, or there is more to take sooner than at the time that limits the sleep.
     mutating func look() throws(SpaceError) -> Bool {
+        // The next step enters again.
+        if case .gone? = news { return false }
         news = nil
         guard let place else { return false }
         guard let isServed = try unlessGone({ () throws(SpaceError) in try core.isServed(place) }) else {
@@ -89,17 +103,21 @@ struct QueueWait: Steps {
         return news != nil
     }
 
-    /// The result of `body`; `nil` if the taker was served, and its time to run was over before it looked.
+    /// The result of `body`; `nil` if the taker was served, and its time to run was over before it looked, or if this
+    /// machine's member has ended.
     private func unlessGone<Result>(_ body: () throws(SpaceError) -> Result) throws(SpaceError) -> Result? {
-        do throws(SpaceError) {
-            return try body()
-        } catch {
-            guard error.code == .holdLost, ttr != nil else { throw error }
-            return nil
-        }
+        try core.unlessMemberEnded(of: session) { () throws(SpaceError) -> Result? in
+            do throws(SpaceError) {
+                return try body()
+            } catch {
+                guard error.code == .holdLost, ttr != nil else { throw error }
+                return nil
+            }
+        } ?? nil
     }
 
     func giveUp() {
+        if case .gone? = news { return }
         if let place { core.endOrRemember(place.unseen) }
     }
 

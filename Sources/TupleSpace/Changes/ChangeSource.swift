@@ -130,7 +130,13 @@ package final class ChangeSource: Sendable {
 
     /// Stores a subscription's position.
     private func save(_ settled: UInt64, timeout: Duration?) throws(SpaceError) {
-        try namespace.core.acknowledge(row.withLock { $0.number }, settled, timeout: timeout)
+        let core = namespace.core
+        if try !core.acknowledge(row.withLock { $0.number }, settled, timeout: timeout) {
+            try registerAgain(core)
+            let isStored = try core.acknowledge(row.withLock { $0.number }, settled, timeout: timeout)
+            guard isStored || !isSubscription else { throw Self.endedByAnother }
+        }
+        row.withLock { $0.session = core.session.number }
         state.withLock { state in
             state.saved = max(state.saved, settled)
             state.unsaved = 0
@@ -211,14 +217,12 @@ package final class ChangeSource: Sendable {
         // Loaded before the read: no process commits once this flag is set, so a read after it sees everything.
         let isLastLook = core.control.dead.load() != 0
         do throws(SpaceError) {
-            try registerAgain(core)
-            if isSubscription, try !isRegistered(core) {
-                throw SpaceError(
-                    .subscriptionEnded,
-                    reason: "the subscription was ended by another process or handle",
-                    advice: "subscribe again, to be told of what comes from then on"
-                )
+            do throws(SpaceError) { try registerAgain(core) } catch  where error.mayPass {
+                // The next look tries again.
+            } catch {
+                throw error
             }
+            if isSubscription, try !isRegistered(core) { throw Self.endedByAnother }
             if try readPresent(core, &present) { return .ready }
             let position = state.withLock { $0.position }
             var looked = 0
@@ -250,22 +254,26 @@ package final class ChangeSource: Sendable {
         }
     }
 
+    private static var endedByAnother: SpaceError {
+        SpaceError(
+            .subscriptionEnded,
+            reason: "the subscription was ended by another process or handle",
+            advice: "subscribe again, to be told of what comes from then on"
+        )
+    }
+
     /// Registers anew after the member of this machine has ended on all machines, and the watcher with it.
     ///
-    /// What was dropped from the journal meanwhile is a gap. If it fails, because the other machines can't be reached, the
-    /// next look tries again.
+    /// What was dropped from the journal meanwhile is a gap.
+    ///
+    /// - Throws: `clusterUnavailable` if the machine takes no part now; what a write throws.
     private func registerAgain(_ core: NamespaceCore) throws(SpaceError) {
-        let session = row.withLock { $0.session }
-        guard core.hasEnded(session: session), core.tryRenewSession() else { return }
-        let position = state.withLock { $0.position }
-        let new: NamespaceCore.Registration
-        do throws(SpaceError) {
-            new = try core.registerWatcher(filter, start: .after(position), subscription: subscription)
-        } catch  where error.mayPass {
-            return
-        } catch {
-            throw error
+        guard core.hasEnded(session: row.withLock({ $0.session })) else { return }
+        guard core.tryRenewSession() else {
+            throw .clusterUnavailable("this machine takes part no more, or not yet")
         }
+        let position = state.withLock { $0.position }
+        let new = try core.registerWatcher(filter, start: .after(position), subscription: subscription)
         row.withLock { $0 = (new.number, core.session.number) }
     }
 

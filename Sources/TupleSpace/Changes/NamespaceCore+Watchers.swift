@@ -139,17 +139,22 @@ extension NamespaceCore {
     }
 
     /// Stores that a subscription has dealt with everything up to a change.
-    package func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) {
+    ///
+    /// A registration under a number that this session had before goes on under the number of now.
+    ///
+    /// - Returns: `false` if the registration is not this session's any more.
+    package func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) -> Bool
+    {
         try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
             // The position never exceeds the last change, because later changes must still be delivered.
             let sequence = min(sequence, scope.counters.sequence)
-            guard var row = try scope.watcherRows.getValid(number), row.session == session.number,
-                row.position < sequence
-            else {
-                return
-            }
-            row.position = sequence
+            guard var row = try scope.watcherRows.getValid(number), row.session != 0, session.hasHad(row.session)
+            else { return false }
+            guard row.position < sequence || row.session != session.number else { return true }
+            row.session = session.number
+            row.position = max(row.position, sequence)
             try scope.put(watcher: number, row)
+            return true
         }
     }
 

@@ -39,7 +39,10 @@ extension NamespaceCore {
     /// If this process's member has ended, the session goes on as the machine's new member's. The write has not begun
     /// then.
     @inline(__always)
-    func renewingSession<R>(_ write: () throws(SpaceError) -> R) throws(SpaceError) -> R {
+    func renewingSession<R>(
+        patience: Duration? = nil,
+        _ write: () throws(SpaceError) -> R
+    ) throws(SpaceError) -> R {
         var hasWaited = false
         while true {
             do throws(SpaceError) {
@@ -48,7 +51,7 @@ extension NamespaceCore {
                 // The machine may be a new member already that has not arrived yet.
                 if try renewSession() { continue }
                 guard !hasWaited else { throw .clusterUnavailable(error.reason) }
-                try waitForMachine(error)
+                try waitForMachine(error, patience: min(patience ?? Self.arrivalPatience, Self.arrivalPatience))
                 hasWaited = true
                 _ = try renewSession()
             } catch {
@@ -58,8 +61,8 @@ extension NamespaceCore {
     }
 
     /// Waits until this machine takes part, outside of the gate: the daemon needs the gate for that.
-    private func waitForMachine(_ error: SpaceError) throws(SpaceError) {
-        switch try askDaemon(.arrive, patience: Self.arrivalPatience) {
+    private func waitForMachine(_ error: SpaceError, patience: Duration) throws(SpaceError) {
+        switch try askDaemon(.arrive, patience: patience) {
         case .done: engine.daemonContact.noteAnswer()
         case .unavailable(let why): throw .clusterUnavailable(why)
         case .gone: throw .deletedOnAllMachines
@@ -74,6 +77,11 @@ extension NamespaceCore {
         guard control.staying.isReplica else { return false }
         let member = SessionNumber.member(of: session)
         return member != control.member.load() && !isAlive(member: member)
+    }
+
+    /// Whether the member of a session takes no part in a replica any more, be the machine another member yet or not.
+    package func hasEnded(memberOf session: UInt64) -> Bool {
+        control.staying.isReplica && !isAlive(member: SessionNumber.member(of: session))
     }
 
     /// Gives the session a number of the machine's present member, unless it has one; `false` if that can't be done now.

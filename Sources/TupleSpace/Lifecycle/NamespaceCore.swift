@@ -119,7 +119,7 @@ package final class NamespaceCore: ListeningNamespace {
         if deferred.isDue { carryOutDeferred() }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
-        try renewingSession { () throws(SpaceError) in
+        try renewingSession(patience: timeout) { () throws(SpaceError) in
             try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
                 result = try body(scope)
             }

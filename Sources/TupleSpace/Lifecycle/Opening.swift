@@ -45,12 +45,30 @@ package struct Opening {
                 outcome = try join(folder, rootFolder, host)
             } else {
                 guard creates else { throw notFound }
+                if contents == nil, try waitForReplica(in: rootFolder) { continue }
                 outcome = try create(in: rootFolder, host)
             }
             if case .opened(let entry, let core) = outcome { return (entry, core) }
         }
         let reason = "it was deleted and made anew a thousand times meanwhile"
         throw SpaceError(.holderBusy, reason: reason, advice: "look who does that")
+    }
+
+    /// Waits for the replica of a namespace that several machines share, if this root's daemon knows one of this name.
+    ///
+    /// Otherwise a namespace of this root alone would take the name, and the replica would never come.
+    ///
+    /// - Returns: Whether the replica may be here now; `false` if the name is free.
+    private func waitForReplica(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> Bool {
+        let deadline = MonotonicInstant.now.advanced(by: timeout)
+        while case .taken? = try? DaemonSocket.ask(nil, in: root, life: 0, name: name.text, patience: .seconds(1)) {
+            if try NamespaceFolder.open(name, in: rootFolder, of: root) != nil { return true }
+            guard !deadline.hasPassed else {
+                throw .clusterUnavailable("several machines share it, and its replica is not here yet")
+            }
+            _ = poll(nil, 0, 10)
+        }
+        return false
     }
 
     private var notFound: SpaceError {

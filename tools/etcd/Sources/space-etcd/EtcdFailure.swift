@@ -56,7 +56,13 @@ struct EtcdFailure: Error {
             // Without a token, once the cluster demands one.
             .invalidArgument where text.contains("user name is empty"):
             self.init(.badToken, "\(url): \(text)", isMembersOwn: false)
-        case .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .resourceExhausted, .failedPrecondition,
+        case .permissionDenied:
+            self.init(
+                .refused,
+                "\(url): \(text): the user of --user may not use the keys of --prefix",
+                isMembersOwn: false
+            )
+        case .invalidArgument, .notFound, .alreadyExists, .resourceExhausted, .failedPrecondition,
             .outOfRange, .unimplemented, .dataLoss, .unauthenticated:
             self.init(.refused, text, isMembersOwn: false)
         case .deadlineExceeded:

@@ -37,6 +37,9 @@ extension EtcdMembers {
             }
             return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }
         }
+        learn(
+            answers.compactMap { (place, answer) in (try? answer.get()).map { (all[place].url, $0.header.clusterID) } }
+        )
         return answers.map { (all[$0.0], $0.1) }
     }
 
@@ -90,9 +93,11 @@ struct EtcdVersion: Comparable, CustomStringConvertible {
         one.numbers.lexicographicallyPrecedes(other.numbers)
     }
 
+    private var losesData: Bool { (0...2).map { [3, 5, $0] }.contains(numbers) }
+
     /// What is wrong with the version, if anything is.
     var trouble: String? {
         numbers.lexicographicallyPrecedes([3, 5, 13])
-            ? "etcd \(self): use 3.5.13 or later, 3.5.0 to 3.5.2 lose data when killed" : nil
+            ? "etcd \(self): use 3.5.13 or later\(losesData ? "; 3.5.0 to 3.5.2 lose data when killed" : "")" : nil
     }
 }

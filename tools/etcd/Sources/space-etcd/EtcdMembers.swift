@@ -13,6 +13,10 @@ final class EtcdMembers: Sendable {
     let all: [EtcdMember]
     private let current: Mutex<Int>
     private let token: EtcdToken
+    private let hasLooked = Atomic(false)
+    private let firstLook = Mutex<Task<Void, Never>?>(nil)
+    /// Why no member is asked: they belong to different etcds.
+    private let mixture = Mutex<String?>(nil)
 
     /// How long a member may take for an answer.
     private static let attempt = Duration.seconds(2)
@@ -35,6 +39,31 @@ final class EtcdMembers: Sendable {
         current.withLock { current in
             if all[current] === member { current = (current + 1) % all.count }
         }
+    }
+
+    /// Learns to which etcds the members belong that have answered just now.
+    ///
+    /// Each etcd has an ID. Machines that ask different ones would each have namespaces of their own.
+    func learn(_ clusters: [(url: EtcdURL, id: UInt64)]) {
+        let first = clusters.first
+        let other = clusters.first { $0.id != first?.id }
+        mixture.withLock { mixture in
+            mixture = first.flatMap { first in
+                other.map { "--etcd names members of different etcds: \(first.url) and \($0.url); name those of one" }
+            }
+        }
+        hasLooked.store(true, ordering: .releasing)
+    }
+
+    /// Before the first call, all members are asked which etcd they belong to.
+    private func look() async {
+        guard !hasLooked.load(ordering: .acquiring) else { return }
+        let task = firstLook.withLock { look in
+            let task = look ?? ConnectionLoop.start { _ = await self.statuses() }
+            look = task
+            return task
+        }
+        await task.value
     }
 
     /// Goes on to a member that is better than the present one.
@@ -63,6 +92,8 @@ final class EtcdMembers: Sendable {
         isRepeatable: Bool = true
     ) async throws(StoreError) -> Response {
         let end = ContinuousClock.now + Self.total
+        await look()
+        if let mixture = mixture.withLock({ $0 }) { throw .refused(mixture) }
         var pause = Duration.milliseconds(50)
         var triedMembers = 0
         var tokens = 0
