@@ -415,7 +415,7 @@ package actor LiveNamespace {
                 for entry in entries.dropFirst(Int(known)) { _ = try replica.apply(entry) }
                 return try replica.position().entry
             }
-            guard position > before else {
+            guard position > before || entries.isEmpty else {
                 throw Leaving.stopped("entry \(before + 1) of the log is not the one that follows entry \(before)")
             }
             applied = position

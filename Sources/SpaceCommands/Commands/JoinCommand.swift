@@ -134,7 +134,8 @@ struct JoinCommand: ParsableCommand {
         while ending.result == nil { ending.wait() }
         // After a signal, what the end came to does not matter.
         guard case .failure(let error)? = ending.result, Signals.pending == nil else { return }
-        throw (error as? SpaceError)?.named(Self.task, nil) ?? error
+        let attempt = told.withLock { $0.hasJoined } ? "serve the root" : Self.task
+        throw (error as? SpaceError)?.named(attempt, nil) ?? error
     }
 
     /// What people were told.
@@ -143,7 +144,7 @@ struct JoinCommand: ParsableCommand {
     /// or no more, and what is wrong with the store. The service manager hears every reason. The daemon never waits for a
     /// reader: what a full pipe has no room for is left out.
     private struct Told {
-        private var hasJoined = false
+        private(set) var hasJoined = false
         /// Whether the last line said that it is a member, and if not, the reasons that were told since.
         private var isSaidToBeOne: Bool?
         private var reasons: Set<String> = []
