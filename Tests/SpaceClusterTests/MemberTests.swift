@@ -87,6 +87,22 @@ struct MemberTests {
         #expect(try responder.finish().ending == .exited(0))
     }
 
+    /// A responder of the library goes on, too, under its token.
+    @Test func aTokensResponderOutlivesItsMember() throws {
+        let n = try cluster.namespaces()
+        let token = try n[1].respond(to: "ping") { (number: Int) in number + 1 }
+        #expect(try eventually { try n[0].status().responders.count == 1 })
+        try cluster.end(1, by: SIGKILL)
+        #expect(try eventually { try n[0].status().responders.isEmpty })
+        try cluster.start(1)
+        #expect(try eventually { try n[0].status().responders.count == 1 })
+        #expect(token.isActive)
+        #expect(try cluster[0].space("request", "n", "ping", "7").output == "8\n")
+        token.cancel()
+        #expect(try eventually { try n[0].status().responders.isEmpty })
+        #expect(!token.isActive)
+    }
+
     /// A process that waits for a turn, and holds nothing yet, goes on waiting when its machine becomes another member.
     @Test(arguments: [
         ["lock", "n", "L", "--wait", "100s", "--", "true"], ["elect", "n", "E", "--wait", "100s", "--", "true"],

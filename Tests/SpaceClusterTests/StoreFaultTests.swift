@@ -3,6 +3,7 @@ import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import SystemPackage
 import Testing
 
 /// A store that loses answers and requests, does them twice, has no leader, forgets its history, or is set back.
@@ -376,6 +377,24 @@ struct StoreFaultTests {
         try again[0].write("job", 2)
         try cluster.expectSame(again)
         for machine in cluster.machines { #expect(machine.root.entries(of: ".aside").count == 1) }
+    }
+
+    /// A claim whose namespace the store has lost was not completed: the tuple may be somewhere again.
+    @Test func aClaimThatTheStoreHasLostIsNotCompleted() throws {
+        try cluster.tell("save")
+        let n = try cluster.namespaces()
+        try n[0].write("job", 1)
+        let pipe = "\(cluster[1].root.path)/pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let work = ["sh", "-c", "echo begun; read line <'\(pipe)'"]
+        let worker = try cluster[1].runner.start("space", ["claim", "n", "[\"job\", 1]", "--wait", "60s", "--"] + work)
+        #expect(try worker.readLine() == "begun")
+        try cluster.tell("restore")
+        #expect(try eventually { cluster[1].root.entries(of: ".aside").count == 1 })
+        let file = try FileDescriptor.open(FilePath(pipe), .writeOnly)
+        _ = try file.closeAfter { try file.writeAll("go on\n".utf8) }
+        let end = try worker.finish()
+        #expect(end.ending == .exited(75), "\(end.errors)")
     }
 
     /// A machine that was away while a namespace was deleted removes its replica, and keeps no copy.

@@ -5,7 +5,8 @@ import TupleCoding
 package struct LocalResponder: Sendable {
     package let name: String
     package let key: String
-    package let position: ResponderPosition
+    package private(set) var position: ResponderPosition
+    let isBase: Bool
     let concurrency: Int
     /// The handle with which the responder was registered.
     package let handle: WeakObject<Namespace>
@@ -15,6 +16,13 @@ package struct LocalResponder: Sendable {
     /// The object that the responder belongs to, if any.
     package let subject: Observer.Subject?
     package let body: @Sendable (IncomingRequest) async throws -> Value
+
+    /// The same responder at another position.
+    func moved(to position: ResponderPosition) -> LocalResponder {
+        var moved = self
+        moved.position = position
+        return moved
+    }
 
     /// Whether the responder was registered with a handle; one that has been released was used for none.
     func isMade(with handle: ObjectIdentifier) -> Bool { self.handle.value.map(ObjectIdentifier.init) == handle }

@@ -93,6 +93,7 @@ extension Namespace {
             name: name,
             key: key,
             position: position,
+            isBase: responder.isBase,
             concurrency: responder.concurrency,
             handle: WeakObject(self),
             namespace: kept,

@@ -23,7 +23,8 @@ import TupleCoding
 ///     the responder leaves the stack       the caller of `end`     WAITING → none: the request is passed on
 ///
 /// A waiting request that was taken back ends like a running one: it can't be begun. A responder that leaves is removed
-/// once none of its requests runs.
+/// once none of its requests runs. A responder whose row has gone because this machine has become another member of
+/// several is enrolled again, under a new position.
 package final class ResponderHub: NamespacePart {
     private let state = Mutex(State())
 
@@ -31,11 +32,22 @@ package final class ResponderHub: NamespacePart {
 
     private struct State {
         var entries: [ResponderPosition: Entry] = [:]
+        /// The positions of responders that were enrolled again, by those that they had before.
+        var successors: [ResponderPosition: ResponderPosition] = [:]
         var isListening = false
+
+        /// The position that a responder has now.
+        func present(_ position: ResponderPosition) -> ResponderPosition {
+            var position = position
+            while let next = successors[position] { position = next }
+            return position
+        }
     }
 
     private struct Entry {
         let responder: LocalResponder
+        /// The session's number when it was enrolled.
+        let session: UInt64
         var waiting: [Asking] = []
         /// By work number.
         var running: [UInt64: Running] = [:]
@@ -56,7 +68,7 @@ package final class ResponderHub: NamespacePart {
 
     package func add(_ responder: LocalResponder, to core: NamespaceCore) {
         let mustListen = state.withLock { state in
-            state.entries[responder.position] = Entry(responder: responder)
+            state.entries[responder.position] = Entry(responder: responder, session: core.session.number)
             defer { state.isListening = true }
             return !state.isListening
         }
@@ -69,21 +81,24 @@ package final class ResponderHub: NamespacePart {
     }
 
     func isActive(_ position: ResponderPosition) -> Bool {
-        state.withLock { $0.entries[position].map { !$0.isEnding } ?? false }
+        state.withLock { $0.entries[$0.present(position)].map { !$0.isEnding } ?? false }
     }
 
     /// Takes a responder off the stack: at once if it is idle, or else when it has answered the requests that it has
     /// begun.
     package func end(_ position: ResponderPosition, of core: NamespaceCore) {
-        let leaving = state.withLock { state -> (name: String, isIdle: Bool, waiting: [Asking])? in
+        let leaving = state.withLock {
+            state -> (position: ResponderPosition, name: String, isIdle: Bool, waiting: [Asking])? in
+            let position = state.present(position)
             guard var entry = state.entries[position], !entry.isEnding else { return nil }
             entry.isEnding = true
             let waiting = entry.waiting
             entry.waiting = []
             state.entries[position] = entry
-            return (entry.responder.name, entry.running.isEmpty, waiting)
+            return (position, entry.responder.name, entry.running.isEmpty, waiting)
         }
         guard let leaving else { return }
+        let position = leaving.position
         if leaving.isIdle { return remove(position, leaving.name, of: core) }
         core.letGo { core, patience throws(SpaceError) in
             _ = try core.retireResponders(to: leaving.name, timeout: patience) { $0.position == position }
@@ -137,7 +152,10 @@ package final class ResponderHub: NamespacePart {
                 ) { () throws(SpaceError) in
                     try self.look(core).map { Found(result: $0, removed: nil) }
                 }
-                if let news { act(on: news, in: core) }
+                if let news {
+                    act(on: news, in: core)
+                    for position in news.ended { await enrolAgain(position, in: core) }
+                }
             } catch {
                 guard error.mayPass else { return forgetAll() }
                 try? await Task.sleep(for: Limits.tick)
@@ -173,10 +191,12 @@ package final class ResponderHub: NamespacePart {
         var takenBack: [(ResponderPosition, work: UInt64)] = []
         /// Responders taken off the stack by another process, or replaced.
         var removed: [ResponderPosition] = []
+        /// Responders whose rows have gone with the member of this machine.
+        var ended: [ResponderPosition] = []
         var isNobodyLeft = false
 
         var isEmpty: Bool {
-            asked.isEmpty && unwanted.isEmpty && takenBack.isEmpty && removed.isEmpty && !isNobodyLeft
+            asked.isEmpty && unwanted.isEmpty && takenBack.isEmpty && removed.isEmpty && ended.isEmpty && !isNobodyLeft
         }
     }
 
@@ -218,7 +238,33 @@ package final class ResponderHub: NamespacePart {
                 }
             }
         }
+        news.ended = news.removed.filter { entries[$0].map { core.hasEnded(memberOf: $0.session) } ?? false }
+        news.removed.removeAll { news.ended.contains($0) }
         return news.isEmpty ? nil : news
+    }
+
+    /// Enrols a responder anew.
+    private func enrolAgain(_ position: ResponderPosition, in core: NamespaceCore) async {
+        guard let responder = state.withLock({ $0.entries[position]?.responder }) else { return }
+        let enrolled = await persist { () throws(SpaceError) in
+            try core.enrolResponder(responder.name, key: responder.key, isBase: responder.isBase)
+        }
+        guard let present = enrolled else { return end(position, of: core) }
+        let (old, isLeaving) = state.withLock { state in
+            let old = state.entries.removeValue(forKey: position)
+            let isLeaving = old?.isEnding ?? true
+            if !isLeaving {
+                state.successors[position] = present
+                state.entries[present] = Entry(responder: responder.moved(to: present), session: core.session.number)
+            }
+            return (old, isLeaving)
+        }
+        // Their requests were taken back with the row.
+        for running in (old?.running ?? [:]).values { running.task.cancel() }
+        guard isLeaving else { return }
+        core.letGo { core, patience throws(SpaceError) in
+            try core.removeResponder(present, of: responder.name, timeout: patience)
+        }
     }
 
     private func act(on news: News, in core: NamespaceCore) {
