@@ -54,6 +54,11 @@ struct MemberTests {
         let n = try cluster.namespaces()
         let watcher = try cluster[1].runner.start("space", ["watch", "n", "--subscription", "s", "--max", "4"])
         #expect(try watcher.readLine()?.contains("\"ready\"") == true)
+        // Who comes second is told who has it.
+        for (machine, user) in zip(cluster.machines, ["a process of the machine m1", "the process \(watcher.pid)"]) {
+            let second = try machine.runner.start("space", ["watch", "n", "--subscription", "s"]).finish()
+            #expect(second.ending == .exited(64) && second.errors.contains("in use by \(user)"), "\(second.errors)")
+        }
         try watcher.stop()
         for number in 0..<3 { try n[0].write("job", number) }
         try n[1].synchronize()

@@ -41,7 +41,7 @@ extension NamespaceCore {
                 reached = row.sequence
                 do throws(TupleCodingError) {
                     guard var change = try decode(row) else { continue }
-                    if isShared { change.machine = try machine(ofBatch: row.batch, in: snapshot) }
+                    if isShared { change.machine = machine(of: SessionNumber.member(of: row.batch), in: snapshot) }
                     bytes += row.size
                     changes.append(change)
                 } catch {
@@ -59,9 +59,8 @@ extension NamespaceCore {
         }
     }
 
-    /// The machine on which a transaction was made; `nil`: this one.
-    private func machine(ofBatch batch: UInt64, in snapshot: Snapshot) throws(TupleCodingError) -> String? {
-        let member = SessionNumber.member(of: batch)
+    /// The machine that a member is; `nil`: this one.
+    func machine(of member: UInt32, in snapshot: Snapshot) -> String? {
         guard member != 0, member != control.member.load() else { return nil }
         return ((try? snapshot.memberRows.getValid(UInt64(member))) ?? nil)?.machine ?? "member \(member)"
     }

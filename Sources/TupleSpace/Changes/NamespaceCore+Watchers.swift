@@ -79,7 +79,7 @@ extension NamespaceCore {
                 let (number, old) = try scope.snapshot.watcher(of: subscription)
             {
                 if old.session != 0, old.session == session.number || isAlive(session: old.session) {
-                    let user = old.session == session.number ? "this process" : "another process"
+                    let user = told(session: old.session, in: scope.snapshot)
                     let reason = "the subscription \(subscription.quotedForPeople) is in use by \(user)"
                     throw .misuse(reason, advice: "end that use first, or take another name")
                 }
@@ -112,6 +112,15 @@ extension NamespaceCore {
             try scope.put(watcher: number, row)
             return registration(number, position, tells: tells)
         }
+    }
+
+    /// Whose session it is, for people.
+    private func told(session number: UInt64, in snapshot: Snapshot) -> String {
+        if number == session.number { return "this process" }
+        if let machine = machine(of: SessionNumber.member(of: number), in: snapshot) {
+            return "a process of the machine \(machine)"
+        }
+        return process(ofSession: number).map { "the process \($0.pid)" } ?? "another process"
     }
 
     /// Ends a session's registration; a subscription stays, without a process.
