@@ -3,6 +3,7 @@ import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import SystemPackage
 import Testing
 
 /// Machines that die, lose touch, and come back; and owners on several machines.
@@ -90,6 +91,28 @@ struct MemberTests {
         #expect(try eventually { try n[0].status().responders.count == 1 })
         #expect(try cluster[0].space("request", "n", "ping", "null").output == "7\n")
         #expect(try responder.finish().ending == .exited(0))
+    }
+
+    /// It goes on, too, if its reply is due while there is no daemon.
+    @Test func aReplyIsDueWithoutADaemon() throws {
+        let n = try cluster.namespaces()
+        let root = cluster[1].root.path
+        #expect(mkfifo("\(root)/pipe", 0o600) == 0)
+        let work = "cd '\(root)'; [ -e first ] && exec echo 8; >first; echo begun >&2; read line <pipe; echo 7"
+        let responder = try cluster[1].runner.start("space", ["respond", "n", "ping", "--", "sh", "-c", work])
+        #expect(try eventually { try n[0].status().responders.count == 1 })
+        let first = try cluster[0].runner.start("space", ["request", "n", "ping", "null", "--wait", "1s"])
+        #expect(try responder.readErrorLine() == "begun")
+        try cluster.end(1, by: SIGKILL)
+        let file = try FileDescriptor.open(FilePath("\(root)/pipe"), .writeOnly)
+        _ = try file.closeAfter { try file.writeAll("go on\n".utf8) }
+        #expect(try first.finish().ending == .exited(1))
+        #expect(try eventually { try n[0].status().responders.isEmpty })
+        try cluster.start(1)
+        #expect(try eventually { try n[0].status().responders.count == 1 })
+        #expect(try cluster[0].space("request", "n", "ping", "null").output == "8\n")
+        responder.signal(SIGTERM)
+        #expect(try responder.wait() == .signalled(SIGTERM))
     }
 
     /// A responder of the library goes on, too, under its token.

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceCluster
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
@@ -377,6 +378,19 @@ struct StoreFaultTests {
         try again[0].write("job", 2)
         try cluster.expectSame(again)
         for machine in cluster.machines { #expect(machine.root.entries(of: ".aside").count == 1) }
+    }
+
+    /// The removal of a replica that comes late spares a namespace of the same name that was made meanwhile.
+    @Test(arguments: [true, false])
+    func aLateRemovalSparesTheNextNamespace(isRemoval: Bool) throws {
+        _ = try cluster.namespaces()
+        let root = cluster[1].root
+        let replica = try #require(try LocalReplicas(root.space).replica(named: "n"))
+        try cluster[0].space("delete", "n")
+        #expect(try eventually { !root.entries().contains("n") })
+        try cluster[1].space("write", "n", "[1]", "--persistent")
+        if isRemoval { try replica.remove() } else { _ = try? replica.setAside() }
+        #expect(try cluster[1].space("count", "n").output == "1\n")
     }
 
     /// A claim whose namespace the store has lost was not completed: the tuple may be somewhere again.

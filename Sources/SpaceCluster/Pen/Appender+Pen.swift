@@ -112,7 +112,7 @@ extension Appender {
             if commit != nil {
                 "the outcome of this machine's last commit is not known yet"
             } else if pen.holder?.member == PenView.Holder.noMember {
-                "the pen in the store is damaged"
+                "another program has changed the pen in the store"
             } else if let holder = pen.holder {
                 "\(told(holder.member)) did not hand over the pen in time"
             } else {

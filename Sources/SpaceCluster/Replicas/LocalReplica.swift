@@ -141,15 +141,19 @@ final class LocalReplica: Replica {
 
     func close() { try? namespace.leave() }
 
+    // Both are of this life alone: a process that has seen the end of the replica may have made another namespace of the name
+    // already.
+
     func remove() throws(SpaceError) {
         close()
-        _ = try NamespaceRemover(root: core.root, timeout: timeout).delete(core.name, host: try .current())
+        let remover = NamespaceRemover(root: core.root, timeout: timeout)
+        _ = try remover.delete(core.name, of: life, host: try .current())
     }
 
     func setAside() throws(SpaceError) -> String {
         close()
         let remover = NamespaceRemover(root: core.root, timeout: timeout)
-        let path = try remover.setAside(core.name, into: LocalReplicas.asideFolder, host: try .current())
+        let path = try remover.setAside(core.name, of: life, into: LocalReplicas.asideFolder, host: try .current())
         return path ?? "nowhere: it has gone meanwhile"
     }
 

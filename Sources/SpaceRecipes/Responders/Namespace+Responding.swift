@@ -46,7 +46,7 @@ extension Namespace {
                     Result { () throws(TupleCodingError) in try value.encodedElement() }
                         .mapError { ResponderFailure($0) }
                 }
-                try core.answer(request, reply)
+                try whenItMay(interruption) { () throws(SpaceError) in try core.answer(request, reply) }
                 if once { return }
             }
         } catch let error as SpaceError {
@@ -87,7 +87,8 @@ extension Namespace {
                 try core.lookForTurn(of: position, name).map { Found(result: $0, removed: nil) }
             }
             guard case .asked(let asking)? = turn else { return nil }
-            guard let request = try core.begin(asking, at: position) else { continue }
+            let begun = try whenItMay(interruption) { () throws(SpaceError) in try core.begin(asking, at: position) }
+            guard let request = begun else { continue }
             if once { try core.retireAndPass(position, of: name, keeping: asking) }
             let argument = try coding { () throws(TupleCodingError) in
                 try request.argument.withBytes { bytes throws(TupleCodingError) in try Value(encodedElement: bytes) }

@@ -102,17 +102,23 @@ package struct NamespaceRemover {
     ///
     /// - Parameters:
     ///   - name: The namespace.
+    ///   - life: Its life; another one of the name stays.
     ///   - place: The other folder's name in the root.
     ///   - host: This machine.
     /// - Returns: The path to which it was moved; `nil` if there is no such namespace.
     /// - Throws: `holderStopped` and `holderBusy` if its locks can't be had.
-    package func setAside(_ name: NamespaceName, into place: String, host: HostIdentity) throws(SpaceError) -> String? {
+    package func setAside(
+        _ name: NamespaceName,
+        of life: NamespaceLife,
+        into place: String,
+        host: HostIdentity
+    ) throws(SpaceError) -> String? {
         try SpaceError.attempt("set the namespace aside", on: name.text) { () throws(SpaceError) -> String? in
             guard let rootFolder = try root.open(create: false),
                 let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
             else { return nil }
             let finding = try ControlFinding.look(at: folder, host: host)
-            guard try finding.enter(timeout: timeout) else { return nil }
+            guard finding.header.life == life, try finding.enter(timeout: timeout) else { return nil }
             let control = try system("the control file") { () throws(Errno) in
                 try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
             }

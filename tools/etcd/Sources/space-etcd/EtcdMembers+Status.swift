@@ -21,6 +21,7 @@ extension EtcdMembers {
                 troubles.append(failure.message.contains("\(url)") ? failure.message : "\(url): \(failure.message)")
             }
         }
+        if let trouble { troubles.append(trouble) }
         guard let oldest = versions.min() else {
             throw .unavailable(troubles.first ?? "no member of etcd says its version")
         }

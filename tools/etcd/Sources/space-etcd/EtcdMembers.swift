@@ -15,7 +15,8 @@ final class EtcdMembers: Sendable {
     private let token: EtcdToken
     private let hasLooked = Atomic(false)
     private let firstLook = Mutex<Task<Void, Never>?>(nil)
-    /// Why no member is asked: they belong to different etcds.
+    /// The etcd that this process asks, and why no member is asked now.
+    private let own = Mutex<(url: EtcdURL, id: UInt64)?>(nil)
     private let mixture = Mutex<String?>(nil)
 
     /// How long a member may take for an answer.
@@ -41,18 +42,27 @@ final class EtcdMembers: Sendable {
         }
     }
 
+    /// Why no member is asked: not all that have answered belong to one etcd.
+    var trouble: String? { mixture.withLock { $0 } }
+
     /// Learns to which etcds the members belong that have answered just now.
     ///
-    /// Each etcd has an ID. Machines that ask different ones would each have namespaces of their own.
+    /// Each etcd has an ID. Machines that ask different ones would each have namespaces of their own. So the first that has
+    /// answered is the only one as long as this process lives.
     func learn(_ clusters: [(url: EtcdURL, id: UInt64)]) {
-        let first = clusters.first
-        let other = clusters.first { $0.id != first?.id }
+        defer { hasLooked.store(true, ordering: .releasing) }
+        guard let first = clusters.first else { return }
+        let own = own.withLock { own in
+            own = own ?? first
+            return own ?? first
+        }
+        let other = clusters.first { $0.id != own.id }
         mixture.withLock { mixture in
-            mixture = first.flatMap { first in
-                other.map { "--etcd names members of different etcds: \(first.url) and \($0.url); name those of one" }
+            mixture = other.map {
+                "--etcd names members of different etcds: \(own.url) and \($0.url); name those of one, and if there is one "
+                    + "alone, start the daemon again"
             }
         }
-        hasLooked.store(true, ordering: .releasing)
     }
 
     /// Before the first call, all members are asked which etcd they belong to.
@@ -93,7 +103,7 @@ final class EtcdMembers: Sendable {
     ) async throws(StoreError) -> Response {
         let end = ContinuousClock.now + Self.total
         await look()
-        if let mixture = mixture.withLock({ $0 }) { throw .refused(mixture) }
+        if let trouble { throw .refused(trouble) }
         var pause = Duration.milliseconds(50)
         var triedMembers = 0
         var tokens = 0
