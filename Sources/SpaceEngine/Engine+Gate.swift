@@ -42,9 +42,10 @@ extension Engine {
     /// How long a clean-up step waits for the gate.
     ///
     /// If a wait of this process has timed out because a stopped process holds the gate, and that process has held it since,
-    /// a clean-up step waits only briefly. If the step then fails, the end of this process releases what it would have.
+    /// a clean-up step waits only briefly, and so it does if the daemon of a shared namespace does not answer. If the step
+    /// then fails, the end of this process releases what it would have.
     package func cleanUpPatience(_ timeout: Duration) -> Duration {
-        control.gate.isKnownToBeStopped ? min(timeout, .milliseconds(100)) : timeout
+        control.gate.isKnownToBeStopped || daemonContact.isSilent ? min(timeout, .milliseconds(100)) : timeout
     }
 
     /// Waits for the gate, and returns whether its last holder was killed.

@@ -6,10 +6,10 @@ import SpaceSystem
 ///
 /// Its outcome is found in one of three ways, each in one transaction of the store:
 /// 1. The append held: the entry is in the log.
-/// 2. The append was refused, and the same transaction read the log's next entry, the head, the member's last
-///    commit, the pen and the namespace's life. The entry is in the log if it stands there, or if the member's last commit is this one (it was trimmed).
-///    It never will be if another entry stands there, if the log goes beyond it, if the namespace was deleted, or if the
-///    pen's revision has changed: a request that is still on its way compares that revision.
+/// 2. The append was refused, and the same transaction read the log's next entry, the head, the member's last commit, the
+///    pen and the namespace's life. The entry is in the log if it stands there, or if the member's last commit is this one
+///    (it was trimmed). It never will be if another entry stands there, if the log goes beyond it, if the namespace was
+///    deleted, or if the pen's revision has changed: a request that is still on its way compares that revision.
 /// 3. Otherwise, or without an answer, the request may still arrive. The daemon puts the pen again, for the same member on
 ///    the same lease, if its revision is still the commit's, and reads the same in that transaction. From then on the
 ///    pen's revision is another one, so what was read is final. This transaction may be repeated: it compares, too.

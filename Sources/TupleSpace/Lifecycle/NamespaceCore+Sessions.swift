@@ -62,7 +62,14 @@ extension NamespaceCore {
 
     /// Waits until this machine takes part, outside of the gate: the daemon needs the gate for that.
     private func waitForMachine(_ error: SpaceError, patience: Duration) throws(SpaceError) {
-        switch try askDaemon(.arrive, patience: patience) {
+        let answer: DaemonAnswer
+        do throws(SpaceError) {
+            answer = try askDaemon(.arrive, patience: patience)
+        } catch {
+            engine.daemonContact.noteSilence()
+            throw error
+        }
+        switch answer {
         case .done: engine.daemonContact.noteAnswer()
         case .unavailable(let why): throw .clusterUnavailable(why)
         case .gone: throw .deletedOnAllMachines
