@@ -96,6 +96,8 @@ package final class ObservationHub: NamespacePart {
         afterRegistering: () throws(SpaceError) -> Void = { () throws(SpaceError) in }
     ) throws(SpaceError) -> Observer {
         let core = handle.core
+        // Before anything else: a child made by fork may wait for a lock of the runtime for ever.
+        try core.checkUsable()
         let isFirst = state.withLock { $0.entries.isEmpty }
         // Begun before the registration, so that every later write signals a change.
         EventLoop.shared.begin(core)

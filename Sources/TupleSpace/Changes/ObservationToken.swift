@@ -29,5 +29,9 @@ public final class ObservationToken: SpaceToken {
     /// May be called anywhere, even in the handler, and does not wait for the handler. No call begins after this
     /// returns, but a call that has begun on another thread may still be running. If the handler belongs to an actor
     /// and this is called on that actor, no call is running either. Cancelling twice does nothing.
-    public func cancel() { core.observations.end(observer, of: core) }
+    public func cancel() {
+        // A child made by fork has nothing here to end. It also has the locks as they were, among them those of the Swift
+        // runtime, which another thread may have held; so it does as little as it can.
+        if !core.engine.isInherited { core.observations.end(observer, of: core) }
+    }
 }
