@@ -5,20 +5,12 @@ import SystemPackage
 import Testing
 
 /// A user of an etcd that demands passwords.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.timeLimit(.minutes(2)), .enabled(if: EtcdPlace.here != nil, "tools/etcd/test runs this test"))
 struct PasswordTests {
-    private static let server = getenv("SPACE_ETCD_WITH_USERS").map { String(cString: $0) }
-
     /// After the password was changed, calls fail and say so, until the file has the new password.
-    @Test(
-        .enabled(
-            if: server != nil && EtcdPlace.here != nil,
-            "SPACE_ETCD_WITH_USERS is not set: tools/etcd/test runs this test on an etcd of its own"
-        )
-    )
-    func aChangedPasswordIsReadAgain() async throws {
+    @Test func aChangedPasswordIsReadAgain() async throws {
         let place = try #require(EtcdPlace.here)
-        let server = try #require(Self.server)
+        let server = place.serverWithUsers
         func post(_ path: String, _ body: String, token: String = "") throws -> String {
             let answer = try HTTPPost.send(server, "/v3/auth/\(path)", body, token: token)
             #expect(answer.hasPrefix("HTTP/1.1 200"), "\(path): \(answer)")
@@ -43,8 +35,8 @@ struct PasswordTests {
         let token = try #require(answer.firstMatch(of: /"token":"([^"]*)"/)).output.1
         _ = try post("user/changepw", #"{"name":"daemon","password":"two"}"#, token: String(token))
         let error = await #expect(throws: StoreError.self) { try await process.store.transact(put) }
-        guard case .refused(let reason) = error else { return #expect(Bool(false), "\(String(describing: error))") }
-        #expect(reason.contains("check --user and --password-file"), "\(reason)")
+        let reason = error?.refusedReason
+        #expect(reason?.contains("check --user and --password-file") == true, "\(String(describing: error))")
         try Self.write("two\n", to: password)
         #expect(try await process.store.transact(put).held)
     }

@@ -1,7 +1,6 @@
 import ClusterStore
 import ClusterStoreRemote
 import ClusterStoreTesting
-import Glibc
 import SpaceSystem
 import Testing
 
@@ -18,17 +17,6 @@ enum StoreKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
     static let present = allCases.filter { $0 != .etcd || EtcdPlace.here != nil }
 
     var testDescription: String { rawValue }
-}
-
-/// The program space-etcd and the etcd that it is to use, as `tools/etcd/test` names them.
-struct EtcdPlace: Sendable {
-    let program: String
-    let server: String
-
-    static let here: EtcdPlace? = {
-        guard let program = getenv("SPACE_ETCD_PROGRAM"), let server = getenv("SPACE_ETCD_SERVER") else { return nil }
-        return EtcdPlace(program: String(cString: program), server: String(cString: server))
-    }()
 }
 
 /// A store under test, with what a test does to it from outside.

@@ -187,54 +187,67 @@ struct WritingOnTests {
     }
 }
 
-/// The last entry of a machine's turn.
+/// What the daemon does with an entry, on a store whose keys the test puts.
 @Suite(.timeLimit(.minutes(1)))
-struct LastEntryTests {
+struct AppendTests {
+    private let store = MemoryStore()
+    private let keys: NamespaceKeys
+    private var pen: String { keys.key(.pen) }
+    private var want: String { keys.key(.want(2)) }
+
+    init() throws {
+        keys = try ClusterKeys(prefix: "p", space: "s").namespace(NamespaceName("n"), NamespaceLife(number: 1))
+    }
+
+    /// An appender of member 1, which has the pen since a revision, and what the store says of the wish of member 2.
+    private func appender(
+        _ settings: ClusterSettings = ClusterSettings()
+    ) async throws -> (Appender, revision: Int64, want: StoreRow) {
+        let mine = try await store.makeLease(seconds: 600)
+        let theirs = try await store.makeLease(seconds: 600)
+        let made = try await store.transact(
+            StoreTransaction(then: [
+                .put(keys.id, NumberValue(keys.life.number).encoded, .none),
+                .put(keys.key(.head), NumberValue(0).encoded, .none),
+                .put(pen, NumberValue(1).encoded, mine), .put(want, NumberValue(2).encoded, theirs),
+                .read(.key(pen)), .read(.key(want)),
+            ])
+        )
+        let row = try #require(made.readings[0].first)
+        let wish = try #require(made.readings[1].first)
+        let appender = Appender(store: store, keys: keys, settings: settings)
+        await appender.begin(head: 0, pen: row, wants: [:], interests: [:], revision: made.revision - 1)
+        await appender.stand(.present(Appender.Identity(number: 1, lease: mine)))
+        return (appender, made.revision, wish)
+    }
+
+    private func append(_ appender: Appender, pen revision: Int64) async -> DaemonAnswer {
+        await appender.append(for: .connection(1), behind: 0, pen: revision, absentMember: 0, entry: [1, 2, 3])
+    }
+
     enum Other: CaseIterable {
         case none, isExecuted, isNotExecutedYet
     }
 
-    /// It gives the pen to the machine that asks for it, unless another process here has the pen and is not in the entry.
+    /// The last entry of a turn gives the pen to the machine that asks for it, unless another process here has the pen and is
+    /// not in the entry.
     @Test(arguments: Other.allCases)
-    func itGivesThePen(_ other: Other) async throws {
-        let store = MemoryStore()
-        let keys = try ClusterKeys(prefix: "p", space: "s").namespace(NamespaceName("n"), NamespaceLife(number: 1))
+    func theLastEntryOfATurnGivesThePen(_ other: Other) async throws {
         var settings = ClusterSettings()
         settings.penTurn = .zero
         // Only the entry gives the pen.
         settings.penPatience = .seconds(3600)
-        let leases = [try await store.makeLease(seconds: 600), try await store.makeLease(seconds: 600)]
-        let (pen, want) = (keys.key(.pen), keys.key(.want(2)))
-        let made = try await store.transact(
-            StoreTransaction(then: [
-                .put(keys.key(.head), NumberValue(0).encoded, .none),
-                .put(pen, NumberValue(1).encoded, leases[0]),
-                .put(want, NumberValue(2).encoded, leases[1]),
-                .read(.key(pen)), .read(.key(want)),
-            ])
-        )
-        let penRow = try #require(made.readings[0].first)
-        let wantRow = try #require(made.readings[1].first)
-        let appender = Appender(store: store, keys: keys, settings: settings)
-        await appender.begin(head: 0, pen: penRow, wants: [:], interests: [:], revision: made.revision - 1)
-        await appender.stand(.present(Appender.Identity(number: 1, lease: leases[0])))
+        let (appender, revision, wish) = try await appender(settings)
         let driver = Task { await appender.drive() }
         defer { driver.cancel() }
-        guard case .pen(let revision, _) = await appender.fetchPen(for: .connection(1)) else {
+        guard case .pen(revision, _) = await appender.fetchPen(for: .connection(1)) else {
             throw TestFailure("the pen is not there")
         }
         if other != .none { _ = await appender.fetchPen(for: .connection(2)) }
         if other == .isExecuted { appender.noteBegun(.connection(2)) }
-        await appender.learn([(.want(2), .put(wantRow))])
+        await appender.learn([(.want(2), .put(wish))])
         while await !appender.isInTurn { await Task.yield() }
-        let answer = await appender.append(
-            for: .connection(1),
-            behind: 0,
-            pen: revision,
-            absentMember: 0,
-            entry: [1, 2, 3]
-        )
-        #expect(answer == .done)
+        #expect(await append(appender, pen: revision) == .done)
         let found = try await store.transact(StoreTransaction(then: [.read(.key(pen)), .read(.key(want))]))
         let row = try #require(found.readings[0].first)
         let holder = try NumberValue(decoding: row.value).member
@@ -242,6 +255,20 @@ struct LastEntryTests {
         #expect(holder == (isGiven ? 2 : 1))
         #expect(found.readings[1].isEmpty == isGiven)
         #expect(await appender.penHolder == holder)
-        if isGiven { #expect(row.modified == made.revision + 1) }
+        if isGiven { #expect(row.modified == revision + 1) }
+    }
+
+    /// An entry for a namespace that was deleted meanwhile is answered so; a lost head alone is no deletion.
+    @Test(arguments: [true, false])
+    func aDeletionIsTold(isDeleted: Bool) async throws {
+        let (appender, revision, _) = try await appender()
+        let lost = [keys.key(.head), pen] + (isDeleted ? [keys.id] : [])
+        _ = try await store.transact(StoreTransaction(then: lost.map { .delete(.key($0)) }))
+        let answer = await append(appender, pen: revision)
+        if isDeleted {
+            #expect(answer == .gone)
+        } else {
+            guard case .unavailable = answer else { throw TestFailure("\(answer)") }
+        }
     }
 }

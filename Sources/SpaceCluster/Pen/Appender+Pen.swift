@@ -133,8 +133,10 @@ extension Appender {
         return pen.taker(of: entry, from: me.number, after: given?.member ?? 0)
     }
 
-    /// Whether this machine's turn will be over when an entry that is appended now is in the log, and nobody here uses the
-    /// pen any more then: who does would have to wait for it under the gate.
+    /// Whether an entry that is appended now ends this machine's turn.
+    ///
+    /// The turn must be over when the entry is in the log, and each process that has the pen must be in the entry: another
+    /// one would have to wait for the pen under the gate.
     private func endsTurn(_ use: PenUse) -> Bool {
         guard let turn, turn.advanced(by: settings.penTurn) <= .now.advanced(by: appendTime) else { return false }
         return begun.withLock { begun in uses.allSatisfy { $0 == use || begun.contains($0) } }

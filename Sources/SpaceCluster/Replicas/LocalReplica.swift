@@ -141,8 +141,8 @@ final class LocalReplica: Replica {
 
     func close() { try? namespace.leave() }
 
-    // Both are of this life alone: a process that has seen the end of the replica may have made another namespace of the name
-    // already.
+    // Only a namespace of this life is removed or set aside: a process that has seen the replica's end may have made another
+    // namespace of the name already.
 
     func remove() throws(SpaceError) {
         close()

@@ -41,7 +41,7 @@ package struct ClusterFolder: ~Copyable, Sendable {
             }
         }
 
-        /// Waits until one of the files is lost, so that the daemon serves nobody any more, or the task is cancelled.
+        /// Waits until processes can't find the daemon any more because one of the files is lost, or the task is cancelled.
         ///
         /// - Returns: What has happened; `nil` if the task was cancelled.
         package func waitUntilLost(lookingEvery interval: Duration) async -> SpaceError? {

@@ -168,7 +168,7 @@ struct JoinCommand: ParsableCommand {
             case .apart(let why):
                 let state = (hasJoined ? "is no member any more: " : "has not joined yet: ") + PeopleText.escaped(why)
                 ServiceManager.tell("STATUS=\(state)")
-                // Each reason is told once, however often it changes, and no more of them than people read.
+                // Each reason is told once, however often it changes, and 20 at most: a text may have a changing part.
                 guard !reasons.contains(why), reasons.count < 20,
                     say("\(name) \(state); trying again; look with: space machines")
                 else { return }

@@ -40,10 +40,7 @@ struct PlaceWait: Steps {
         do throws(SpaceError) {
             entered = try core.enter(request, waits: mayWait)
         } catch {
-            // After its member's end, the machine may take no part for a while.
-            guard let place, isGone, error.mayPass else { throw error }
-            guard mayWait else { return .done(nil) }
-            return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: .now.advanced(by: Limits.tick)))
+            return try Self.step(after: error, losing: isGone ? place : nil, mayWait: mayWait)
         }
         guard let (place, isHolding) = entered else { return .done(nil) }
         if isHolding { return .done(place) }
@@ -61,6 +58,28 @@ struct PlaceWait: Steps {
 
     func giveUp() {
         if let place, !isGone { core.endOrRemember(place) }
+    }
+}
+
+extension Steps where Result == Place? {
+    /// The step after an error of entering a queue again.
+    ///
+    /// After its member's end, the machine may take no part for a while.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - place: The place that is gone with the member; `nil` if none is.
+    ///   - mayWait: Whether there is time left.
+    /// - Returns: The end without a place, or a sleep until it is tried again.
+    /// - Throws: The error, if it has another cause.
+    static func step(
+        after error: SpaceError,
+        losing place: Place?,
+        mayWait: Bool
+    ) throws(SpaceError) -> Step<Place?> {
+        guard let place, error.mayPass else { throw error }
+        guard mayWait else { return .done(nil) }
+        return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: .now.advanced(by: Limits.tick)))
     }
 }
 

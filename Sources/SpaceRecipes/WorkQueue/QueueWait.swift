@@ -68,10 +68,7 @@ struct QueueWait: Steps {
         do throws(SpaceError) {
             entered = try core.enter(request, waits: mayWait)
         } catch {
-            // After its member's end, the machine may take no part for a while.
-            guard let place, case .gone? = news, error.mayPass else { throw error }
-            guard mayWait else { return .done(nil) }
-            return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: .now.advanced(by: Limits.tick)))
+            return try Self.step(after: error, losing: news == .gone ? place : nil, mayWait: mayWait)
         }
         news = nil
         guard let (place, isHolding) = entered else { return .done(nil) }
@@ -88,7 +85,7 @@ struct QueueWait: Steps {
     /// Looks whether the taker was served, or there is more to take sooner than at the time that limits the sleep.
     mutating func look() throws(SpaceError) -> Bool {
         // The next step enters again.
-        if case .gone? = news { return false }
+        if news == .gone { return false }
         news = nil
         guard let place else { return false }
         guard let isServed = try unlessGone({ () throws(SpaceError) in try core.isServed(place) }) else {
@@ -117,7 +114,7 @@ struct QueueWait: Steps {
     }
 
     func giveUp() {
-        if case .gone? = news { return }
+        if news == .gone { return }
         if let place { core.endOrRemember(place.unseen) }
     }
 

@@ -102,5 +102,7 @@ public struct Changes: AsyncSequence, Sendable {
     }
 
     /// Acknowledges, for a subscription, all changes up to a number: they are not delivered again.
+    ///
+    /// - Throws: `subscriptionEnded` if another process has the subscription, or has ended it; what a write throws.
     public func acknowledge(through sequence: UInt64) throws(SpaceError) { try source.acknowledge(sequence) }
 }
