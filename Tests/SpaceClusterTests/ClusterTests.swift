@@ -277,6 +277,29 @@ struct ClusterTests {
         }
     }
 
+    /// Several processes of two machines make and delete the same namespace at once: each deletion ends what it finds, and
+    /// who makes the namespace waits for nothing that was deleted.
+    @Test func manyMakeAndDeleteOneNamespace() throws {
+        var ended = 0
+        for _ in 0..<40 {
+            let commands = try [0, 1, 1, 0, 1].enumerated().map { index, number in
+                let words = index == 3 ? ["delete", "n"] : ["write", "n", "--replicated", "[\(index)]"]
+                return try cluster[number].runner.start("space", words)
+            }
+            for command in commands {
+                let result = try command.finish()
+                if result.ending == .exited(69) {
+                    ended += 1
+                } else {
+                    #expect(result.ending == .exited(0), "\(result)")
+                }
+            }
+        }
+        // The namespace that is left has one pen at most.
+        #expect(try cluster.ask("keys /pen") <= 1)
+        #expect(ended < 200)
+    }
+
     /// A process that is stopped while it makes a namespace keeps the others from making that one, and no other.
     @Test func aStoppedMakerKeepsOnlyItsName() throws {
         let machine = cluster[0]

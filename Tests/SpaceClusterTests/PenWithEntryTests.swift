@@ -258,6 +258,20 @@ struct AppendTests {
         if isGiven { #expect(row.modified == revision + 1) }
     }
 
+    /// A namespace that the store does not have gets no pen: its key would stay.
+    @Test func aDeletedNamespaceGetsNoPen() async throws {
+        var settings = ClusterSettings()
+        settings.answerTime = .milliseconds(50)
+        let lease = try await store.makeLease(seconds: 600)
+        let appender = Appender(store: store, keys: keys, settings: settings)
+        await appender.stand(.present(Appender.Identity(number: 1, lease: lease)))
+        let driver = Task { await appender.drive() }
+        defer { driver.cancel() }
+        let answer = await appender.fetchPen(for: .connection(1))
+        guard case .unavailable = answer else { throw TestFailure("\(answer)") }
+        #expect(try await store.read(.key(pen), limit: nil, keysOnly: true).rows.isEmpty)
+    }
+
     /// An entry for a namespace that was deleted meanwhile is answered so; a lost head alone is no deletion.
     @Test(arguments: [true, false])
     func aDeletionIsTold(isDeleted: Bool) async throws {

@@ -37,18 +37,24 @@ struct Founder: Sendable {
         }
     }
 
+    /// The life of a name that the store has, and the revision that it is known from.
+    struct StoredLife {
+        let life: NamespaceLife
+        let revision: Int64
+    }
+
     private var marks: FoundingMarks { FoundingMarks(root: root.path) }
 
     /// Makes a namespace replicated, on a thread that may wait; nothing happens if it is.
     ///
     /// - Returns: Its life.
-    func found(_ name: NamespaceName) -> Result<NamespaceLife, Failure> {
+    func found(_ name: NamespaceName) -> Result<StoredLife, Failure> {
         Result { () throws(Failure) in
             if let known = try life(of: name) {
                 let replica = try local { () throws(SpaceError) in try root.replica(named: name.text) }
                 defer { replica?.close() }
-                guard let life = replica?.life, life.number == known else { throw .taken }
-                return life
+                guard replica?.life == known.life else { throw .taken }
+                return known
             }
             let replica: any Replica
             do throws(SpaceError) {
@@ -60,8 +66,7 @@ struct Founder: Sendable {
                     throw error
                 }
             } catch { throw .local(error) }
-            try publish(replica, name)
-            return replica.life
+            return try publish(replica, name)
         }
     }
 
@@ -87,7 +92,8 @@ struct Founder: Sendable {
         return true
     }
 
-    private func publish(_ replica: any Replica, _ name: NamespaceName) throws(Failure) {
+    @discardableResult
+    private func publish(_ replica: any Replica, _ name: NamespaceName) throws(Failure) -> StoredLife {
         let keys = keys.namespace(name, replica.life)
         let position: ReplicaPosition
         let chunks: UInt32
@@ -124,31 +130,35 @@ struct Founder: Sendable {
                 .put(keys.key(.manifest), manifest.encoded, .none),
             ]
         )
-        let isPublished: Bool
+        var published: StoredLife?
         do {
-            isPublished = try waiting { try await store.transact(publication).held }
+            let outcome = try waiting { try await store.transact(publication) }
+            if outcome.held { published = StoredLife(life: keys.life, revision: outcome.revision) }
         } catch {
             // It may have happened: the life tells.
-            guard case StoreError.unknown = error, (try? life(of: name)) == keys.life.number else {
+            guard case StoreError.unknown = error, let found = try? life(of: name), found.life == keys.life else {
                 throw .store(error as? StoreError ?? .unavailable("\(error)"))
             }
-            marks.remove(name)
-            return
+            published = found
         }
-        if !isPublished, try life(of: name) != keys.life.number {
+        if published == nil, let found = try life(of: name), found.life == keys.life { published = found }
+        guard let published else {
             _ = try? waiting { try await store.transact(StoreTransaction(then: [.delete(keys.bases)])) }
             do throws(SpaceError) { try root.abandon(replica) } catch { throw .local(error) }
             marks.remove(name)
             throw .taken
         }
         marks.remove(name)
+        return published
     }
 
-    private func life(of name: NamespaceName) throws(Failure) -> UInt64? {
+    private func life(of name: NamespaceName) throws(Failure) -> StoredLife? {
         let key = keys.id(name)
         do {
             let row = try waiting { try await store.read(.key(key), limit: nil, keysOnly: false).rows.first }
-            return try row.map { try NumberValue(decoding: $0.value).number }
+            guard let row else { return nil }
+            let number = try NumberValue(decoding: row.value).number
+            return StoredLife(life: NamespaceLife(number: number), revision: row.modified)
         } catch let error as ValueError {
             throw .value(error)
         } catch {

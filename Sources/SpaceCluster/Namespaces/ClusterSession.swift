@@ -19,8 +19,7 @@ final class ClusterSession: Sendable {
     private let namespaces = Mutex<[NamespaceName: LiveNamespace]>([:])
     /// The names that are being made replicated; meanwhile the founder alone uses the namespace of this root.
     private let founding = Mutex<Set<NamespaceName>>([])
-    /// The lives that the store has; `nil` until all are known.
-    private let lives = Mutex<[NamespaceName: NamespaceLife]?>(nil)
+    private let lives = Mutex(KnownLives())
 
     init(
         store: any Store,
@@ -51,11 +50,11 @@ final class ClusterSession: Sendable {
     /// While a namespace is made replicated, its life is not gone: it may become the one that the store has.
     func isGone(_ name: NamespaceName, _ life: UInt64) -> Bool {
         guard !founding.withLock({ $0.contains(name) }) else { return false }
-        return lives.withLock { lives in lives.map { $0[name]?.number != life } ?? false }
+        return lives.withLock { $0.isGone(name, life) }
     }
 
     /// Whether the store is known to have a life of a name.
-    func knows(_ name: NamespaceName) -> Bool { lives.withLock { $0?[name] != nil } }
+    func knows(_ name: NamespaceName) -> Bool { lives.withLock { $0[name] != nil } }
 
     /// Lives until a lease is lost or the task is cancelled.
     ///
@@ -95,12 +94,12 @@ final class ClusterSession: Sendable {
         }
         let found = try? await onThread { founder.found(name) }
         // The watch delivers the life later; until then ``isGone(_:_:)`` would say that the namespace is gone.
-        if case .success(let life)? = found { lives.withLock { $0?[name] = life } }
+        if case .success(let stored)? = found { lives.withLock { $0.learn(name, stored.life, at: stored.revision) } }
         _ = founding.withLock { $0.remove(name) }
         news.nudge()
         switch found {
-        case .success?:
-            await waitUntilEntered(name)
+        case .success(let stored)?:
+            await waitUntilEntered(name, stored.life)
             return .done
         case .failure(let failure)?: return failure.answer
         case nil: return .unavailable("the daemon can't start a thread")
@@ -110,11 +109,12 @@ final class ClusterSession: Sendable {
     /// Waits until this machine takes part in a namespace that it has founded.
     ///
     /// So a process that writes next need not wait. The namespace is replicated in any case.
-    private func waitUntilEntered(_ name: NamespaceName) async {
+    private func waitUntilEntered(_ name: NamespaceName, _ life: NamespaceLife) async {
         let deadline = MonotonicInstant.now.advanced(by: settings.answerTime)
         while !deadline.hasPassed, !Task.isCancelled {
             let seen = news.count
-            if let namespace = namespace(name) {
+            if isGone(name, life.number) { return }
+            if let namespace = namespace(name), namespace.keys.life == life {
                 await namespace.waitUntilEntered(until: deadline)
                 return
             }
@@ -141,26 +141,28 @@ final class ClusterSession: Sendable {
             var pause = Pause(settings)
             while !Task.isCancelled {
                 do {
+                    lives.withLock { $0.beginReading() }
                     let reading = try await store.read(keys.ids, limit: nil, keysOnly: false)
                     var found: [NamespaceName: NamespaceLife] = [:]
                     for row in reading.rows { if let (name, life) = read(row) { found[name] = life } }
                     for name in local.union(slots.keys).union(found.keys) { await set(found[name], of: name) }
-                    lives.withLock { $0 = found }
+                    lives.withLock { $0.learn(all: found, at: reading.revision) }
                     news.nudge()
                     onReady()
                     pause.reset()
                     for try await news in store.watch(keys.ids, from: reading.revision + 1) {
                         guard case .changes(let changes, _) = news else { continue }
                         for change in changes {
-                            let (key, row): (String, StoreRow?) =
+                            let (key, row, revision): (String, StoreRow?, Int64) =
                                 switch change {
-                                case .put(let row): (row.key, row)
-                                case .deleted(let key, _): (key, nil)
+                                case .put(let row): (row.key, row, row.modified)
+                                case .deleted(let key, let revision): (key, nil, revision)
                                 }
                             guard let name = keys.name(ofKey: key) else { continue }
                             let life = row.flatMap { read($0)?.1 }
-                            lives.withLock { $0?[name] = life }
+                            lives.withLock { $0.learn(name, life, at: revision) }
                             await set(life, of: name)
+                            self.news.nudge()
                         }
                     }
                 } catch {

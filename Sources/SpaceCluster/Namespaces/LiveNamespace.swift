@@ -91,7 +91,7 @@ package actor LiveNamespace {
         }
     }
 
-    private static let leaving = "the daemon has left the cluster, and joins it again"
+    private static let leaving = Appender.Standing.absent("the daemon has left the cluster, and joins it again")
 
     private func follow() async -> Bool {
         let appender = appender
@@ -115,7 +115,7 @@ package actor LiveNamespace {
                 await pause.wait()
             }
         }
-        await leave(isGone ? "the namespace was deleted" : Self.leaving)
+        await leave(isGone ? .gone : Self.leaving)
         if isGone { await removeReplica() }
         return isGone
     }
@@ -139,7 +139,7 @@ package actor LiveNamespace {
                 // Now, since one of the others may wait for an answer to this machine as a process of it.
                 switch error {
                 case Leaving.stopped(let why): await appender.stand(.stopped(identity, why))
-                case Leaving.gone: await appender.end("the namespace was deleted")
+                case Leaving.gone: await appender.end(.gone)
                 default: break
                 }
                 throw error
@@ -192,8 +192,8 @@ package actor LiveNamespace {
         news.nudge()
     }
 
-    private func leave(_ why: String) async {
-        await appender.end(why)
+    private func leave(_ standing: Appender.Standing) async {
+        await appender.end(standing)
         replica?.publish(member: 0)
         await closeReplica()
         news.nudge()

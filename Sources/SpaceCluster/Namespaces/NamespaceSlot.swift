@@ -53,6 +53,8 @@ actor NamespaceSlot {
                     group.addTask { [self] in await waitForAnother(than: life) }
                     group.addTask { _ = await running.value }
                     await group.next()
+                    // Before the namespace itself says that the machine leaves it.
+                    if self.life != life { await namespace.appender.end(.gone) }
                     running.cancel()
                     group.cancelAll()
                 }

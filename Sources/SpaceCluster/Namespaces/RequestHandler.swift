@@ -42,27 +42,43 @@ final class RequestHandler: RequestAnswering {
         if case .hello(let life, let name) = request {
             caller.subject.withLock { $0 = Caller.Subject(name: name, life: life) }
         }
-        if request == .release || request == .waiting {
-            if let session, let namespace = namespace(of: caller, session) {
-                if request == .waiting { namespace.waits.nudge() } else { await namespace.appender.endUse(caller.use) }
+        switch request {
+        case .release, .waiting:
+            guard let subject = caller.subject.withLock({ $0 }), case .namespace(let namespace) = find(subject) else {
+                return nil
             }
+            if request == .waiting { namespace.waits.nudge() } else { await namespace.appender.endUse(caller.use) }
             return nil
+        case .report: return .report(await report(to: caller, session, why).json)
+        default: break
         }
-        if request == .report { return .report(await report(to: caller, session, why).json) }
         guard let subject = caller.subject.withLock({ $0 }) else { return .refused("no hello came before") }
-        if case .hello = request, !subject.name.isEmpty { return hello(subject, session) }
-        if request == .arrive { return await arrive(subject) }
-        guard let session else {
-            switch request {
-            case .pen, .operate: return .joining(why)
-            default: return .unavailable(why)
-            }
+        switch request {
+        case .hello: return hello(subject, session, why)
+        case .replicate:
+            guard let name = try? NamespaceName(subject.name) else { return .gone }
+            return await session?.replicate(name) ?? .unavailable(why)
+        // These hold no lock, so they may wait.
+        case .arrive: return await withNamespace(of: subject) { await $0.arrive(until: $1) }
+        case .delete: return await withNamespace(of: subject) { namespace, _ in await namespace.delete() }
+        default: break
         }
-        return await answer(request, of: caller, subject, session)
+        switch (find(subject), request) {
+        case (.namespace(let namespace), .own): return await namespace.own()
+        case (.namespace(let namespace), .operate(let operation)):
+            return await namespace.execute(operation, of: caller)
+        case (.namespace(let namespace), _): return await namespace.appender.answer(request, of: caller.use)
+        case (.gone, _): return .gone
+        case (.notYet(let why), .pen), (.notYet(let why), .operate): return .joining(why)
+        case (.notYet(let why), _): return .unavailable(why)
+        }
     }
 
     /// Greets a process; what it asks for next may wait until this machine takes part.
-    private func hello(_ subject: Caller.Subject, _ session: ClusterSession?) -> DaemonAnswer {
+    private func hello(_ subject: Caller.Subject, _ session: ClusterSession?, _ why: String) -> DaemonAnswer {
+        if subject.name.isEmpty {
+            return session.map { .welcome(member: $0.membership.number) } ?? .unavailable(why)
+        }
         guard let name = try? NamespaceName(subject.name) else { return .gone }
         guard let session else { return .welcome(member: 0) }
         // The process has no namespace of this name, and is about to make one.
@@ -70,22 +86,45 @@ final class RequestHandler: RequestAnswering {
         return session.isGone(name, subject.life) ? .gone : .welcome(member: session.membership.number)
     }
 
-    /// Waits until this machine takes part in a namespace, and can write.
-    private func arrive(_ subject: Caller.Subject) async -> DaemonAnswer {
+    // MARK: The namespace of a process
+
+    /// What this machine has of the namespace that a process means.
+    private enum Finding {
+        case namespace(LiveNamespace)
+        case gone
+        case notYet(String)
+    }
+
+    private func find(_ subject: Caller.Subject) -> Finding {
+        let (session, why) = state.withLock { ($0.session, $0.why) }
         guard let name = try? NamespaceName(subject.name) else { return .gone }
+        guard let session else { return .notYet(why) }
+        if let namespace = session.namespace(name), namespace.keys.life.number == subject.life {
+            return .namespace(namespace)
+        }
+        if session.isGone(name, subject.life) { return .gone }
+        return .notYet("the daemon has not joined the namespace yet")
+    }
+
+    /// Waits until this machine has a process's namespace, and asks it.
+    ///
+    /// - Parameters:
+    ///   - subject: What the process means.
+    ///   - body: Asks the namespace, until a moment; `nil` if the machine has left it meanwhile.
+    /// - Returns: The answer.
+    private func withNamespace(
+        of subject: Caller.Subject,
+        _ body: (LiveNamespace, MonotonicInstant) async -> DaemonAnswer?
+    ) async -> DaemonAnswer {
         let deadline = MonotonicInstant.now.advanced(by: patience)
         while true {
             let seen = news.count
-            let (session, why) = state.withLock { ($0.session, $0.why) }
-            if let session {
-                if let namespace = session.namespace(name), namespace.keys.life.number == subject.life {
-                    if let answer = await namespace.arrive(until: deadline) { return answer }
-                } else if session.isGone(name, subject.life) {
-                    return .gone
-                }
-            }
+            let finding = find(subject)
+            if case .gone = finding { return .gone }
+            if case .namespace(let namespace) = finding, let answer = await body(namespace, deadline) { return answer }
             guard !deadline.hasPassed, !Task.isCancelled else {
-                return .unavailable(session == nil ? why : "the daemon has not joined the namespace yet")
+                if case .notYet(let why) = finding { return .unavailable(why) }
+                return .unavailable("the daemon has not joined the namespace yet")
             }
             await news.wait(after: seen, until: deadline)
         }
@@ -111,42 +150,10 @@ final class RequestHandler: RequestAnswering {
         )
     }
 
-    private func answer(
-        _ request: DaemonRequest,
-        of caller: Caller,
-        _ subject: Caller.Subject,
-        _ session: ClusterSession
-    ) async -> DaemonAnswer? {
-        if subject.name.isEmpty, case .hello = request { return .welcome(member: session.membership.number) }
-        guard let name = try? NamespaceName(subject.name) else { return .gone }
-        if request == .replicate { return await session.replicate(name) }
-        guard let namespace = session.namespace(name), namespace.keys.life.number == subject.life else {
-            if session.isGone(name, subject.life) { return .gone }
-            let why = "the daemon has not joined the namespace yet"
-            switch request {
-            case .pen, .operate: return .joining(why)
-            default: return .unavailable(why)
-            }
-        }
-        switch request {
-        case .pen, .entries, .append, .head: return await namespace.appender.answer(request, of: caller.use)
-        case .release, .waiting: return .refused("the request has no answer")
-        case .operate(let operation): return await namespace.execute(operation, of: caller)
-        case .own: return await namespace.own()
-        case .delete: return await namespace.delete()
-        case .hello, .arrive, .replicate, .report: return .refused("the request has been answered before")
-        }
-    }
-
     func ended(_ caller: Caller) async {
-        guard let session, let namespace = namespace(of: caller, session) else { return }
-        await namespace.appender.endUse(caller.use)
-    }
-
-    private func namespace(of caller: Caller, _ session: ClusterSession) -> LiveNamespace? {
-        guard let subject = caller.subject.withLock({ $0 }), let name = try? NamespaceName(subject.name) else {
-            return nil
+        guard let subject = caller.subject.withLock({ $0 }), case .namespace(let namespace) = find(subject) else {
+            return
         }
-        return session.namespace(name)
+        await namespace.appender.endUse(caller.use)
     }
 }

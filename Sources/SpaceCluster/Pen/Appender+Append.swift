@@ -75,6 +75,7 @@ extension Appender {
             await waitForOutcome(until: deadline)
         }
         switch standing {
+        case .gone: return .gone
         case .absent(let why), .stopped(_, let why): return .unavailable(why)
         case .present(let me):
             // What would be refused in any case is not sent; the store compares both again.

@@ -55,6 +55,7 @@ extension Appender {
         }
         while true {
             switch standing {
+            case .gone: return .gone
             case .absent(let why): return .joining(why)
             case .stopped(_, let why): return .unavailable(why)
             case .present(let me):
@@ -267,18 +268,24 @@ extension Appender {
     private var penAndHead: [StoreOperation] { [.read(.key(penKey)), .read(.key(keys.key(.head)))] }
 
     private func fetch(_ me: Identity, at revision: Int64) async throws(StoreError) {
+        // A namespace that is deleted has no pen: nobody would ever delete its key.
+        let life = NumberValue(keys.life.number).encoded
         let outcome = try await store.transact(
             StoreTransaction(
-                if: [.modified(penKey, revision)],
+                if: [.modified(penKey, revision), .value(keys.id, life)],
                 then: [
                     .put(penKey, NumberValue(me.number).encoded, me.lease),
                     .delete(.key(keys.key(.want(me.number)))),
                 ] + penAndHead,
-                else: penAndHead
+                else: penAndHead + [.read(.key(keys.id))]
             )
         )
-        if outcome.held { pen.wants.learn(me.number, nil, at: outcome.revision) }
         learn(outcome)
+        if outcome.held {
+            pen.wants.learn(me.number, nil, at: outcome.revision)
+        } else if outcome.readings.last?.first?.value != life {
+            throw .refused("the namespace was deleted, or the store has lost it")
+        }
     }
 
     private func ask(_ me: Identity, _ holder: PenView.Holder) async throws(StoreError) {

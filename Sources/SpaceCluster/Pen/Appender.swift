@@ -26,6 +26,8 @@ package actor Appender {
         /// The machine takes no part until its replica is mended; it gives up the pen.
         case stopped(Identity, String)
         case present(Identity)
+        /// The namespace was deleted.
+        case gone
     }
 
     /// A member's number, and the lease that its keys hang on.
@@ -111,9 +113,11 @@ package actor Appender {
     }
 
     /// Ends all waits: the daemon leaves the namespace.
-    package func end(_ why: String) {
+    ///
+    /// - Parameter standing: What processes are answered from now on, unless an earlier end has said so.
+    package func end(_ standing: Standing) {
         guard !isEnded else { return }
-        standing = .absent(why)
+        self.standing = standing
         isEnded = true
         noteAll()
     }

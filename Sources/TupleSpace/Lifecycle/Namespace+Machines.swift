@@ -168,35 +168,49 @@ extension Space {
         var local = options
         local.isReplicated = false
         let deadline = MonotonicInstant.now.advanced(by: timeout)
-        if let found = try openExisting(name, owner: owner, options: local) {
-            if found.core.isSettled { return found }
-            try? found.leave()
-        }
-        let made = try whileMaking(try NamespaceName(name), until: deadline) { () throws(SpaceError) -> Namespace? in
-            guard let found = try openExisting(name, owner: owner, options: local) else {
-                guard creates else { return try open(name, owner: owner, creates: false, options: local) }
-                return try makeShared(name, owner: owner, options: local)
-            }
-            if found.core.settles() { return found }
-            let isAlone = !found.isReplicated
-            try? found.leave()
-            guard isAlone else { return nil }
-            throw .incompatible(
-                "it exists, and is this machine's alone",
-                advice: "make it one of all machines with: space replicate \(name)"
-            )
-        }
-        if let made { return made }
+        let key = try NamespaceName(name)
+        var isOfAnother = false
         while true {
             if let found = try openExisting(name, owner: owner, options: local) {
-                if found.core.settles() { return found }
+                if isOfAnother ? found.core.settles() : found.core.isSettled { return found }
                 try? found.leave()
+            }
+            if !isOfAnother {
+                let made = try whileMaking(key, until: deadline) { () throws(SpaceError) -> Namespace? in
+                    try findOrMakeShared(name, owner: owner, creates: creates, options: local)
+                }
+                if let made { return made }
             }
             guard !deadline.hasPassed else {
                 throw .clusterUnavailable("another machine has made it at this moment, and its replica is not here yet")
             }
             _ = poll(nil, 0, 10)
+            // The other machine's may be deleted before it comes.
+            isOfAnother = DaemonSocket.knows(key, in: folder)
         }
+    }
+
+    /// Opens a shared namespace or makes it, while no other process of this root does.
+    ///
+    /// - Returns: `nil` if another machine has made or deleted it meanwhile.
+    private func findOrMakeShared(
+        _ name: String,
+        owner: OwnerRequest,
+        creates: Bool,
+        options: NamespaceOptions
+    ) throws(SpaceError) -> Namespace? {
+        guard let found = try openExisting(name, owner: owner, options: options) else {
+            guard creates else { return try open(name, owner: owner, creates: false, options: options) }
+            return try makeShared(name, owner: owner, options: options)
+        }
+        if found.core.settles() { return found }
+        let isAlone = !found.isReplicated
+        try? found.leave()
+        guard isAlone else { return nil }
+        throw .incompatible(
+            "it exists, and is this machine's alone",
+            advice: "make it one of all machines with: space replicate \(name)"
+        )
     }
 
     /// Opens a namespace; `nil` if there is none, or it has just been deleted.
@@ -251,7 +265,8 @@ extension Space {
 
     /// Makes a namespace, and makes it one that several machines share.
     ///
-    /// - Returns: `nil` if the machines share another one of the name; the one that was made here is removed then.
+    /// - Returns: `nil` if the machines share another one of the name, or have deleted this one already; the one that was made
+    ///   here is removed then.
     private func makeShared(
         _ name: String,
         owner: OwnerRequest,
@@ -268,7 +283,8 @@ extension Space {
             }
         } catch {
             try? removeUnshared(namespace)
-            throw error
+            guard error.code == .namespaceDeleted else { throw error }
+            return nil
         }
         try removeUnshared(namespace)
         return nil

@@ -61,7 +61,7 @@ package struct Opening {
     /// - Returns: Whether the replica may be here now; `false` if the name is free.
     private func waitForReplica(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> Bool {
         let deadline = MonotonicInstant.now.advanced(by: timeout)
-        while case .taken? = try? DaemonSocket.ask(nil, in: root, life: 0, name: name.text, patience: .seconds(1)) {
+        while DaemonSocket.knows(name, in: root) {
             if try NamespaceFolder.open(name, in: rootFolder, of: root) != nil { return true }
             guard !deadline.hasPassed else {
                 throw .clusterUnavailable("several machines share it, and its replica is not here yet")
