@@ -7,6 +7,7 @@ import SpaceEngine
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import Synchronization
 import Testing
 
 /// The pen goes to a waiting taker's machine with the tuple, in one transaction.
@@ -221,8 +222,8 @@ struct AppendTests {
         return (appender, made.revision, wish)
     }
 
-    private func append(_ appender: Appender, pen revision: Int64) async -> DaemonAnswer {
-        await appender.append(for: .connection(1), behind: 0, pen: revision, absentMember: 0, entry: [1, 2, 3])
+    private func append(_ appender: Appender, pen revision: Int64, _ entry: [UInt8] = [1, 2, 3]) async -> DaemonAnswer {
+        await appender.append(for: .connection(1), behind: 0, pen: revision, absentMember: 0, entry: entry)
     }
 
     enum Other: CaseIterable {
@@ -258,6 +259,58 @@ struct AppendTests {
         if isGiven { #expect(row.modified == revision + 1) }
     }
 
+    /// A machine that gets the pen with a tuple for which it waits wishes for it no more, also if the giver has not heard of
+    /// its wish yet.
+    ///
+    /// Otherwise the wish stays in the store: the giver takes it for answered, and its owner counts on it.
+    @Test func aWishThatIsNotHeardYetIsAnsweredWithThePen() async throws {
+        let cluster = try TestCluster(machines: 1)
+        let n = try cluster.namespaceOfFirst()
+        try n.write("job", 7)
+        let answer = try DaemonSocket.ask(
+            .entries(behind: 1),
+            in: n.core.root,
+            life: n.life.number,
+            name: "n",
+            patience: watchdog
+        )
+        guard case .entries(let entries) = answer else { throw TestFailure("\(answer)") }
+        let entry = try #require(entries.last)
+        let (appender, revision, wish) = try await appender()
+        let interests = InterestsValue([Interest(["job", .any], isTaking: true)])
+        let key = keys.key(.interests(2))
+        let put = try await store.transact(
+            StoreTransaction(then: [.put(key, interests.encoded, wish.lease), .read(.key(key))])
+        )
+        await appender.learn([(.interests(2), .put(try #require(put.readings[0].first)))])
+        #expect(await append(appender, pen: revision, entry) == .done)
+        #expect(await appender.penHolder == 2)
+        #expect(try await store.read(.key(want), limit: nil, keysOnly: true).rows.isEmpty)
+    }
+
+    /// A hand-over that the store refuses for a while, because it is full, comes later.
+    @Test func aRefusedHandOverComesLater() async throws {
+        var settings = ClusterSettings()
+        settings.penTurn = .zero
+        settings.shortestPause = .milliseconds(1)
+        let (appender, _, wish) = try await appender(settings)
+        let isRefused = Mutex(true)
+        store.setFault { [pen] call in
+            guard case .transact(let transaction) = call, transaction.then.contains(where: { $0.puts(pen) }) else {
+                return .none
+            }
+            return isRefused.withLock { isRefused in
+                defer { isRefused = false }
+                return isRefused ? .fails(.refused("it is full")) : .none
+            }
+        }
+        let driver = Task { await appender.drive() }
+        defer { driver.cancel() }
+        await appender.learn([(.want(2), .put(wish))])
+        while await appender.penHolder != 2 { await Task.yield() }
+        #expect(try await store.read(.key(want), limit: nil, keysOnly: true).rows.isEmpty)
+    }
+
     /// A namespace that the store does not have gets no pen: its key would stay.
     @Test func aDeletedNamespaceGetsNoPen() async throws {
         var settings = ClusterSettings()
@@ -284,5 +337,12 @@ struct AppendTests {
         } else {
             guard case .unavailable = answer else { throw TestFailure("\(answer)") }
         }
+    }
+}
+
+extension StoreOperation {
+    fileprivate func puts(_ other: String) -> Bool {
+        guard case .put(let key, _, _) = self else { return false }
+        return key == other
     }
 }

@@ -162,7 +162,9 @@ extension Appender {
         ]
         if let successor {
             puts.append(.put(keys.key(.pen), NumberValue(successor.member).encoded, successor.lease))
-            if pen.asks(successor.member) { puts.append(.delete(.key(keys.key(.want(successor.member))))) }
+            // Its wish goes, also one that this machine has not heard of yet: the next time that it wanted the pen, it would
+            // count on a wish that this machine takes for answered.
+            puts.append(.delete(.key(keys.key(.want(successor.member)))))
         }
         do {
             let outcome = try await store.transact(StoreTransaction(if: compares, then: puts, else: signs(of: made)))

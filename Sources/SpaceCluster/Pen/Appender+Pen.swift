@@ -20,7 +20,8 @@ package enum PenUse: Hashable, Sendable {
 /// moment is short unless the last use came soon after the one before: only that shows that there are several. It never
 /// waits longer than `penPatience` for a process that has the pen, since that process may be stopped.
 ///
-/// The last entry of a turn gives the pen to the member that has asked first, in the transaction that appends it.
+/// The last entry of a turn gives the pen to the member that has asked first, in the transaction that appends it. Whoever
+/// gets the pen loses its key `want` in the same transaction: a member that has the key asks no second time.
 ///
 /// A taker that waits on another machine would need the pen as soon as its tuple is written: its machine would ask, and
 /// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
@@ -316,9 +317,13 @@ extension Appender {
             pen.wants.learn(member, outcome.readings.last?.first, at: outcome.revision)
             if outcome.held, holder == given { pen.silent.insert(holder.member) }
             learn(outcome)
-        } catch .refused {
-            // Its lease has ended; the watch will say that its key is gone.
-            pen.wants.learn(member, nil, at: want.modified + 1)
+        } catch .refused(let why) {
+            // The lease has ended, and its key went with it; or the store takes nothing now, and the member still waits.
+            let outcome = try await store.transact(StoreTransaction(then: penAndHead + [.read(.key(want.key))]))
+            let row = outcome.readings.last?.first
+            pen.wants.learn(member, row, at: outcome.revision)
+            learn(outcome)
+            if row?.modified == want.modified { throw .refused(why) }
         }
         notePen()
     }

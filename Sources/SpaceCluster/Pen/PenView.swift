@@ -49,8 +49,6 @@ package struct PenView: Sendable {
         learn(holder, at: revision)
     }
 
-    package func asks(_ member: UInt32) -> Bool { wants[member] != nil }
-
     /// The member that has asked first, apart from one.
     package func first(butFor member: UInt32) -> (member: UInt32, row: StoreRow)? {
         wants.living.filter { $0.member != member }.min { $0.row.created < $1.row.created }
