@@ -294,7 +294,9 @@ let package = Package(
             name: "SpaceClusterTests",
             dependencies: [
                 "ClusterStoreTesting", "SharedSpace", "SpaceCluster", "SpaceEngine", "SpaceSystem", "SpaceTestSupport",
-                "SpaceTesting", "TupleCoding", "space", "space-dump", "space-test-agent", "space-test-store", system,
+                "SpaceTesting", "TupleCoding", "TupleSpace", "space", "space-dump", "space-test-agent",
+                "space-test-store",
+                system,
             ],
             swiftSettings: settings
         ),

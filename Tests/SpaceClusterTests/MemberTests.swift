@@ -6,6 +6,8 @@ import SpaceTesting
 import SystemPackage
 import Testing
 
+@testable import TupleSpace
+
 /// Machines that die, lose touch, and come back; and owners on several machines.
 @Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
 struct MemberTests {
@@ -279,6 +281,30 @@ struct MemberTests {
         try cluster.start(1)
         #expect(try taker.line() == "ok [\"job\",5]")
         try cluster.expectSame(n)
+    }
+
+    /// Takers that wait since before their machine became another member keep their slots when those of the dead are freed.
+    ///
+    /// One of them does the upkeep of the namespace, and would look by itself.
+    @Test func waitersSlotsOutliveTheirMember() throws {
+        let n = try cluster.namespaces()
+        let takers = try ["a", "b", "c"].map { name in
+            let taker = try Agent(cluster[1].root, "n")
+            try taker.block("take-wait 60000 [\"\(name)\", \"?int\"]", in: n[1])
+            return taker
+        }
+        let member = n[1].core.control.member.load()
+        try cluster.end(1, by: SIGKILL)
+        try cluster.start(1)
+        #expect(try eventually { ![0, member].contains(n[1].core.control.member.load()) })
+        #expect(try eventually { !n[1].core.isAlive(member: member) })
+        #expect(try n[1].status().waiters.count == 3)
+        n[1].core.sweepSlots(isThorough: true)
+        #expect(try n[1].status().waiters.count == 3)
+        for (name, taker) in zip(["a", "b", "c"], takers) {
+            try n[0].write(name, 5)
+            #expect(try taker.line() == "ok [\"\(name)\",5]")
+        }
     }
 
     /// A claim that has waited while its machine became another member is its process's, and is completed once.

@@ -83,7 +83,8 @@ extension SpaceError {
     fileprivate static var loggedByMachines: SpaceError {
         .incompatible(
             "several machines share it, and its log is theirs",
-            advice: "make a copy that is this machine's alone, and log that: space dump NS | space load COPY"
+            advice: "make a copy that is this machine's alone, and log that: "
+                + "space-dump NS --format json | space load COPY"
         )
     }
 }

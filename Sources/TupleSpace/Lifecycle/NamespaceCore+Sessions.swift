@@ -14,6 +14,11 @@ extension NamespaceCore {
         if number == session.number { return true }
         let member = SessionNumber.member(of: number)
         if control.staying.isReplica, member != control.member.load() { return isAlive(member: member) }
+        return isAliveHere(session: number)
+    }
+
+    /// Whether the process of a session of this machine lives, also if the member that the session counts for has ended.
+    func isAliveHere(session number: UInt64) -> Bool {
         do throws(Errno) {
             guard try control.isLocked(session: number) else { return false }
         } catch {

@@ -59,6 +59,8 @@ extension NamespaceCore {
 
     /// Frees the slots of dead sessions, and hands on the tuples that were granted to them.
     ///
+    /// All slots are of this machine's processes. One that waits since before the machine became another member waits on.
+    ///
     /// If `isThorough` is true, a session also counts as dead if its process has died and a forked child has inherited
     /// its lock. That check takes many times as long as a check of the lock alone.
     ///
@@ -67,14 +69,17 @@ extension NamespaceCore {
     func sweepSlots(isThorough: Bool, ofIdle: Bool = true) {
         slots.forgetOverflow(before: UInt64(bitPattern: MonotonicInstant.now.nanoseconds))
         guard slots.inUse.load() != 0 else { return }
-        var isDead: [UInt64: Bool] = [session.number: false]
+        var isDead: [UInt64: Bool] = [:]
+        func isAlive(_ owner: UInt64) -> Bool {
+            session.hasHad(owner) || (isThorough ? isAliveHere(session: owner) : isLocked(session: owner))
+        }
         for index in slots.range {
             let slot = slots.slot(index)
             let word = slot.current
             guard word.state != .free, ofIdle || word.state != .active else { continue }
             let ticket = slot.ticket.load()
             let owner = word.state == .filling ? word.payload : slot.session.load()
-            let dead = isDead[owner] ?? !(isThorough ? isAlive(session: owner) : isLocked(session: owner))
+            let dead = isDead[owner] ?? !isAlive(owner)
             isDead[owner] = dead
             guard dead, slots.free(slot, in: word, ticket: ticket, session: session.number), word.state == .granted
             else { continue }
