@@ -3,8 +3,8 @@ import SpaceEngine
 
 /// The lives of namespaces that the store has, as far as this machine knows.
 ///
-/// They come from readings, from the watch, and from what this machine has founded itself. The watch is late at times, so
-/// each life counts with the revision that it is known from: older news than that says nothing.
+/// They come from readings, from the watch, and from what this machine has founded itself. The watch may be late, so each
+/// life has the revision that it is known from, and news of an older revision is ignored.
 struct KnownLives {
     private struct Known {
         /// `nil` if the store has none of the name.

@@ -162,8 +162,8 @@ extension Appender {
         ]
         if let successor {
             puts.append(.put(keys.key(.pen), NumberValue(successor.member).encoded, successor.lease))
-            // Its wish goes, also one that this machine has not heard of yet: the next time that it wanted the pen, it would
-            // count on a wish that this machine takes for answered.
+            // The successor's key `want` is deleted even if this machine has not heard of it. This machine counts it as
+            // answered, and the successor would not put it again, so the successor would never get the pen.
             puts.append(.delete(.key(keys.key(.want(successor.member)))))
         }
         do {

@@ -20,8 +20,9 @@ package enum PenUse: Hashable, Sendable {
 /// moment is short unless the last use came soon after the one before: only that shows that there are several. It never
 /// waits longer than `penPatience` for a process that has the pen, since that process may be stopped.
 ///
-/// The last entry of a turn gives the pen to the member that has asked first, in the transaction that appends it. Whoever
-/// gets the pen loses its key `want` in the same transaction: a member that has the key asks no second time.
+/// The last entry of a turn gives the pen to the member that has asked first, in the transaction that appends it. Each
+/// transaction that gives the pen to a member also deletes the member's key `want`, because a member that has put the key
+/// does not put it again.
 ///
 /// A taker that waits on another machine would need the pen as soon as its tuple is written: its machine would ask, and
 /// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
@@ -269,7 +270,7 @@ extension Appender {
     private var penAndHead: [StoreOperation] { [.read(.key(penKey)), .read(.key(keys.key(.head)))] }
 
     private func fetch(_ me: Identity, at revision: Int64) async throws(StoreError) {
-        // A namespace that is deleted has no pen: nobody would ever delete its key.
+        // The key of a pen that is put after the namespace's deletion would stay until the lease ends.
         let life = NumberValue(keys.life.number).encoded
         let outcome = try await store.transact(
             StoreTransaction(

@@ -185,7 +185,7 @@ extension Space {
                 throw .clusterUnavailable("another machine has made it at this moment, and its replica is not here yet")
             }
             _ = poll(nil, 0, 10)
-            // The other machine's may be deleted before it comes.
+            // The other machine's namespace may be deleted before its replica is here.
             isOfAnother = DaemonSocket.knows(key, in: folder)
         }
     }

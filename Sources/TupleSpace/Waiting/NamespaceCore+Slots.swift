@@ -59,7 +59,7 @@ extension NamespaceCore {
 
     /// Frees the slots of dead sessions, and hands on the tuples that were granted to them.
     ///
-    /// All slots are of this machine's processes. One that waits since before the machine became another member waits on.
+    /// All slots belong to processes of this machine, so a slot stays when the machine becomes another member.
     ///
     /// If `isThorough` is true, a session also counts as dead if its process has died and a forked child has inherited
     /// its lock. That check takes many times as long as a check of the lock alone.
