@@ -239,14 +239,51 @@ extension Engine {
             }
             var counters: Counters?
             try entry.forEachPart { (bytes) throws(SpaceError) in counters = try scope.applyPart(bytes) ?? counters }
-            if let counters { try scope.goOn(with: counters, asNewLife: false) }
-            scope.counters.logEntry = entry.number
             let position = LogPosition(entry: entry.number, end: 0, link: entry.link)
-            try scope.mainLog.put(.log, LogRow(position, path: row.path))
-            clock.setForward(to: entry.moment.clock)
-            control.staying.set(isPersistent: entry.moment.isPersistent)
+            try goOn(at: position, counters, clock: entry.moment.clock, isPersistent: entry.moment.isPersistent)
         }
         return isNext
+    }
+
+    /// Makes a replica what a base is, as one transaction, and wakes what waits for it.
+    ///
+    /// - Parameters:
+    ///   - base: The position of the base, and what it says beside its rows.
+    ///   - difference: How the base's rows differ from the replica's, with the base's counters.
+    ///   - commit: The commit of the replica with which the base was compared.
+    /// - Returns: `false` if the replica has been changed since that commit.
+    /// - Throws: `incompatible` if the namespace is no replica; `limitReached`, `storageFull` and `transactionTooLarge` if
+    ///   the difference has no room. The replica is then as it was before.
+    package func goOn(
+        from base: (position: LogPosition, clock: Int64, isPersistent: Bool),
+        by difference: [UInt8],
+        since commit: Int
+    ) throws(SpaceError) -> Bool {
+        try checkUsable()
+        var isUnchanged = true
+        try commitUnlogged { () throws(SpaceError) in
+            guard let row = try scope.mainLog.get(.log), row.isOfDaemon else { throw Self.isNoReplica }
+            isUnchanged = scope.isUnchanged(since: commit)
+            guard isUnchanged else { return }
+            let counters = try difference.withBytes { (bytes) throws(SpaceError) in try scope.applyPart(bytes) }
+            guard let counters else { throw .damaged("the base lacks the row of counters") }
+            try goOn(at: base.position, counters, clock: base.clock, isPersistent: base.isPersistent)
+        }
+        return isUnchanged
+    }
+
+    /// Notes in a replica's transaction how far it goes with the log, and what the log says beside the rows.
+    private func goOn(
+        at position: LogPosition,
+        _ counters: Counters?,
+        clock milliseconds: Int64,
+        isPersistent: Bool
+    ) throws(SpaceError) {
+        if let counters { try scope.goOn(with: counters, asNewLife: false) }
+        scope.counters.logEntry = position.entry
+        try scope.mainLog.put(.log, LogRow(position, path: LogRow.ofDaemon))
+        clock.setForward(to: milliseconds)
+        control.staying.set(isPersistent: isPersistent)
     }
 
     private static var isNoReplica: SpaceError {

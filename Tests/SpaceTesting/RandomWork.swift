@@ -47,6 +47,13 @@ package struct RandomWork {
         watcher = nil
     }
 
+    /// Ends the work, and all that ends with this process.
+    package mutating func endAll() throws {
+        for item in items { try? item.attach().release() }
+        try end()
+        for key in try namespace.cells().map(\.key) where key.hasPrefix("cell.") { try namespace.unset(key) }
+    }
+
     private mutating func tuple() -> Tuple {
         let text = String(repeating: "x", count: random(0..<20) == 0 ? random(2000..<9000) : random(0..<60))
         switch random(0..<4) {

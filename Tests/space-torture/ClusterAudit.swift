@@ -72,19 +72,13 @@ struct ClusterAudit {
     ///
     /// Returns: The namespace on each machine.
     private mutating func compare(_ name: String, _ roots: [String]) throws -> [Namespace] {
-        var namespaces = try roots.map { try Self.open(name, $0) }
+        let namespaces = try roots.map { try Self.open(name, $0) }
         let deadline = MonotonicInstant.now.advanced(by: Self.patience)
         var contents: [NamespaceContents] = []
         var claims = 0
         repeat {
             contents = try Self.trying {
-                // A machine that was away while the log was trimmed gets another replica, maybe only now.
-                for (machine, namespace) in namespaces.enumerated() {
-                    do throws(SpaceError) { try namespace.synchronize() } catch {
-                        if error.code == .namespaceDeleted { namespaces[machine] = try Self.open(name, roots[machine]) }
-                        throw error
-                    }
-                }
+                for namespace in namespaces { try namespace.synchronize() }
                 return try namespaces.map { try NamespaceContents(of: $0) }
             }
             claims = try Self.trying { try namespaces[0].status().claims.count }

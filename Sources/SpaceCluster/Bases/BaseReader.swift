@@ -25,20 +25,31 @@ package struct BaseReader: Sendable {
 
     /// Makes the replica, on a thread that may wait.
     package func makeReplica(in root: any ReplicaRoot) throws {
-        let base = ReplicaBase(
+        var next: UInt32 = 0
+        try root.makeReplica(of: base) { try part(&next) }.close()
+    }
+
+    /// Makes a replica that is behind the log what the base is, on a thread that may wait.
+    package func bringForward(_ replica: any Replica) throws {
+        var next: UInt32 = 0
+        try replica.goOn(from: base) { try part(&next) }
+    }
+
+    private var base: ReplicaBase {
+        ReplicaBase(
             name: keys.name.text,
             header: manifest.header,
             position: manifest.position,
             isPersistent: manifest.isPersistent
         )
-        var next: UInt32 = 0
-        let replica = try root.makeReplica(of: base) {
-            guard next < manifest.chunks else { return nil }
-            defer { next += 1 }
-            let number = next
-            return try waiting { try await chunk(number) }
-        }
-        replica.close()
+    }
+
+    /// Reads the next part; `nil` behind the last.
+    private func part(_ next: inout UInt32) throws -> [UInt8]? {
+        guard next < manifest.chunks else { return nil }
+        defer { next += 1 }
+        let number = next
+        return try waiting { try await chunk(number) }
     }
 
     private func chunk(_ number: UInt32) async throws(Failure) -> [UInt8] {

@@ -39,6 +39,19 @@ package protocol Replica: AnyObject, Sendable {
     /// - Returns: The moment's position.
     func forEachPart(_ visit: ([UInt8]) throws -> Void) throws -> ReplicaPosition
 
+    /// Makes the replica what a base is, as one transaction, and wakes what waits for it: the log has the entries behind the
+    /// replica's last no more.
+    ///
+    /// Its processes go on in it. What watches it finds a gap.
+    ///
+    /// - Parameters:
+    ///   - base: What the base says beside its rows; its position is behind the replica's.
+    ///   - nextPart: As in ``ReplicaRoot/makeReplica(of:nextPart:)``.
+    /// - Throws: `holderBusy` if a process has changed the replica meanwhile; `limitReached`, `storageFull` and
+    ///   `transactionTooLarge` if what differs has no room beside what is there; `damaged`; and what `nextPart` throws.
+    ///   The replica is then as it was before.
+    func goOn(from base: ReplicaBase, nextPart: () throws -> [UInt8]?) throws
+
     /// The members that take part in this namespace, with their machines' names, as of the replica's last entry.
     func members() throws(SpaceError) -> [ClusterMember]
 

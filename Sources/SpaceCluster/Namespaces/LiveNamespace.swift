@@ -8,8 +8,8 @@ import SpaceSystem
 /// was lost, silent or compacted, and if the log was trimmed meanwhile. A replica that can't apply an entry takes no part:
 /// the machine gives up the pen, and its member ends in this namespace, so that other machines return its claims.
 ///
-/// 1. The replica's last entry is compared with the log's, by identity. A replica that is behind a trimmed log is made anew
-///    from the base; one that has other entries is set aside first (``attach()``).
+/// 1. The replica's last entry is compared with the log's, by identity. A replica that is behind a trimmed log goes on from
+///    the base; one that has other entries is set aside, and another is made of the base (``attach()``).
 /// 2. Everything that is known of the namespace is read at one revision, and watched from the next (``watchAll()``).
 /// 3. Entries are applied by number, one after the other; what the watch has not delivered is read (``applyAll(to:)``).
 /// 4. When the replica has all entries, `joined/<member>` is put, and then the member enters by an entry.
@@ -240,13 +240,13 @@ package actor LiveNamespace {
             }
             if let damage = picture.damage { throw Leaving.stopped(damage) }
             guard let replica = found, let position else {
-                try await makeReplica(picture)
+                try await takeBase(of: picture) { [root] base in try base.makeReplica(in: root) }
                 continue
             }
             switch picture.fit(position, replica) {
             case .fits: break
             case .isBehindTheLog:
-                try await onReplica { try replica.remove() }
+                try await bringForward(replica, to: picture)
                 continue
             case .isOfDamagedLog(let why): throw Leaving.stopped(why)
             case .isAnother(let why):
@@ -307,11 +307,28 @@ package actor LiveNamespace {
         return nil
     }
 
-    private func makeReplica(_ picture: Picture) async throws {
+    /// Makes a replica that is behind the log what the base is.
+    ///
+    /// If what differs has no room beside what is there, the replica is removed, and another one will be made.
+    private func bringForward(_ replica: any Replica, to picture: Picture) async throws {
+        try await takeBase(of: picture) { base in
+            do {
+                try base.bringForward(replica)
+            } catch let error as SpaceError where error.isOfStorage {
+                try replica.remove()
+            }
+        }
+    }
+
+    /// Runs on a thread what makes a replica of the base.
+    private func takeBase(
+        of picture: Picture,
+        _ body: @escaping @Sendable (BaseReader) throws -> Void
+    ) async throws {
         guard let manifest = picture.manifest else { throw Leaving.again("the namespace has no base yet") }
-        let (root, reader) = (root, BaseReader(store: store, keys: keys, manifest: manifest))
+        let reader = BaseReader(store: store, keys: keys, manifest: manifest)
         do {
-            try await onThread { try reader.makeReplica(in: root) }
+            try await onThread { try body(reader) }
         } catch let error as BaseReader.Failure {
             switch error {
             case .store(let error): throw Leaving.again(error.told)
@@ -322,26 +339,20 @@ package actor LiveNamespace {
             // A namespace of this root alone may have the name: for a moment, if two machines make it at once.
             throw Leaving.again(error.reason)
         } catch let error as SpaceError {
-            throw Leaving.stopped(error.reason)
+            throw Leaving(error)
         }
     }
 
     /// Runs what a replica does on a thread.
     ///
-    /// An error stops the replica, unless a process has only held the gate for long, or deleted the namespace of this name.
+    /// An error stops the replica, unless it may pass: ``Leaving/init(_:)``.
     nonisolated func onReplica<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         do {
             return try await onThread(body)
-        } catch let error as SpaceError where Self.passing.contains(error.code) {
-            throw Leaving.again("the replica: \(error.reason)")
         } catch let error as SpaceError {
-            throw Leaving.stopped("the replica: \(error.reason)")
+            throw Leaving(error)
         }
     }
-
-    private static let passing: [SpaceError.Code] = [
-        .holderStopped, .holderBusy, .namespaceDeleted, .namespaceNotFound,
-    ]
 
     /// Learns what the watch delivers, until it ends.
     private func watchAll() async throws {

@@ -143,4 +143,15 @@ enum Leaving: Error {
     case stopped(String)
     /// The next try may succeed.
     case again(String)
+
+    /// An error of the replica stops it, unless a process has only held the gate for long, or deleted the namespace of this
+    /// name.
+    init(_ error: SpaceError) {
+        let why = "the replica: \(error.reason)"
+        self =
+            switch error.code {
+            case .holderStopped, .holderBusy, .namespaceDeleted, .namespaceNotFound: .again(why)
+            default: .stopped(why)
+            }
+    }
 }

@@ -70,6 +70,40 @@ final class LocalReplica: Replica {
         return try snapshot.replicaPosition()
     }
 
+    func goOn(from base: ReplicaBase, nextPart: () throws -> [UInt8]?) throws {
+        let clock = try base.decodedHeader().clock
+        let position = LogPosition(entry: base.position.entry, end: 0, link: base.position.link)
+        let (difference, commit) = try difference(to: nextPart)
+        let isDone = try core.engine.goOn(
+            from: (position, clock, base.isPersistent),
+            by: difference,
+            since: commit
+        )
+        guard isDone else {
+            throw SpaceError(
+                .holderBusy,
+                reason: "another process has changed it while it was compared with the base",
+                advice: "wait: the daemon tries again"
+            )
+        }
+    }
+
+    /// How the rows of a base differ from the replica's, as of a commit.
+    private func difference(to nextPart: () throws -> [UInt8]?) throws -> (changes: [UInt8], commit: Int) {
+        let reader = try core.engine.lendSettledReader()
+        defer { core.engine.takeBack(reader) }
+        let snapshot = core.engine.snapshot(of: reader)
+        var difference = try RowDifference(from: snapshot)
+        while let part = try nextPart() {
+            try part.withBytes { (bytes) throws(SpaceError) in
+                _ = try RowChange.forEach(in: bytes) { (row) throws(SpaceError) in try difference.compare(row) }
+            }
+        }
+        try difference.end()
+        try core.engine.checkUndamaged(reader)
+        return (difference.changes, snapshot.commit)
+    }
+
     // MARK: Members
 
     func members() throws(SpaceError) -> [ClusterMember] {

@@ -54,7 +54,7 @@ package struct LocalReplicas: ReplicaRoot {
     }
 
     package func makeReplica(of base: ReplicaBase, nextPart: () throws -> [UInt8]?) throws -> any Replica {
-        let (header, clock) = try Self.decode(base.header)
+        let (header, clock) = try base.decodedHeader()
         let options = NamespaceOptions(
             mode: header.mode,
             // No process owns it here yet; it is a replica before others see it, and the word is set right below.
@@ -90,24 +90,6 @@ package struct LocalReplicas: ReplicaRoot {
             }
         }
         return LocalReplica(namespace, timeout: space.timeout)
-    }
-
-    private static func decode(_ bytes: [UInt8]) throws(SpaceError) -> (ControlHeader, clock: Int64) {
-        guard bytes.count == ControlHeader.size + 8 else {
-            throw .damaged("the base's header has \(bytes.count) bytes")
-        }
-        do throws(ControlHeader.Refusal) {
-            let header = try ControlHeader(decoding: Array(bytes[..<ControlHeader.size]))
-            return (header, bytes.withUnsafeBytes { $0.little(ControlHeader.size) })
-        } catch {
-            if case .version(let version) = error {
-                throw .incompatible(
-                    "the base has the format version \(version), and this version has \(ControlHeader.currentVersion)",
-                    advice: "use the same version on all machines"
-                )
-            }
-            throw .damaged("the base's header does not decode")
-        }
     }
 
     /// Writes the base's rows into the new namespace.
@@ -166,5 +148,26 @@ package struct LocalReplicas: ReplicaRoot {
     package func abandon(_ replica: any Replica) throws(SpaceError) {
         try (replica as? LocalReplica)?.abandon()
         replica.close()
+    }
+}
+
+extension ReplicaBase {
+    /// The header and the clock of the namespace that the base was made of.
+    func decodedHeader() throws(SpaceError) -> (ControlHeader, clock: Int64) {
+        guard header.count == ControlHeader.size + 8 else {
+            throw .damaged("the base's header has \(header.count) bytes")
+        }
+        do throws(ControlHeader.Refusal) {
+            let decoded = try ControlHeader(decoding: Array(header[..<ControlHeader.size]))
+            return (decoded, header.withUnsafeBytes { $0.little(ControlHeader.size) })
+        } catch {
+            if case .version(let version) = error {
+                throw .incompatible(
+                    "the base has the format version \(version), and this version has \(ControlHeader.currentVersion)",
+                    advice: "use the same version on all machines"
+                )
+            }
+            throw .damaged("the base's header does not decode")
+        }
     }
 }
