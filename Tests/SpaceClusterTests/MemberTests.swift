@@ -212,6 +212,44 @@ struct MemberTests {
         #expect(try worker.ask("complete 0").hasPrefix("ok"))
     }
 
+    /// A replica without room for an entry, because a stopped reader keeps old pages, ends no member if the room is there
+    /// again soon. If it stays without, the member ends, and that is told.
+    @Test func aReplicaWithoutRoomIsTriedAgain() throws {
+        let options = NamespaceOptions(isPersistent: true, byteLimit: 16 << 20, isReplicated: true)
+        _ = try cluster[0].root.space.namespace("n", options: options)
+        let n = try cluster.namespaces()
+        let worker = try cluster.claimant(of: n)
+        let reader = try Agent(cluster[1].root, "n", "owning=0")
+        /// Changes the namespace until the second machine's replica is full.
+        func fill() throws {
+            try reader.run("arm stop snapshotTaken")
+            try reader.send("count [\"job\", 1]")
+            try reader.waitUntilStopped()
+            let text = String(repeating: "x", count: 400_000)
+            for number in 0..<80 {
+                try n[0].write("large", number, text)
+                #expect(try n[0].takeIfExists("large", number, .any) != nil)
+            }
+            #expect(try eventually { try cluster[1].space("machines", "--json").output.contains("the replica: ") })
+        }
+        try fill()
+        reader.resume()
+        #expect(try reader.line()?.hasPrefix("ok") == true)
+        try n[1].synchronize()
+        #expect(try worker.ask("complete 0").hasPrefix("ok"))
+        try fill()
+        #expect(try eventually { try n[0].status().machines == ["m0"] })
+        reader.resume()
+        #expect(try reader.line()?.hasPrefix("ok") == true)
+        #expect(try eventually { try n[0].status().machines == ["m0", "m1"] })
+        let daemon = try #require(cluster[1].daemon)
+        let told = "has ended, and others get what its processes held"
+        #expect(try cluster[1].space("show", "n").output.contains(told))
+        var line = try daemon.readErrorLine()
+        while let told = line, !told.contains("n: member") { line = try daemon.readErrorLine() }
+        #expect(line?.contains(told) == true)
+    }
+
     /// What a killed process held goes on to another machine, although no process of its own machine waits or looks.
     @Test func whatADeadProcessHeldGoesOnElsewhere() throws {
         // The namespaces are open in no process of the first machine but the worker.

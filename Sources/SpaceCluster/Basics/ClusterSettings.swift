@@ -41,6 +41,8 @@ package struct ClusterSettings: Sendable {
     package var deathInterval: Duration = .milliseconds(500)
     /// How often the store is asked what is wrong with it.
     package var statusInterval: Duration = .seconds(10)
+    /// How long a replica that has no room for an entry is tried again and again before its member ends.
+    package var fullPatience: Duration = .seconds(10)
     /// How often a replica that has stopped is tried again.
     package var mendInterval: Duration = .seconds(10)
 

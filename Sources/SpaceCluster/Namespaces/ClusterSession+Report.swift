@@ -27,9 +27,10 @@ extension ClusterSession {
             if let status = try? await store.status() {
                 var troubles = status.troubles
                 for namespace in all {
-                    if let why = await namespace.stopped { troubles.append("\(namespace.keys.name.text): \(why)") }
+                    let told = [await namespace.stopped].compactMap(\.self) + (await namespace.events)
+                    troubles += told.map { "\(namespace.keys.name.text): \($0)" }
                 }
-                tell(troubles + (await copiesAside()))
+                tell(troubles + (await copiesAside()).filter { !troubles.contains($0) })
             }
             try await Task.sleep(for: settings.statusInterval)
         }

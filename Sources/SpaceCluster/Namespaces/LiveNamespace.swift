@@ -107,6 +107,15 @@ package actor LiveNamespace {
                 isGone = true
             } catch Leaving.stopped(let why) {
                 await stop(why)
+            } catch Leaving.full(let why) {
+                let since = fullSince ?? .now
+                if since.advanced(by: settings.fullPatience).hasPassed {
+                    await stop(why)
+                } else {
+                    fullSince = since
+                    trouble = why
+                    await news.wait(after: news.count, until: .now.advanced(by: settings.deathInterval))
+                }
             } catch Leaving.again(let why) {
                 trouble = why
                 if began.advanced(by: settings.longestPause).hasPassed { pause.reset() }
@@ -153,6 +162,7 @@ package actor LiveNamespace {
     private func stop(_ why: String) async {
         trouble = why
         stopped = why
+        fullSince = nil
         let old = identity
         await appender.stand(.stopped(old, why))
         replica?.publish(member: 0)
@@ -165,6 +175,9 @@ package actor LiveNamespace {
                 if old.number != membership.number { ended.append(registrar.keys.member(old.number)) }
                 _ = try await store.transact(StoreTransaction(then: ended.map { .delete(.key($0)) }))
                 if hasJoined {
+                    if hasEntered {
+                        events.append("member \(old.number) has ended, and others get what its processes held: \(why)")
+                    }
                     let number = try await registrar.number(on: membership.lease)
                     identity = Appender.Identity(number: number, lease: membership.lease)
                     hasJoined = false
@@ -181,6 +194,9 @@ package actor LiveNamespace {
 
     /// Whether the member has entered by an entry since the replica was attached.
     var hasEntered = false
+
+    /// Since when the replica has had no room for the next entry; `nil`: it has, or that is not known.
+    private var fullSince: MonotonicInstant?
 
     /// Whether `joined/<number>` may have been put for the number of now.
     var hasJoined = false
@@ -430,6 +446,7 @@ package actor LiveNamespace {
                 throw Leaving.stopped("entry \(before + 1) of the log is not the one that follows entry \(before)")
             }
             applied = position
+            fullSince = nil
             bytesBehindBase += entries.reduce(0) { $0 + $1.count }
             if !hasEntered || isLogLong { news.nudge() }
         }

@@ -141,16 +141,19 @@ enum Leaving: Error {
     case gone
     /// The replica can't be used until it is mended.
     case stopped(String)
+    /// The replica has no room for an entry now.
+    case full(String)
     /// The next try may succeed.
     case again(String)
 
-    /// An error of the replica stops it, unless a process has only held the gate for long, or deleted the namespace of this
-    /// name.
+    /// What an error of the replica means: it stops it, unless a process has only held the gate for long, or deleted the
+    /// namespace of this name, or there is no room.
     init(_ error: SpaceError) {
         let why = "the replica: \(error.reason)"
         self =
             switch error.code {
             case .holderStopped, .holderBusy, .namespaceDeleted, .namespaceNotFound: .again(why)
+            case .limitReached, .storageFull: .full(why)
             default: .stopped(why)
             }
     }
