@@ -158,6 +158,28 @@ struct MemberTests {
         #expect(end.ending == .exited(0), "\(end.errors)")
     }
 
+    /// A process that begins to wait for a turn while the store has no leader enters the queue when it has one.
+    ///
+    /// If the time passes before, it says why.
+    @Test(arguments: [
+        ["lock", "n", "L"], ["elect", "n", "E"], ["semaphore", "n", "S", "--permits", "1"],
+        ["queue", "n", "Q", "take"],
+    ])
+    func aWaitForATurnBeginsWithoutALeader(_ words: [String]) throws {
+        let cluster = try TestCluster(machines: 1, lease: .seconds(60))
+        let n = try cluster.namespaces()[0]
+        try n.queue("Q").put("item")
+        try cluster.tell("leader no")
+        let late = try cluster[0].runner.start("space", words + ["--wait", "1s", "--", "true"]).finish()
+        #expect(late.ending == .exited(75), "\(late.errors)")
+        let waiter = try cluster[0].runner.start("space", words + ["--wait", "100s", "--", "true"])
+        #expect(try eventually { try n.status().waiters.contains { !$0.template.isEmpty } })
+        #expect(try !n.status().holds.contains { !$0.isHeld })
+        try cluster.tell("leader yes")
+        let end = try waiter.finish()
+        #expect(end.ending == .exited(0), "\(end.errors)")
+    }
+
     /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the
     /// tuple in its place.
     @Test func aDeathReturnsClaimsInOneEntry() throws {
@@ -212,8 +234,9 @@ struct MemberTests {
         #expect(try worker.ask("complete 0").hasPrefix("ok"))
     }
 
-    /// A replica without room for an entry, because a stopped reader keeps old pages, ends no member if the room is there
-    /// again soon. If it stays without, the member ends, and that is told.
+    /// A replica without room for an entry ends no member if the room is there again soon: a stopped reader keeps old pages.
+    ///
+    /// If it stays without, the member ends, and that is told.
     @Test func aReplicaWithoutRoomIsTriedAgain() throws {
         let options = NamespaceOptions(isPersistent: true, byteLimit: 16 << 20, isReplicated: true)
         _ = try cluster[0].root.space.namespace("n", options: options)

@@ -20,4 +20,8 @@ extension SpaceError {
         default: false
         }
     }
+
+    /// Whether the other machines are the cause, and nothing was changed: a wait goes on, since they may be there again at
+    /// its next step.
+    package var isOfOtherMachines: Bool { code == .clusterUnavailable || code == .outrun }
 }

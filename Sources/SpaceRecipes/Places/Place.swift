@@ -13,3 +13,7 @@ extension Place {
     /// The text of a wait slot for tools that list waiters, as JSON.
     package var text: String { Value.string("\(kind.word) \(name)").json }
 }
+
+extension SharedObjectKind {
+    func text(ofWaitAt name: String) -> String { Value.string("\(word) \(name)").json }
+}

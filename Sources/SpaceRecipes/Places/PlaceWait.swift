@@ -40,7 +40,7 @@ struct PlaceWait: Steps {
         do throws(SpaceError) {
             entered = try core.enter(request, waits: mayWait)
         } catch {
-            return try Self.step(after: error, losing: isGone ? place : nil, mayWait: mayWait)
+            return try request.step(after: error, hasLostPlace: isGone, mayWait: mayWait)
         }
         guard let (place, isHolding) = entered else { return .done(nil) }
         if isHolding { return .done(place) }
@@ -61,25 +61,23 @@ struct PlaceWait: Steps {
     }
 }
 
-extension Steps where Result == Place? {
-    /// The step after an error of entering a queue again.
+extension PlaceRequest {
+    /// The step after an error of entering a queue.
     ///
-    /// After its member's end, the machine may take no part for a while.
+    /// The machines may not agree for a while, for example until their store has another leader. After its member's end, the
+    /// machine may take no part for a while.
     ///
     /// - Parameters:
     ///   - error: The error.
-    ///   - place: The place that is gone with the member; `nil` if none is.
+    ///   - hasLostPlace: Whether the process has waited already, and its place is gone with the member.
     ///   - mayWait: Whether there is time left.
-    /// - Returns: The end without a place, or a sleep until it is tried again.
-    /// - Throws: The error, if it has another cause.
-    static func step(
-        after error: SpaceError,
-        losing place: Place?,
-        mayWait: Bool
-    ) throws(SpaceError) -> Step<Place?> {
-        guard let place, error.mayPass else { throw error }
-        guard mayWait else { return .done(nil) }
-        return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: .now.advanced(by: Limits.tick)))
+    /// - Returns: A sleep until it is tried again.
+    /// - Throws: The error, if it has another cause or the time has passed.
+    func step(after error: SpaceError, hasLostPlace: Bool, mayWait: Bool) throws(SpaceError) -> Step<Place?> {
+        guard mayWait, error.isOfOtherMachines || hasLostPlace && error.mayPass else { throw error }
+        return .sleep(
+            Sleep(Interest(object: name), text: kind.text(ofWaitAt: name), until: .now.advanced(by: Limits.tick))
+        )
     }
 }
 

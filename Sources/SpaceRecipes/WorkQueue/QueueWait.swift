@@ -46,8 +46,13 @@ struct QueueWait: Steps {
         case nil:
             guard let due, due <= core.clock.milliseconds else { break }
             // The first taker to notice serves all waiting takers.
-            try core.write(.removing) { scope throws(SpaceError) in
-                try scope.serveTakers(of: name)
+            do throws(SpaceError) {
+                try core.write(.removing) { scope throws(SpaceError) in
+                    try scope.serveTakers(of: name)
+                }
+            } catch  where error.isOfOtherMachines {
+                let next = MonotonicInstant.now.advanced(by: Limits.tick)
+                return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: next))
             }
         }
         return try sleep(place)
@@ -68,7 +73,7 @@ struct QueueWait: Steps {
         do throws(SpaceError) {
             entered = try core.enter(request, waits: mayWait)
         } catch {
-            return try Self.step(after: error, losing: news == .gone ? place : nil, mayWait: mayWait)
+            return try request.step(after: error, hasLostPlace: news == .gone, mayWait: mayWait)
         }
         news = nil
         guard let (place, isHolding) = entered else { return .done(nil) }

@@ -135,10 +135,8 @@ extension NamespaceCore {
             return found
         } catch {
             // A stopped holder is reported at once: it may stay stopped.
-            switch error.code {
-            // The other machines may be there again at the next turn.
-            case .holderBusy, .readersExhausted, .clusterUnavailable, .outrun: break
-            default: throw error
+            guard error.code == .holderBusy || error.code == .readersExhausted || error.isOfOtherMachines else {
+                throw error
             }
             hindrance = error
             return nil
