@@ -8,11 +8,12 @@ package import SystemPackage
 /// The program speaks the store's wire on its standard input and output, which are one end of a pair of sockets. It ends
 /// when its standard input ends: when this object goes, and also when this process is killed. Its standard error is a file
 /// in memory, so the program never waits for a reader, and the object's user decides what people are told, and how often.
+/// What it must not forget when another process of it takes its place, it can leave in a file of its user's.
 package final class StoreProcess: Sendable {
     /// The store; when it has ended, the owner starts the program anew.
     package let store: RemoteStore
     package let pid: Int32
-    private let errors: ErrorFile
+    private let errors: MemoryFile
     /// How it has ended, as waitpid(2) tells, once it was waited for.
     private let ending = Mutex<CInt?>(nil)
 
@@ -21,15 +22,27 @@ package final class StoreProcess: Sendable {
     /// - Parameters:
     ///   - program: The path.
     ///   - arguments: Its arguments, without its own name.
+    ///   - memory: The file that it gets as a descriptor, with the option `--memory` and the descriptor's number; `nil`: none.
     ///   - timeLimit: How long a call of ``store`` waits for its answer.
     /// - Throws: The errors of socketpair(2), memfd_create(2) and posix_spawn(3).
-    package init(_ program: String, _ arguments: [String], timeLimit: Duration = .seconds(5)) throws(Errno) {
+    package init(
+        _ program: String,
+        _ arguments: [String],
+        memory: MemoryFile? = nil,
+        timeLimit: Duration = .seconds(5)
+    ) throws(Errno) {
         let pair = try LocalSocket.pair()
         let theirs = OwnedDescriptor(adopting: pair.1)
         let own = OwnedDescriptor(adopting: pair.0)
-        let errors = try ErrorFile()
+        let errors = try MemoryFile("errors")
         self.errors = errors
-        pid = try Self.spawn(program, arguments, input: theirs.raw, errors: errors.descriptor.raw)
+        pid = try Self.spawn(
+            program,
+            memory == nil ? arguments : arguments + ["--memory", "\(Self.memoryNumber)"],
+            input: theirs.raw,
+            errors: errors.descriptor.raw,
+            memory: memory?.descriptor.raw
+        )
         let socket = own.release()
         do throws(Errno) {
             store = try RemoteStore(input: socket, output: socket, timeLimit: timeLimit) { errors.firstLine }
@@ -76,11 +89,14 @@ package final class StoreProcess: Sendable {
         return ending
     }
 
+    private static let memoryNumber: CInt = 3
+
     private static func spawn(
         _ program: String,
         _ arguments: [String],
         input: CInt,
-        errors: CInt
+        errors: CInt,
+        memory: CInt?
     ) throws(Errno) -> Int32 {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -89,6 +105,7 @@ package final class StoreProcess: Sendable {
         posix_spawn_file_actions_adddup2(&actions, input, 0)
         posix_spawn_file_actions_adddup2(&actions, input, 1)
         posix_spawn_file_actions_adddup2(&actions, errors, 2)
+        if let memory { posix_spawn_file_actions_adddup2(&actions, memory, memoryNumber) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -104,20 +121,5 @@ package final class StoreProcess: Sendable {
         let error = posix_spawn(&child, program, &actions, &attributes, &words, environ)
         guard error == 0 else { throw Errno(rawValue: error) }
         return child
-    }
-}
-
-/// What a program prints on its standard error.
-private final class ErrorFile: Sendable {
-    let descriptor: OwnedDescriptor
-
-    init() throws(Errno) { descriptor = try .memoryFile("errors") }
-
-    /// The first line, up to 1 KiB of it.
-    var firstLine: String {
-        let bytes = [UInt8](unsafeUninitializedCapacity: 1024) { buffer, count in
-            count = max(0, pread(descriptor.raw, buffer.baseAddress, buffer.count, 0))
-        }
-        return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 }

@@ -37,4 +37,21 @@ struct LeaderTests {
             #expect(reason?.contains("members of different etcds") == true, "\(String(describing: error))")
         }
     }
+
+    /// The etcd that has answered first is the only one, also for the process that takes a killed one's place while no member
+    /// of that etcd answers.
+    @Test func theFirstEtcdIsKept() async throws {
+        let memory = try MemoryFile("store")
+        let first = try StoreProcess(place.program, ["--etcd", place.server], memory: memory)
+        _ = try await first.store.read(.key("a"), limit: nil, keysOnly: false)
+        first.end()
+        // As if the first one's only member were silent.
+        let second = try StoreProcess(place.program, ["--etcd", place.members[0]], memory: memory)
+        let error = await #expect(throws: StoreError.self) {
+            try await second.store.read(.key("a"), limit: nil, keysOnly: false)
+        }
+        #expect(error?.refusedReason?.contains(place.server) == true, "\(String(describing: error))")
+        let third = try StoreProcess(place.program, ["--etcd", place.server], memory: memory)
+        _ = try await third.store.read(.key("a"), limit: nil, keysOnly: false)
+    }
 }

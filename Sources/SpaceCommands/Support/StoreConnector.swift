@@ -26,6 +26,8 @@ final class StoreConnector: Sendable {
     }
 
     private let way: Way
+    /// What a program must not forget when it is replaced, such as which etcd it serves.
+    private let memory = Result { () throws(Errno) in try MemoryFile("store") }
     private let state = Mutex(State())
 
     private init(_ way: Way) { self.way = way }
@@ -51,7 +53,7 @@ final class StoreConnector: Sendable {
             if let refusal = state.withLock({ $0.refusal }) { throw refusal }
             if let old = state.withLock({ $0.process.take() }) { try endAndTell(old) }
             let process: StoreProcess
-            do throws(Errno) { process = try StoreProcess(path, arguments) } catch {
+            do throws(Errno) { process = try StoreProcess(path, arguments, memory: memory.get()) } catch {
                 throw StoreError.unavailable("the program \(PeopleText.escaped(path)) can't be started: \(error.told)")
             }
             state.withLock { $0.process = process }

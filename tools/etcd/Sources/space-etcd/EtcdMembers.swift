@@ -1,4 +1,5 @@
 import ClusterStore
+import ClusterStoreRemote
 import Glibc
 import SwiftProtobuf
 import Synchronization
@@ -13,10 +14,11 @@ final class EtcdMembers: Sendable {
     let all: [EtcdMember]
     private let current: Mutex<Int>
     private let token: EtcdToken
+    private let memory: MemoryFile?
     private let hasLooked = Atomic(false)
     private let firstLook = Mutex<Task<Void, Never>?>(nil)
-    /// The etcd that this process asks, and why no member is asked now.
-    private let own = Mutex<(url: EtcdURL, id: UInt64)?>(nil)
+    /// The etcd that is asked, and why no member is asked now.
+    private let own: Mutex<Identity?>
     private let mixture = Mutex<String?>(nil)
 
     /// How long a member may take for an answer.
@@ -26,8 +28,30 @@ final class EtcdMembers: Sendable {
     /// An attempt that has less time than this is not begun.
     private static let shortest = Duration.milliseconds(200)
 
-    init(_ all: [EtcdMember], user: EtcdToken.User?) {
+    /// An etcd's ID, and a member of it; its text is that in the memory of ``EtcdMembers``.
+    private struct Identity: CustomStringConvertible {
+        let id: UInt64
+        let url: String
+
+        init(_ id: UInt64, of url: EtcdURL) { (self.id, self.url) = (id, "\(url)") }
+
+        init?(_ text: String) {
+            let words = text.split(separator: " ")
+            guard words.count == 2, let id = UInt64(words[0]) else { return nil }
+            (self.id, url) = (id, String(words[1]))
+        }
+
+        var description: String { "\(id) \(url)" }
+    }
+
+    /// - Parameters:
+    ///   - all: The members.
+    ///   - user: The user in etcd.
+    ///   - memory: Where the daemon keeps for its programs of this kind which etcd is asked.
+    init(_ all: [EtcdMember], user: EtcdToken.User?, memory: MemoryFile?) {
         self.all = all
+        self.memory = memory
+        own = Mutex(memory.flatMap { Identity($0.firstLine) })
         current = Mutex(Int.random(in: all.indices))
         token = EtcdToken(user)
     }
@@ -48,13 +72,15 @@ final class EtcdMembers: Sendable {
     /// Learns to which etcds the members belong that have answered just now.
     ///
     /// Each etcd has an ID. Machines that ask different ones would each have namespaces of their own. So the first that has
-    /// answered is the only one as long as this process lives.
+    /// answered is the only one as long as the daemon lives, which keeps it in ``memory`` for the next process.
     func learn(_ clusters: [(url: EtcdURL, id: UInt64)]) {
-        defer { hasLooked.store(true, ordering: .releasing) }
         guard let first = clusters.first else { return }
         let own = own.withLock { own in
-            own = own ?? first
-            return own ?? first
+            if let own { return own }
+            let new = Identity(first.id, of: first.url)
+            own = new
+            memory?.set(firstLine: "\(new)")
+            return new
         }
         let other = clusters.first { $0.id != own.id }
         mixture.withLock { mixture in
@@ -65,15 +91,27 @@ final class EtcdMembers: Sendable {
         }
     }
 
-    /// Before the first call, all members are asked which etcd they belong to.
+    /// Before the first call, all members are asked which etcd they belong to; until one has answered, so is each later call.
     private func look() async {
         guard !hasLooked.load(ordering: .acquiring) else { return }
         let task = firstLook.withLock { look in
-            let task = look ?? ConnectionLoop.start { _ = await self.statuses() }
+            let task = look ?? ConnectionLoop.start { await self.lookOnce() }
             look = task
             return task
         }
         await task.value
+    }
+
+    private func lookOnce() async {
+        let hasAnswer = await statuses().contains { _, answer in
+            switch answer {
+            case .success: true
+            // The user may not ask this.
+            case .failure(let failure): failure.meaning == .refused || failure.meaning == .badToken
+            }
+        }
+        if hasAnswer { hasLooked.store(true, ordering: .releasing) }
+        firstLook.withLock { $0 = nil }
     }
 
     /// Goes on to a member that is better than the present one.

@@ -27,6 +27,9 @@ struct EtcdOptions: ParsableCommand {
     @Option(help: ArgumentHelp("The file with the user's password.", valueName: "file"))
     var passwordFile: String?
 
+    @Option(help: .hidden)
+    var memory: Int32?
+
     func validate() throws {
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key go together") }
         if (user == nil) != (passwordFile == nil) { throw ValidationError("--user and --password-file go together") }

@@ -1,4 +1,5 @@
 import ClusterStore
+import ClusterStoreRemote
 import EtcdMessages
 import SwiftProtobuf
 
@@ -28,7 +29,7 @@ final class EtcdStore: Store {
             _ = try EtcdSecurity.password(path)
             user = EtcdToken.User(name: name, passwordFile: path)
         }
-        members = EtcdMembers(all, user: user)
+        members = EtcdMembers(all, user: user, memory: options.memory.map { MemoryFile(adopting: $0) })
         watches = EtcdWatches(members)
     }
 
