@@ -180,6 +180,19 @@ struct MemberTests {
         #expect(end.ending == .exited(0), "\(end.errors)")
     }
 
+    /// A machine that joins a namespace in which nothing was written for a while has no tuple that expired meanwhile.
+    @Test func aMachineThatJoinsLateHasTheTime() throws {
+        try cluster.end(1)
+        let life = "4s"
+        try cluster[0].space("write", "n", "--replicated", "--persistent", "--expires", life, "[\"a\"]")
+        let gone = try eventually { try cluster[0].runner.space("count", "n").output == "0\n" }
+        #expect(gone)
+        try cluster.start(1)
+        let late = try TestCluster.open("n", in: cluster[1])
+        try late.repeatableTransaction { _ in }
+        #expect(try late.count() == 0)
+    }
+
     /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the
     /// tuple in its place.
     @Test func aDeathReturnsClaimsInOneEntry() throws {

@@ -58,6 +58,12 @@ package protocol Replica: AnyObject, Sendable {
     /// Appends an entry that makes a member one of this namespace; nothing happens if it is one already.
     func enter(_ member: ClusterMember) throws(SpaceError)
 
+    /// Appends an entry that has this machine's clock and changes nothing; a machine that has just joined needs it.
+    ///
+    /// - Parameter member: This machine's member.
+    /// - Throws: What a write throws.
+    func tellTime(as member: UInt32) throws(SpaceError)
+
     /// Appends the entry of a member's death, which is refused while the member's key exists, and then ends what its
     /// sessions held; nothing happens if it is no member.
     func end(_ member: UInt32) throws(SpaceError)

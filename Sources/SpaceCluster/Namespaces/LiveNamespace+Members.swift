@@ -8,6 +8,9 @@ import SpaceSystem
 /// has entered by an entry. Its death is an entry, too, which ends what its sessions hold. The append of that entry
 /// compares the absence of the key, so no living member is ended. The lowest of the members that have the key appends it:
 /// a member that has not joined this namespace, or whose replica has stopped, would never do so.
+///
+/// A namespace's clock goes on from the log's last entry. To a machine that joins, that entry may be old. So the lowest member
+/// that takes part appends an entry with its clock when it sees another one's key, and that one enters behind it.
 extension LiveNamespace {
     /// Makes this machine's member one of the namespace, and ends those that have died.
     func takePlace(of replica: any Replica) async throws {
@@ -18,11 +21,13 @@ extension LiveNamespace {
             if applied < target { await news.wait(after: seen) }
         }
         try await join()
+        try await hearTime(in: replica)
         try await enter(replica)
         while true {
             try Task.checkCancellation()
             let seen = news.count
             try await endTheDead(in: replica)
+            try await tellTime(in: replica)
             await news.wait(after: seen, until: .now.advanced(by: settings.lookInterval))
         }
     }
@@ -41,6 +46,33 @@ extension LiveNamespace {
         } catch let error as StoreError {
             throw Leaving.again(error.told)
         }
+    }
+
+    /// Waits for an entry of a machine that takes part; not for long, since that machine may be stopped.
+    private func hearTime(in replica: any Replica) async throws {
+        let (me, before) = (identity.number, applied)
+        let end = MonotonicInstant.now.advanced(by: settings.lookInterval)
+        let members = try await onReplica { try replica.members() }.map(\.number)
+        // A member of the namespace has had the time since it entered.
+        guard !members.contains(me) else { return }
+        while applied == before, !end.hasPassed, members.contains(where: { joined[$0] != nil }) {
+            try Task.checkCancellation()
+            let seen = news.count
+            if applied == before { await news.wait(after: seen, until: end) }
+        }
+    }
+
+    /// Lets those that have joined since hear the time.
+    private func tellTime(in replica: any Replica) async throws {
+        let me = identity.number
+        let waiting = Set(joined.keys).subtracting(toldTime)
+        guard !waiting.isEmpty else { return }
+        let members = Set(try await onReplica { try replica.members() }.map(\.number))
+        guard members.intersection(joined.keys).min() == me else { return }
+        if !waiting.isSubset(of: members) {
+            do { try await onThread { try replica.tellTime(as: me) } } catch { return }
+        }
+        toldTime = waiting.union(toldTime.intersection(joined.keys))
     }
 
     private func enter(_ replica: any Replica) async throws {

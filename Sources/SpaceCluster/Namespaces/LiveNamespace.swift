@@ -195,6 +195,9 @@ package actor LiveNamespace {
     /// Whether the member has entered by an entry since the replica was attached.
     var hasEntered = false
 
+    /// The members that entered behind an entry of this machine, or need none.
+    var toldTime: Set<UInt32> = []
+
     /// Since when the replica has had no room for the next entry; `nil`: it has, or that is not known.
     private var fullSince: MonotonicInstant?
 

@@ -120,6 +120,14 @@ final class LocalReplica: Replica {
         }
     }
 
+    func tellTime(as member: UInt32) throws(SpaceError) {
+        try core.write(.removing) { (scope) throws(SpaceError) in
+            guard let row = try scope.memberRows.get(UInt64(member)) else { return }
+            try scope.memberRows.put(UInt64(member), row)
+            scope.noteUpkeep()
+        }
+    }
+
     func end(_ member: UInt32) throws(SpaceError) {
         do throws(SpaceError) {
             try end(member, returningClaims: true)
