@@ -22,16 +22,13 @@ struct EtcdURL: Hashable, Sendable, CustomStringConvertible {
         func bad(_ reason: String) -> ValidationError {
             ValidationError("--etcd names '\(text)', \(reason); a member is https://HOST:PORT or http://HOST:PORT")
         }
-        let rest: Substring
-        if text.hasPrefix("https://") {
-            isSecure = true
-            rest = text.dropFirst("https://".count)
-        } else if text.hasPrefix("http://") {
-            isSecure = false
-            rest = text.dropFirst("http://".count)
-        } else {
+        // RFC 3986, 3.1: a scheme in capital letters is the same one.
+        let scheme = text.prefix { $0 != ":" }.lowercased()
+        guard scheme == "https" || scheme == "http", text.dropFirst(scheme.count).hasPrefix("://") else {
             throw bad("which is neither https nor http")
         }
+        isSecure = scheme == "https"
+        let rest = text.dropFirst(scheme.count + 3)
         let place = rest.hasSuffix("/") ? rest.dropLast() : rest
         guard !place.contains(where: { "/?#@ \t".contains($0) }), place.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { throw bad("which has more than a host and a port") }
