@@ -23,6 +23,9 @@ struct EtcdFailure: Error {
     /// Whether another member may be better.
     let isMembersOwn: Bool
 
+    /// Whether the member has answered.
+    var isAnswer: Bool { meaning == .refused || meaning == .badToken }
+
     init(_ meaning: Meaning, _ message: String, isMembersOwn: Bool) {
         self.meaning = meaning
         self.message = message

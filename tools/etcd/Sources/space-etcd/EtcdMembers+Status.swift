@@ -38,26 +38,26 @@ extension EtcdMembers {
             }
             return await group.reduce(into: []) { $0.append($1) }.sorted { $0.0 < $1.0 }
         }
-        learn(
-            answers.compactMap { (place, answer) in (try? answer.get()).map { (all[place].url, $0.header.clusterID) } }
-        )
         return answers.map { (all[$0.0], $0.1) }
     }
 
-    private func status(of member: EtcdMember) async -> Result<EtcdStatusResponse, EtcdFailure> {
+    /// What a member says of itself.
+    func status(of member: EtcdMember) async -> Result<EtcdStatusResponse, EtcdFailure> {
+        let answer: Result<EtcdStatusResponse, EtcdFailure>
         do throws(EtcdFailure) {
             let token = try await token(from: member)
-            return .success(
-                try await member.call(
-                    EtcdMethods.status,
-                    EtcdStatusRequest(),
-                    token: token,
-                    timeLimit: Self.statusLimit
-                )
+            let status = try await member.call(
+                EtcdMethods.status,
+                EtcdStatusRequest(),
+                token: token,
+                timeLimit: Self.statusLimit
             )
+            answer = .success(status)
         } catch {
-            return .failure(error)
+            answer = .failure(error)
         }
+        if answer.isAnswer { learn(member.url, (try? answer.get())?.header.clusterID) }
+        return answer
     }
 
     /// The cluster's alarms; none if the user may not ask for them.
@@ -100,5 +100,15 @@ struct EtcdVersion: Comparable, CustomStringConvertible {
     var trouble: String? {
         numbers.lexicographicallyPrecedes([3, 5, 13])
             ? "etcd \(self): use 3.5.13 or later\(losesData ? "; 3.5.0 to 3.5.2 lose data when killed" : "")" : nil
+    }
+}
+
+extension Result<EtcdStatusResponse, EtcdFailure> {
+    /// Whether the member has answered, be it that the user may not ask this.
+    var isAnswer: Bool {
+        switch self {
+        case .success: true
+        case .failure(let failure): failure.isAnswer
+        }
     }
 }

@@ -17,9 +17,7 @@ final class EtcdMembers: Sendable {
     private let memory: MemoryFile?
     private let hasLooked = Atomic(false)
     private let firstLook = Mutex<Task<Void, Never>?>(nil)
-    /// The etcd that is asked, and why no member is asked now.
-    private let own: Mutex<Identity?>
-    private let mixture = Mutex<String?>(nil)
+    private let etcds: Mutex<Etcds>
 
     /// How long a member may take for an answer.
     private static let attempt = Duration.seconds(2)
@@ -44,6 +42,13 @@ final class EtcdMembers: Sendable {
         var description: String { "\(id) \(url)" }
     }
 
+    private struct Etcds {
+        /// The etcd that is asked; `nil` until a member has answered.
+        var own: Identity?
+        /// The etcds of the members that have ever answered; `nil` if a member may not be asked for its own.
+        var known: [EtcdURL: UInt64?] = [:]
+    }
+
     /// - Parameters:
     ///   - all: The members.
     ///   - user: The user in etcd.
@@ -51,7 +56,7 @@ final class EtcdMembers: Sendable {
     init(_ all: [EtcdMember], user: EtcdToken.User?, memory: MemoryFile?) {
         self.all = all
         self.memory = memory
-        own = Mutex(memory.flatMap { Identity($0.firstLine) })
+        etcds = Mutex(Etcds(own: memory.flatMap { Identity($0.firstLine) }))
         current = Mutex(Int.random(in: all.indices))
         token = EtcdToken(user)
     }
@@ -67,28 +72,43 @@ final class EtcdMembers: Sendable {
     }
 
     /// Why no member is asked: not all that have answered belong to one etcd.
-    var trouble: String? { mixture.withLock { $0 } }
+    var trouble: String? {
+        etcds.withLock { etcds in
+            guard let own = etcds.own,
+                let other = all.first(where: { (etcds.known[$0.url] ?? own.id) ?? own.id != own.id })
+            else { return nil }
+            return
+                "--etcd names members of different etcds: \(own.url) and \(other.url); name those of one, and if there is "
+                + "one alone, start the daemon again"
+        }
+    }
 
-    /// Learns to which etcds the members belong that have answered just now.
+    /// Learns to which etcd a member belongs; `nil` if it does not say.
     ///
     /// Each etcd has an ID. Machines that ask different ones would each have namespaces of their own. So the first that has
     /// answered is the only one as long as the daemon lives, which keeps it in ``memory`` for the next process.
-    func learn(_ clusters: [(url: EtcdURL, id: UInt64)]) {
-        guard let first = clusters.first else { return }
-        let own = own.withLock { own in
-            if let own { return own }
-            let new = Identity(first.id, of: first.url)
-            own = new
-            memory?.set(firstLine: "\(new)")
-            return new
+    func learn(_ url: EtcdURL, _ id: UInt64?) {
+        etcds.withLock { etcds in
+            etcds.known[url] = .some(id)
+            guard etcds.own == nil, let id else { return }
+            let own = Identity(id, of: url)
+            etcds.own = own
+            memory?.set(firstLine: "\(own)")
         }
-        let other = clusters.first { $0.id != own.id }
-        mixture.withLock { mixture in
-            mixture = other.map {
-                "--etcd names members of different etcds: \(own.url) and \($0.url); name those of one, and if there is one "
-                    + "alone, start the daemon again"
+    }
+
+    /// Makes sure that a member is of the etcd that is asked, before it is asked for anything else.
+    ///
+    /// - Returns: The user's token for calls to it.
+    /// - Throws: `refused` if members of different etcds have answered.
+    func admit(_ member: EtcdMember) async throws(EtcdFailure) -> String? {
+        if etcds.withLock({ $0.known[member.url] }) == nil {
+            if case .failure(let failure) = await status(of: member), !failure.isAnswer {
+                throw EtcdFailure(.notDone, failure.message, isMembersOwn: true)
             }
         }
+        if let trouble { throw EtcdFailure(.refused, trouble, isMembersOwn: false) }
+        return try await token(from: member)
     }
 
     /// Before the first call, all members are asked which etcd they belong to; until one has answered, so is each later call.
@@ -103,14 +123,8 @@ final class EtcdMembers: Sendable {
     }
 
     private func lookOnce() async {
-        let hasAnswer = await statuses().contains { _, answer in
-            switch answer {
-            case .success: true
-            // The user may not ask this.
-            case .failure(let failure): failure.meaning == .refused || failure.meaning == .badToken
-            }
-        }
-        if hasAnswer { hasLooked.store(true, ordering: .releasing) }
+        let answers = await statuses()
+        if answers.contains(where: { $0.1.isAnswer }) { hasLooked.store(true, ordering: .releasing) }
         firstLook.withLock { $0 = nil }
     }
 
@@ -141,7 +155,6 @@ final class EtcdMembers: Sendable {
     ) async throws(StoreError) -> Response {
         let end = ContinuousClock.now + Self.total
         await look()
-        if let trouble { throw .refused(trouble) }
         var pause = Duration.milliseconds(50)
         var triedMembers = 0
         var tokens = 0
@@ -150,7 +163,7 @@ final class EtcdMembers: Sendable {
             let failure: EtcdFailure
             var used: String?
             do throws(EtcdFailure) {
-                used = try await token(from: member)
+                used = try await admit(member)
                 return try await member.call(
                     method,
                     request,

@@ -91,7 +91,7 @@ final class EtcdWatchStream: Sendable {
     private func run(_ stream: AsyncStream<EtcdWatchRequest>) async {
         let failure: EtcdFailure
         do throws(EtcdFailure) {
-            let token = try await members.token(from: member)
+            let token = try await members.admit(member)
             self.token.withLock { $0 = token }
             try await member.stream(EtcdMethods.watch, stream, token: token) { self.receive($0) }
             return
