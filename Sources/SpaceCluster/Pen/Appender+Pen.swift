@@ -22,7 +22,7 @@ package enum PenUse: Hashable, Sendable {
 ///
 /// The last entry of a turn gives the pen to the member that has asked first, in the transaction that appends it. Each
 /// transaction that gives the pen to a member also deletes the member's key `want`, because a member that has put the key
-/// does not put it again.
+/// does not put it again (tools/model/wishing.pml).
 ///
 /// A taker that waits on another machine would need the pen as soon as its tuple is written: its machine would ask, and
 /// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
