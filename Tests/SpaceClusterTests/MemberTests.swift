@@ -281,6 +281,9 @@ struct MemberTests {
         let daemon = try #require(cluster[1].daemon)
         let told = "has ended, and others get what its processes held"
         #expect(try cluster[1].space("show", "n").output.contains(told))
+        // The machine has another number in the namespace now, and is one machine.
+        let machines = try cluster[0].space("machines", "--json").lines.count { $0.contains(#""kind":"machine""#) }
+        #expect(machines == 2)
         var line = try daemon.readErrorLine()
         while let told = line, !told.contains("n: member") { line = try daemon.readErrorLine() }
         #expect(line?.contains(told) == true)

@@ -43,10 +43,15 @@ extension ClusterSession {
             try await store.read(keys.members, limit: nil, keysOnly: false)
         }
         return reading.map { reading in
-            reading.rows.compactMap { row in
+            let found = reading.rows.compactMap { row -> (number: UInt32, machine: String, lease: StoreLease)? in
                 guard let number = keys.member(ofKey: row.key), let value = try? MemberValue(decoding: row.value)
                 else { return nil }
-                return ClusterReport.Member(number: number, machine: value.machine)
+                return (number, value.machine, row.lease)
+            }
+            // A daemon has one lease, and so have all of its numbers.
+            let first = Dictionary(found.map { ($0.lease, $0.number) }, uniquingKeysWith: min)
+            return found.map {
+                ClusterReport.Member(number: $0.number, machine: $0.machine, first: first[$0.lease] ?? $0.number)
             }
             .sorted { $0.number < $1.number }
         }

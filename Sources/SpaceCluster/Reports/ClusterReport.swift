@@ -10,6 +10,8 @@ package struct ClusterReport: Codable, Equatable, Sendable {
     package struct Member: Codable, Equatable, Sendable {
         package let number: UInt32
         package let machine: String
+        /// The number that the daemon got when it joined; it gets another one for a namespace whose replica had stopped.
+        package let first: UInt32
     }
 
     /// What the store says of itself.
@@ -101,6 +103,9 @@ package struct ClusterReport: Codable, Equatable, Sendable {
         self.aside = aside
         self.namespaces = namespaces
     }
+
+    /// The machines of now, each under the number that its daemon got when it joined.
+    package var machines: [Member] { (members ?? []).filter { $0.number == $0.first } }
 
     /// The name of a member's machine, or its number if it is not a member any more.
     package func machine(of number: UInt32) -> String {

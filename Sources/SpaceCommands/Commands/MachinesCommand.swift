@@ -44,7 +44,7 @@ struct MachinesCommand: ParsableCommand {
         cluster.add("store", report.store?.version)
         cluster.add("store_troubles", report.store?.troubles ?? [])
         cluster.add("set_aside", report.aside ?? [])
-        let machines = (report.members ?? []).map { member in
+        let machines = report.machines.map { member in
             var machine = JSONObject()
             machine.add("kind", "machine")
             machine.add("machine", member.machine)
@@ -82,7 +82,7 @@ struct MachinesCommand: ParsableCommand {
         }
         section(
             [["MACHINE", "MEMBER", ""]]
-                + (report.members ?? []).map { member in
+                + report.machines.map { member in
                     [member.machine, "\(member.number)", member.number == report.member ? "(this one)" : ""]
                 }
         )
