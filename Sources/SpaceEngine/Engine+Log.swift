@@ -21,7 +21,10 @@ extension Engine {
         try log.acquire(behind: start)
         defer { log.release() }
         var position = start
+        let purpose = scope.meter.purpose
         if let moment = try scope.catchUp(with: log, from: &position) { take(over: moment, of: log) }
+        // A removal may need the room that was missing for what it caught up with.
+        if purpose == .adding { scope.meter.goOn(for: .adding) }
         if log.isClusters { try checkMember() }
         scope.beginLogged(by: log.isClusters ? sessionMember ?? 0 : 0)
         try change(removesDue: removesDue, body)
@@ -157,7 +160,7 @@ extension Engine {
             let transaction = try beginWrite()
             try scope.begin(
                 transaction.access,
-                .removing,
+                .applying,
                 isAwaited: slots.isAnybodyWaiting,
                 shapeCache,
                 near,

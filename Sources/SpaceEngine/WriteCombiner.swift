@@ -256,7 +256,9 @@ package final class WriteCombiner: Sendable {
     }
 
     private func commit(_ jobs: [Job], on engine: Engine) {
-        let purpose: WritePurpose = jobs.contains { $0.purpose == .adding } ? .adding : .removing
+        let adds = jobs.contains { $0.purpose == .adding }
+        let purpose: WritePurpose =
+            adds ? .adding : jobs.contains { $0.purpose == .removing } ? .removing : .applying
         var isOfJob = false
         do throws(SpaceError) {
             try engine.commit(purpose) { (scope) throws(SpaceError) in

@@ -3,6 +3,7 @@ import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -193,6 +194,24 @@ struct MemberTests {
         #expect(try late.count() == 0)
     }
 
+    /// An entry that its machine had just the room for has it on each other machine too, whatever pages are free there.
+    @Test func anEntryHasRoomWhereverItGoes() throws {
+        let options = NamespaceOptions(isPersistent: true, byteLimit: 16 << 20, isReplicated: true)
+        _ = try cluster[0].root.space.namespace("n", options: options)
+        let n = try cluster.namespaces()
+        let value = Value.string(String(repeating: "y", count: 150_000))
+        for key in 0..<40 { try n[0].set("\(key)", value: value) }
+        try n[0].write(contentsOf: (0..<3000).map { ["small", $0] as Tuple })
+        let watcher = try Agent(cluster[1].root, "n", "owning=0")
+        #expect(try watcher.ask("watch").hasPrefix("ok"))
+        for key in 0..<40 { try n[0].set("\(key)", value: value) }
+        for most in [5, 20, 60, 120, 250, 500] {
+            #expect(try n[0].takeAll(matching: ["small", .any], max: most).count == most)
+            try n[1].synchronize()
+        }
+        try cluster.expectSame(n)
+    }
+
     /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the
     /// tuple in its place.
     @Test func aDeathReturnsClaimsInOneEntry() throws {
@@ -262,7 +281,7 @@ struct MemberTests {
             try reader.send("count [\"job\", 1]")
             try reader.waitUntilStopped()
             let text = String(repeating: "x", count: 400_000)
-            for number in 0..<80 {
+            for number in 0..<120 {
                 try n[0].write("large", number, text)
                 #expect(try n[0].takeIfExists("large", number, .any) != nil)
             }
@@ -370,14 +389,28 @@ struct MemberTests {
             try taker.block("take-wait 60000 [\"\(name)\", \"?int\"]", in: n[1])
             return taker
         }
+        // This process waits, too, and has another session's number when it frees the slots.
+        let taken = Mutex<Int?>(nil)
+        let own = n[1]
+        let waiting = Task {
+            let tuple = try await own.take("own", any(Int.self))
+            taken.withLock { $0 = tuple.1 }
+        }
+        defer { waiting.cancel() }
+        #expect(try eventually { try n[1].status().waiters.count == 4 })
         let member = n[1].core.control.member.load()
+        let session = n[1].core.session.number
         try cluster.end(1, by: SIGKILL)
         try cluster.start(1)
         #expect(try eventually { ![0, member].contains(n[1].core.control.member.load()) })
         #expect(try eventually { !n[1].core.isAlive(member: member) })
-        #expect(try n[1].status().waiters.count == 3)
+        try n[1].write("other", 1)
+        #expect(n[1].core.session.number != session)
+        #expect(try n[1].status().waiters.count == 4)
         n[1].core.sweepSlots(isThorough: true)
-        #expect(try n[1].status().waiters.count == 3)
+        #expect(try n[1].status().waiters.count == 4)
+        try n[0].write("own", 5)
+        #expect(try eventually { taken.withLock { $0 } == 5 })
         for (name, taker) in zip(["a", "b", "c"], takers) {
             try n[0].write(name, 5)
             #expect(try taker.line() == "ok [\"\(name)\",5]")

@@ -1,6 +1,7 @@
 import ClusterStore
 import ClusterStoreTesting
 import SpaceEngine
+import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Synchronization
@@ -62,6 +63,8 @@ struct NamespaceSlotTests {
         await slot.set(second)
         #expect(try await eventually { now.life == second })
         #expect(await old.appender.fetchPen(for: .connection(1)) == .gone)
+        // What waits for this machine to take part in the ended life is told at once.
+        #expect(await !old.waitUntilEntered(until: .now.advanced(by: .seconds(3600))))
     }
 
     private final class Now: Sendable {

@@ -101,7 +101,7 @@ package struct LocalReplicas: ReplicaRoot {
     ) throws(SpaceError) {
         var counters: Counters?
         while let part = try nextPart() {
-            try core.write(.removing) { (scope) throws(SpaceError) in
+            try core.write(.applying) { (scope) throws(SpaceError) in
                 try part.withBytes { (bytes) throws(SpaceError) in
                     _ = try RowChange.forEach(in: bytes) { (change) throws(SpaceError) in
                         if change.isOfCounters { counters = change.value.flatMap { Counters($0) } }
@@ -111,7 +111,7 @@ package struct LocalReplicas: ReplicaRoot {
             }
         }
         guard let counters else { throw .damaged("the base lacks the row of counters") }
-        try core.write(.removing) { (scope) throws(SpaceError) in
+        try core.write(.applying) { (scope) throws(SpaceError) in
             try scope.goOn(with: counters, asNewLife: false)
             let position = LogPosition(entry: base.position.entry, end: 0, link: base.position.link)
             try scope.beginLog(at: position, path: LogRow.ofDaemon, isStandby: false)

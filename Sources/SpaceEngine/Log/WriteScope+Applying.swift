@@ -70,6 +70,7 @@ extension WriteScope {
         var moment: LogMoment?
         let start = position
         try log.forEachEntry(behind: position) { (bytes, last) throws(SpaceError) in
+            meter.goOn(for: .applying)
             counters = try applyPart(bytes) ?? counters
             guard let (end, said) = last else { return }
             if let counters {

@@ -76,7 +76,7 @@ package final class DiskReserve {
     }
 
     private func reserve(for purpose: WritePurpose) -> Int {
-        purpose == .removing ? 0 : Limits.removalReserve / pageSize
+        purpose == .adding ? Limits.removalReserve / pageSize : 0
     }
 
     /// A bound for the last page that needs no statistics: the deepest trees, and an allowance for the rest.
@@ -157,7 +157,10 @@ package final class DiskReserve {
             }
             guard suffices(tail, for: need, reserve: reserve) else {
                 if !isLast { throw error }
-                throw explain(purpose == .removing && error.code == .limitReached && changesMuch() ? tooMuch : error)
+                if purpose == .applying, error.code == .limitReached, end * pageSize <= mostApplied {
+                    return try grow(to: wanted, limit: Int(clamping: control.header.mapSize))
+                }
+                throw explain(purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error)
             }
             (taken, countedFor) = (need.all, access.id)
         }
@@ -260,8 +263,15 @@ package final class DiskReserve {
         return rows == 0 ? 0 : min(rows * path, table.pages + 4 * bytes / pageSize + path)
     }
 
+    /// How large the file can be at most so that more is applied beyond the limit: a reader that is stopped would let it
+    /// grow without end.
+    private var mostApplied: Int { 2 * Int(clamping: control.header.byteLimit) }
+
     private func grow(to pages: Int) throws(SpaceError) {
-        let limit = Int(control.header.byteLimit)
+        try grow(to: pages, limit: Int(clamping: control.header.byteLimit))
+    }
+
+    private func grow(to pages: Int, limit: Int) throws(SpaceError) {
         let start = Int(clamping: control.reserved.load())
         let wanted = pages * pageSize
         let step = min(max(start / 8, Self.steps.lowerBound), Self.steps.upperBound)

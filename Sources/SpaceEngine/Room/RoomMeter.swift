@@ -145,10 +145,13 @@ package final class RoomMeter {
     }
 
     /// Notes that the transaction adds: from now on it leaves the space for removals alone.
-    package func use(_ purpose: WritePurpose) {
-        guard purpose == .adding, self.purpose == .removing else { return }
-        self.purpose = .adding
-        if ensuredBytes != .max { allowNothing() }
+    package func use(_ purpose: WritePurpose) { if purpose == .adding { goOn(for: .adding) } }
+
+    /// Goes on for another purpose.
+    func goOn(for purpose: WritePurpose) {
+        guard purpose != self.purpose else { return }
+        self.purpose = purpose
+        if purpose == .adding, ensuredBytes != .max { allowNothing() }
     }
 
     // MARK: Charging

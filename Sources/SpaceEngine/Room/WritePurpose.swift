@@ -4,4 +4,9 @@ package enum WritePurpose: Sendable {
     case adding
     /// The transaction takes, moves, changes or deletes; it may use the last 4 MiB too.
     case removing
+    /// The transaction applies what a log has; it may go beyond the limit, because its writer has kept it.
+    ///
+    /// The same changes can need more room in another data file, whose free pages are others. A replica that refused them
+    /// would be one no more.
+    case applying
 }
