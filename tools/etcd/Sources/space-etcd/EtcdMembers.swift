@@ -26,27 +26,45 @@ final class EtcdMembers: Sendable {
     /// An attempt that has less time than this is not begun.
     private static let shortest = Duration.milliseconds(200)
 
-    /// An etcd's ID, and a member of it; its text is that in the memory of ``EtcdMembers``.
-    private struct Identity: CustomStringConvertible {
-        let id: UInt64
-        let url: String
-
-        init(_ id: UInt64, of url: EtcdURL) { (self.id, self.url) = (id, "\(url)") }
-
-        init?(_ text: String) {
-            let words = text.split(separator: " ")
-            guard words.count == 2, let id = UInt64(words[0]) else { return nil }
-            (self.id, url) = (id, String(words[1]))
-        }
-
-        var description: String { "\(id) \(url)" }
-    }
-
+    /// What is known of which etcd the members belong to.
     private struct Etcds {
-        /// The etcd that is asked; `nil` until a member has answered.
-        var own: Identity?
+        /// The etcd that is asked: its ID, and a member of it; `nil` until a member has answered.
+        var own: (id: UInt64, url: String)?
         /// The etcds of the members that have ever answered; `nil` if a member may not be asked for its own.
         var known: [EtcdURL: UInt64?] = [:]
+        /// Why no member is asked any more: members of different etcds have answered.
+        var trouble: String?
+
+        /// Reads what an earlier process has left in the memory: an ID and a URL, or `!` and the reason.
+        init(_ text: String) {
+            let words = text.split(separator: " ", maxSplits: 1).map(String.init)
+            guard words.count == 2 else { return }
+            if words[0] == "!" {
+                trouble = words[1]
+            } else if let id = UInt64(words[0]) {
+                own = (id, words[1])
+            }
+        }
+
+        /// What is left in the memory; `nil`: nothing.
+        var text: String? { trouble.map { "! \($0)" } ?? own.map { "\($0.id) \($0.url)" } }
+
+        /// Learns to which etcd a member belongs; `nil` if it does not say.
+        ///
+        /// - Returns: Whether what is to be kept has changed.
+        mutating func learn(_ url: EtcdURL, _ id: UInt64?) -> Bool {
+            known[url] = .some(id)
+            guard trouble == nil, let id else { return false }
+            guard let own else {
+                self.own = (id, "\(url)")
+                return true
+            }
+            guard own.id != id else { return false }
+            trouble =
+                "--etcd names members of different etcds: \(own.url) and \(url); name those of one, and if there is one "
+                + "alone, start the daemon again"
+            return true
+        }
     }
 
     /// - Parameters:
@@ -56,7 +74,7 @@ final class EtcdMembers: Sendable {
     init(_ all: [EtcdMember], user: EtcdToken.User?, memory: MemoryFile?) {
         self.all = all
         self.memory = memory
-        etcds = Mutex(Etcds(own: memory.flatMap { Identity($0.firstLine) }))
+        etcds = Mutex(Etcds(memory?.firstLine ?? ""))
         current = Mutex(Int.random(in: all.indices))
         token = EtcdToken(user)
     }
@@ -72,28 +90,16 @@ final class EtcdMembers: Sendable {
     }
 
     /// Why no member is asked: not all that have answered belong to one etcd.
-    var trouble: String? {
-        etcds.withLock { etcds in
-            guard let own = etcds.own,
-                let other = all.first(where: { (etcds.known[$0.url] ?? own.id) ?? own.id != own.id })
-            else { return nil }
-            return
-                "--etcd names members of different etcds: \(own.url) and \(other.url); name those of one, and if there is "
-                + "one alone, start the daemon again"
-        }
-    }
+    var trouble: String? { etcds.withLock { $0.trouble } }
 
     /// Learns to which etcd a member belongs; `nil` if it does not say.
     ///
     /// Each etcd has an ID. Machines that ask different ones would each have namespaces of their own. So the first that has
-    /// answered is the only one as long as the daemon lives, which keeps it in ``memory`` for the next process.
+    /// answered is the only one as long as the daemon lives, which keeps it in ``memory`` for the next process. If members of
+    /// two have answered, it is not known which of them is meant, and no member is asked as long as the daemon lives.
     func learn(_ url: EtcdURL, _ id: UInt64?) {
         etcds.withLock { etcds in
-            etcds.known[url] = .some(id)
-            guard etcds.own == nil, let id else { return }
-            let own = Identity(id, of: url)
-            etcds.own = own
-            memory?.set(firstLine: "\(own)")
+            if etcds.learn(url, id), let text = etcds.text { memory?.set(firstLine: text) }
         }
     }
 
