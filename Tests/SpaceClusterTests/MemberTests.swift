@@ -181,6 +181,26 @@ struct MemberTests {
         #expect(end.ending == .exited(0), "\(end.errors)")
     }
 
+    /// A process that does not know whether it has entered the queue finds out, and waits in one place.
+    @Test(arguments: [
+        ["lock", "n", "L"], ["elect", "n", "E"], ["semaphore", "n", "S", "--permits", "1"],
+        ["queue", "n", "Q", "take"],
+    ])
+    func aWaitForATurnOutlivesAnUnknownOutcome(_ words: [String]) throws {
+        let cluster = try TestCluster(machines: 1, lease: .seconds(60))
+        let n = try cluster.namespaces()[0]
+        try n.queue("Q").put("item")
+        try n.queue("Q").put("other")
+        try cluster.stopStore()
+        let waiter = try cluster[0].runner.start("space", words + ["--wait", "100s", "--", "true"])
+        #expect(try eventually { try n.status().waiters.contains { !$0.template.isEmpty } })
+        cluster.continueStore()
+        let end = try waiter.finish()
+        #expect(end.ending == .exited(0), "\(end.errors)")
+        #expect(try n.status().holds.isEmpty)
+        #expect(try n.queue("Q").counts().ready == (words.contains("queue") ? 1 : 2))
+    }
+
     /// A machine that joins a namespace in which nothing was written for a while has no tuple that expired meanwhile.
     @Test func aMachineThatJoinsLateHasTheTime() throws {
         try cluster.end(1)

@@ -14,30 +14,66 @@ extension NamespaceCore {
         _ request: PlaceRequest,
         waits: Bool
     ) throws(SpaceError) -> (Place, isHolding: Bool)? {
+        var uncertain: Place?
+        return try enter(request, waits: waits, uncertain: &uncertain)
+    }
+
+    /// Enters the queue of a name, or finds the place of an earlier attempt of which it was not known whether it counts.
+    ///
+    /// That one does not count later, because the transaction of this attempt comes behind it.
+    ///
+    /// - Parameters:
+    ///   - request: The queue, and what is asked for.
+    ///   - waits: Whether the process waits if it does not hold at once.
+    ///   - patience: How long this may wait for the machine to take part; `nil`: as a write does.
+    ///   - uncertain: The place of that attempt; afterwards that of this one, if it throws `outcomeUnknown`.
+    /// - Returns: As the other form.
+    /// - Throws: What a write throws.
+    func enter(
+        _ request: PlaceRequest,
+        waits: Bool,
+        patience: Duration? = nil,
+        uncertain: inout Place?
+    ) throws(SpaceError) -> (Place, isHolding: Bool)? {
         try checkUsable()
         // This comes before the row: from now on a process that waits behind this one, or holds what it waits for,
         // listens for its end.
         announceClaimant()
         if request.rules.countsWaiters { returnClaimsOfTheDead(at: request.name, timeout: timeout) }
+        func place(of row: PlaceRow) -> Place {
+            Place(name: request.name, kind: request.kind, ticket: row.ticket, rules: request.rules)
+        }
+        let earlier = uncertain
+        var made: Place?
         func add() throws(SpaceError) -> PlaceRow? {
-            try write(.removing) { scope throws(SpaceError) in
+            try write(.removing, patience: patience) { scope throws(SpaceError) in
                 let holder = ClaimHolder.session(session.number)
+                made = nil
+                if let earlier, let row = try scope.snapshot.place(PlaceKeys(earlier.name), earlier.ticket),
+                    row.holder == holder
+                {
+                    return try scope.see(earlier)
+                }
                 guard let row = try request.rules.add(request, holder: holder, waits: waits, in: scope) else {
                     return nil
                 }
+                made = place(of: row)
                 if row.isHolding || waits { return row }
+                made = nil
                 try scope.remove(row.ticket, of: request.name, by: request.rules)
                 return nil
             }
         }
-        var entered = try add()
+        var entered: PlaceRow?
+        do throws(SpaceError) { entered = try add() } catch {
+            if error.code == .outcomeUnknown { uncertain = made ?? earlier }
+            throw error
+        }
+        uncertain = nil
         // If there were no waiters, no process has listened for the holder's end. So a dead holder may still be there,
         // and an attempt that does not wait must not fail because of it.
         if entered == nil, returnClaimsOfTheDead(timeout: Self.upkeepPatience) { entered = try add() }
-        return entered.map { row in
-            let place = Place(name: request.name, kind: request.kind, ticket: row.ticket, rules: request.rules)
-            return (place, row.isHolding)
-        }
+        return entered.map { (place(of: $0), $0.isHolding) }
     }
 
     /// Whether another process has made a holder of a waiting place; throws `holdLost` if the place is gone.

@@ -12,6 +12,7 @@ struct PlaceWait: Steps {
     let request: PlaceRequest
     private let deadline: MonotonicInstant?
     private var place: Place?
+    private var entry = QueueEntry()
     /// The session's number when it entered the queue.
     private var session: UInt64 = 0
     private var isServed = false
@@ -35,17 +36,14 @@ struct PlaceWait: Steps {
     }
 
     private mutating func enter() throws(SpaceError) -> Step<Place?> {
-        let mayWait = deadline?.hasPassed != true
-        let entered: (place: Place, isHolding: Bool)?
-        do throws(SpaceError) {
-            entered = try core.enter(request, waits: mayWait)
-        } catch {
-            return try request.step(after: error, hasLostPlace: isGone, mayWait: mayWait)
+        switch try entry.attempt(request, in: core, until: deadline, hasLostPlace: isGone) {
+        case .nothing: return .done(nil)
+        case .later(let sleep): return .sleep(sleep)
+        case .entered(let place, isHolding: true): return .done(place)
+        case .entered(let place, isHolding: false):
+            (self.place, session, isGone) = (place, core.session.number, false)
+            return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: deadline))
         }
-        guard let (place, isHolding) = entered else { return .done(nil) }
-        if isHolding { return .done(place) }
-        (self.place, session, isGone) = (place, core.session.number, false)
-        return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: deadline))
     }
 
     mutating func look() throws(SpaceError) -> Bool {
@@ -58,26 +56,7 @@ struct PlaceWait: Steps {
 
     func giveUp() {
         if let place, !isGone { core.endOrRemember(place) }
-    }
-}
-
-extension PlaceRequest {
-    /// The step after an error of entering a queue.
-    ///
-    /// The machines may not agree for a while, for example until their store has another leader. After its member's end, the
-    /// machine may take no part for a while.
-    ///
-    /// - Parameters:
-    ///   - error: The error.
-    ///   - hasLostPlace: Whether the process has waited already, and its place is gone with the member.
-    ///   - mayWait: Whether there is time left.
-    /// - Returns: A sleep until it is tried again.
-    /// - Throws: The error, if it has another cause or the time has passed.
-    func step(after error: SpaceError, hasLostPlace: Bool, mayWait: Bool) throws(SpaceError) -> Step<Place?> {
-        guard mayWait, error.isOfOtherMachines || hasLostPlace && error.mayPass else { throw error }
-        return .sleep(
-            Sleep(Interest(object: name), text: kind.text(ofWaitAt: name), until: .now.advanced(by: Limits.tick))
-        )
+        if let place = entry.uncertain { core.endOrRemember(place) }
     }
 }
 

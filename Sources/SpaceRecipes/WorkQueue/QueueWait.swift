@@ -17,6 +17,7 @@ struct QueueWait: Steps {
     private let deadline: MonotonicInstant?
     private let ttr: Duration?
     private var place: Place?
+    private var entry = QueueEntry()
     /// The session's number when it entered the queue.
     private var session: UInt64 = 0
     /// When takers can next get more (`Snapshot.nextDue`), by which the present sleep is limited.
@@ -65,20 +66,16 @@ struct QueueWait: Steps {
     }
 
     private mutating func enter() throws(SpaceError) -> Step<Place?> {
-        let mayWait = deadline?.hasPassed != true
         // A taker that only looks writes nothing if there is no item.
-        if !mayWait, try !core.mayTakeItem(name) { return .done(nil) }
+        if entry.isFirst, deadline?.hasPassed ?? false, try !core.mayTakeItem(name) { return .done(nil) }
         let request = Self.request(name, ttr, core.clock)
-        let entered: (place: Place, isHolding: Bool)?
-        do throws(SpaceError) {
-            entered = try core.enter(request, waits: mayWait)
-        } catch {
-            return try request.step(after: error, hasLostPlace: news == .gone, mayWait: mayWait)
+        switch try entry.attempt(request, in: core, until: deadline, hasLostPlace: news == .gone) {
+        case .nothing: return .done(nil)
+        case .later(let sleep): return .sleep(sleep)
+        case .entered(let place, let isHolding):
+            (self.place, session, news) = (place, core.session.number, nil)
+            return isHolding ? .done(place) : try sleep(place)
         }
-        news = nil
-        guard let (place, isHolding) = entered else { return .done(nil) }
-        (self.place, session) = (place, core.session.number)
-        return isHolding ? .done(place) : try sleep(place)
     }
 
     /// Sleeps until the caller's deadline or the time at which there may be more to take.
@@ -119,8 +116,8 @@ struct QueueWait: Steps {
     }
 
     func giveUp() {
-        if news == .gone { return }
-        if let place { core.endOrRemember(place.unseen) }
+        if let place, news != .gone { core.endOrRemember(place.unseen) }
+        if let place = entry.uncertain { core.endOrRemember(place.unseen) }
     }
 
     /// The time when takers can next get more.

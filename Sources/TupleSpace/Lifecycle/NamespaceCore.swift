@@ -112,6 +112,7 @@ package final class NamespaceCore: ListeningNamespace {
     package func write<R>(
         _ purpose: WritePurpose,
         timeout: Duration? = nil,
+        patience: Duration? = nil,
         keepsNear: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
@@ -119,7 +120,7 @@ package final class NamespaceCore: ListeningNamespace {
         if deferred.isDue { carryOutDeferred() }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
-        try renewingSession(patience: timeout) { () throws(SpaceError) in
+        try renewingSession(patience: patience ?? timeout) { () throws(SpaceError) in
             try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
                 result = try body(scope)
             }
