@@ -23,8 +23,12 @@ extension Engine {
         var position = start
         let purpose = scope.meter.purpose
         if let moment = try scope.catchUp(with: log, from: &position) { take(over: moment, of: log) }
-        // A removal may need the room that was missing for what it caught up with.
-        if purpose == .adding { scope.meter.goOn(for: .adding) }
+        if purpose == .adding {
+            scope.meter.goOn(for: .adding)
+        } else if log.isClusters {
+            // Other machines' entries may have filled the file up to its limit and beyond; a removal is possible even so.
+            scope.meter.goOn(for: .applying)
+        }
         if log.isClusters { try checkMember() }
         scope.beginLogged(by: log.isClusters ? sessionMember ?? 0 : 0)
         try change(removesDue: removesDue, body)

@@ -232,6 +232,32 @@ struct MemberTests {
         try cluster.expectSame(n)
     }
 
+    /// Machines that fill a namespace, one after the other, keep its limit, and each can take from it.
+    @Test func theLimitIsKeptByEachMachine() throws {
+        let limit = 16 << 20
+        let options = NamespaceOptions(isPersistent: true, byteLimit: limit, isReplicated: true)
+        _ = try cluster[0].root.space.namespace("n", options: options)
+        let n = try cluster.namespaces()
+        let text = String(repeating: "x", count: 100)
+        var written = 0
+        for round in 0..<6 {
+            let code = errorCode {
+                while true {
+                    try n[round % 2].write(contentsOf: (0..<400).map { ["t", $0, text] as Tuple })
+                    written += 400
+                }
+            }
+            #expect(code == .limitReached)
+        }
+        // A tuple takes more than a hundred bytes.
+        #expect(written * 100 < limit)
+        for namespace in n {
+            try namespace.synchronize()
+            #expect(try namespace.takeAll(matching: ["t", .any, .any], max: 400).count == 400)
+        }
+        try cluster.expectSame(n)
+    }
+
     /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the
     /// tuple in its place.
     @Test func aDeathReturnsClaimsInOneEntry() throws {

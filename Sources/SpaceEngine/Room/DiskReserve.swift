@@ -66,13 +66,22 @@ package final class DiskReserve {
         end = environment.info.lastPage + 1
         hasLooked = false
         let pages = cheapBound(rows: rows, bytes: 0) + reserve(for: purpose)
-        return pages * pageSize <= Int(clamping: control.reserved.loadRelaxed()) || growAhead(to: pages, transaction)
+        return pages * pageSize <= room(for: purpose) || growAhead(to: pages, transaction)
     }
 
     /// Writes pages ahead of their use for a transaction that is about to be committed and has stored `bytes`.
     @inline(__always)
     func prepareCommit(_ bytes: Int) {
         pagesAhead?.prepare(for: bytes, from: end, reserved: Int(clamping: control.reserved.loadRelaxed()))
+    }
+
+    /// How many bytes of the file have blocks that a transaction may use.
+    ///
+    /// What was applied may have made the file larger than the limit; an addition still keeps that.
+    @inline(__always)
+    private func room(for purpose: WritePurpose) -> Int {
+        let reserved = Int(clamping: control.reserved.loadRelaxed())
+        return purpose == .adding ? min(reserved, Int(clamping: control.header.byteLimit)) : reserved
     }
 
     private func reserve(for purpose: WritePurpose) -> Int {
@@ -129,10 +138,10 @@ package final class DiskReserve {
         var rows = 2
         for count in plan.counts { rows += count.ensuredScattered + count.ensuredEnds }
         let cheap = cheapBound(rows: rows, bytes: plan.bytesAhead) + plan.valuePages + reserve
-        if cheap * pageSize <= Int(clamping: control.reserved.loadRelaxed()) { return }
+        if cheap * pageSize <= room(for: purpose) { return }
         let need = try lmdb { () throws(LMDBError) in try self.need(for: plan, of: trees, access) }
         let wanted = end + need.all + reserve
-        if wanted * pageSize <= Int(clamping: control.reserved.load()) { return }
+        if wanted * pageSize <= room(for: purpose) { return }
         if !hasLooked { beginLooking(access.id) }
         do throws(SpaceError) {
             if let refused, wanted >= refused.pages { throw refused.error }
@@ -144,7 +153,7 @@ package final class DiskReserve {
             }
         } catch  where error.code == .limitReached || error.code == .storageFull {
             // There are no more blocks to reserve. But the reserved blocks contain pages that were freed.
-            let tail = max(0, Int(clamping: control.reserved.load()) / pageSize - end)
+            let tail = max(0, room(for: purpose) / pageSize - end)
             if !isCounted, !areFreePagesKnown || !suffices(tail, for: need, reserve: reserve) {
                 do throws(LMDBError) {
                     freePages = try countReusablePages(lastPage: end - 1)
@@ -172,7 +181,7 @@ package final class DiskReserve {
         do {
             let need = try need(for: plan, of: trees, access)
             let wanted = environment.info.lastPage + 1 + need.all + slack + reserve(for: .adding)
-            if wanted * pageSize <= Int(clamping: control.reserved.load()) { return true }
+            if wanted * pageSize <= room(for: .adding) { return true }
             return growAhead(to: wanted, access.id)
         } catch {
             return false

@@ -3,10 +3,11 @@
 // again. The first byte chooses what they are. Values get the right kind and checksum, and those of a namespace its life,
 // so that their fields are reached.
 
-import ClusterStore
 import FuzzCheck
-import SpaceCluster
-import SpaceEngine
+
+@testable import ClusterStore
+@testable import SpaceCluster
+@testable import SpaceEngine
 
 /// Runs one input.
 #if FUZZING
