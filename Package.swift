@@ -295,8 +295,7 @@ let package = Package(
             dependencies: [
                 "ClusterStoreTesting", "SharedSpace", "SpaceCluster", "SpaceEngine", "SpaceSystem", "SpaceTestSupport",
                 "SpaceTesting", "TupleCoding", "TupleSpace", "space", "space-dump", "space-test-agent",
-                "space-test-store",
-                system,
+                "space-test-store", system,
             ],
             swiftSettings: settings
         ),

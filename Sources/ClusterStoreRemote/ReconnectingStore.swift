@@ -38,7 +38,9 @@ package final class ReconnectingStore: Store {
             try state.withLock { state throws(StoreError) in
                 guard state.store.hasEnded else { return state.store }
                 guard state.nextAttempt.hasPassed else {
-                    throw state.failure ?? .unavailable("its connection has ended, and is made anew")
+                    // The one that has ended says why.
+                    if let failure = state.failure { throw failure }
+                    return state.store
                 }
                 let hasWorked = state.failure == nil && state.store.hasAnswered
                 state.pause = hasWorked ? Self.shortestPause : min(state.pause * 2, Self.longestPause)

@@ -134,73 +134,6 @@ struct MemberTests {
         #expect(!token.isActive)
     }
 
-    /// A process that waits for a turn, and holds nothing yet, goes on waiting when its machine becomes another member.
-    @Test(arguments: [
-        ["lock", "n", "L", "--wait", "100s", "--", "true"], ["elect", "n", "E", "--wait", "100s", "--", "true"],
-        ["queue", "n", "Q", "take", "--wait", "100s", "--", "true"],
-    ])
-    func aWaitForATurnOutlivesItsMember(_ words: [String]) throws {
-        let n = try cluster.namespaces()
-        let lock = try n[0].lock("L").acquire(timeout: watchdog)
-        let leadership = try n[0].election("E").stand(as: "me", timeout: watchdog)
-        func waiting() throws -> Int { try n[0].status().holds.count { !$0.isHeld } }
-        /// The process sleeps, and so has the answer to what it has written.
-        func isAsleep() throws -> Bool { try n[1].status().waiters.contains { !$0.template.isEmpty } }
-        let waiter = try cluster[1].runner.start("space", words)
-        #expect(try eventually { try waiting() == 1 && isAsleep() })
-        try cluster.end(1, by: SIGKILL)
-        #expect(try eventually { try waiting() == 0 })
-        try cluster.start(1)
-        #expect(try eventually { try waiting() == 1 })
-        try lock.release()
-        try leadership.resign()
-        try n[0].queue("Q").put("item")
-        let end = try waiter.finish()
-        #expect(end.ending == .exited(0), "\(end.errors)")
-    }
-
-    /// A process that begins to wait for a turn while the store has no leader enters the queue when it has one.
-    ///
-    /// If the time passes before, it says why.
-    @Test(arguments: [
-        ["lock", "n", "L"], ["elect", "n", "E"], ["semaphore", "n", "S", "--permits", "1"],
-        ["queue", "n", "Q", "take"],
-    ])
-    func aWaitForATurnBeginsWithoutALeader(_ words: [String]) throws {
-        let cluster = try TestCluster(machines: 1, lease: .seconds(60))
-        let n = try cluster.namespaces()[0]
-        try n.queue("Q").put("item")
-        try cluster.tell("leader no")
-        let late = try cluster[0].runner.start("space", words + ["--wait", "1s", "--", "true"]).finish()
-        #expect(late.ending == .exited(75), "\(late.errors)")
-        let waiter = try cluster[0].runner.start("space", words + ["--wait", "100s", "--", "true"])
-        #expect(try eventually { try n.status().waiters.contains { !$0.template.isEmpty } })
-        #expect(try !n.status().holds.contains { !$0.isHeld })
-        try cluster.tell("leader yes")
-        let end = try waiter.finish()
-        #expect(end.ending == .exited(0), "\(end.errors)")
-    }
-
-    /// A process that does not know whether it has entered the queue finds out, and waits in one place.
-    @Test(arguments: [
-        ["lock", "n", "L"], ["elect", "n", "E"], ["semaphore", "n", "S", "--permits", "1"],
-        ["queue", "n", "Q", "take"],
-    ])
-    func aWaitForATurnOutlivesAnUnknownOutcome(_ words: [String]) throws {
-        let cluster = try TestCluster(machines: 1, lease: .seconds(60))
-        let n = try cluster.namespaces()[0]
-        try n.queue("Q").put("item")
-        try n.queue("Q").put("other")
-        try cluster.stopStore()
-        let waiter = try cluster[0].runner.start("space", words + ["--wait", "100s", "--", "true"])
-        #expect(try eventually { try n.status().waiters.contains { !$0.template.isEmpty } })
-        cluster.continueStore()
-        let end = try waiter.finish()
-        #expect(end.ending == .exited(0), "\(end.errors)")
-        #expect(try n.status().holds.isEmpty)
-        #expect(try n.queue("Q").counts().ready == (words.contains("queue") ? 1 : 2))
-    }
-
     /// A machine that joins a namespace in which nothing was written for a while has no tuple that expired meanwhile.
     @Test func aMachineThatJoinsLateHasTheTime() throws {
         try cluster.end(1)
@@ -212,50 +145,6 @@ struct MemberTests {
         let late = try TestCluster.open("n", in: cluster[1])
         try late.repeatableTransaction { _ in }
         #expect(try late.count() == 0)
-    }
-
-    /// An entry that its machine had just the room for has it on each other machine too, whatever pages are free there.
-    @Test func anEntryHasRoomWhereverItGoes() throws {
-        let options = NamespaceOptions(isPersistent: true, byteLimit: 16 << 20, isReplicated: true)
-        _ = try cluster[0].root.space.namespace("n", options: options)
-        let n = try cluster.namespaces()
-        let value = Value.string(String(repeating: "y", count: 150_000))
-        for key in 0..<40 { try n[0].set("\(key)", value: value) }
-        try n[0].write(contentsOf: (0..<3000).map { ["small", $0] as Tuple })
-        let watcher = try Agent(cluster[1].root, "n", "owning=0")
-        #expect(try watcher.ask("watch").hasPrefix("ok"))
-        for key in 0..<40 { try n[0].set("\(key)", value: value) }
-        for most in [5, 20, 60, 120, 250, 500] {
-            #expect(try n[0].takeAll(matching: ["small", .any], max: most).count == most)
-            try n[1].synchronize()
-        }
-        try cluster.expectSame(n)
-    }
-
-    /// Machines that fill a namespace, one after the other, keep its limit, and each can take from it.
-    @Test func theLimitIsKeptByEachMachine() throws {
-        let limit = 16 << 20
-        let options = NamespaceOptions(isPersistent: true, byteLimit: limit, isReplicated: true)
-        _ = try cluster[0].root.space.namespace("n", options: options)
-        let n = try cluster.namespaces()
-        let text = String(repeating: "x", count: 100)
-        var written = 0
-        for round in 0..<6 {
-            let code = errorCode {
-                while true {
-                    try n[round % 2].write(contentsOf: (0..<400).map { ["t", $0, text] as Tuple })
-                    written += 400
-                }
-            }
-            #expect(code == .limitReached)
-        }
-        // A tuple takes more than a hundred bytes.
-        #expect(written * 100 < limit)
-        for namespace in n {
-            try namespace.synchronize()
-            #expect(try namespace.takeAll(matching: ["t", .any, .any], max: 400).count == 400)
-        }
-        try cluster.expectSame(n)
     }
 
     /// A member's death and the return of its claims are one entry: a process that is told that its claim is lost finds the
@@ -310,48 +199,6 @@ struct MemberTests {
         try n[1].synchronize()
         #expect(try n[1].count(matching: ["other", 1]) == 1)
         #expect(try worker.ask("complete 0").hasPrefix("ok"))
-    }
-
-    /// A replica without room for an entry ends no member if the room is there again soon: a stopped reader keeps old pages.
-    ///
-    /// If it stays without, the member ends, and that is told.
-    @Test func aReplicaWithoutRoomIsTriedAgain() throws {
-        let options = NamespaceOptions(isPersistent: true, byteLimit: 16 << 20, isReplicated: true)
-        _ = try cluster[0].root.space.namespace("n", options: options)
-        let n = try cluster.namespaces()
-        let worker = try cluster.claimant(of: n)
-        let reader = try Agent(cluster[1].root, "n", "owning=0")
-        /// Changes the namespace until the second machine's replica is full.
-        func fill() throws {
-            try reader.run("arm stop snapshotTaken")
-            try reader.send("count [\"job\", 1]")
-            try reader.waitUntilStopped()
-            let text = String(repeating: "x", count: 400_000)
-            for number in 0..<120 {
-                try n[0].write("large", number, text)
-                #expect(try n[0].takeIfExists("large", number, .any) != nil)
-            }
-            #expect(try eventually { try cluster[1].space("machines", "--json").output.contains("the replica: ") })
-        }
-        try fill()
-        reader.resume()
-        #expect(try reader.line()?.hasPrefix("ok") == true)
-        try n[1].synchronize()
-        #expect(try worker.ask("complete 0").hasPrefix("ok"))
-        try fill()
-        #expect(try eventually { try n[0].status().machines == ["m0"] })
-        reader.resume()
-        #expect(try reader.line()?.hasPrefix("ok") == true)
-        #expect(try eventually { try n[0].status().machines == ["m0", "m1"] })
-        let daemon = try #require(cluster[1].daemon)
-        let told = "has ended, and others get what its processes held"
-        #expect(try cluster[1].space("show", "n").output.contains(told))
-        // The machine has another number in the namespace now, and is one machine.
-        let machines = try cluster[0].space("machines", "--json").lines.count { $0.contains(#""kind":"machine""#) }
-        #expect(machines == 2)
-        var line = try daemon.readErrorLine()
-        while let told = line, !told.contains("n: member") { line = try daemon.readErrorLine() }
-        #expect(line?.contains(told) == true)
     }
 
     /// What a killed process held goes on to another machine, although no process of its own machine waits or looks.

@@ -6,4 +6,6 @@ package enum DaemonNews: Equatable, Sendable {
     case apart(String)
     /// The store says that this is wrong with it; it may be nothing.
     case troubles([String])
+    /// This has happened to one of its replicas.
+    case event(String)
 }

@@ -21,16 +21,19 @@ extension ClusterSession {
         }
     }
 
-    /// Asks the store now and then what is wrong with it.
-    func askForTroubles(_ tell: ([String]) -> Void) async throws {
+    /// Asks the store now and then what is wrong with it, and the namespaces what has happened.
+    func askForTroubles(_ tell: (DaemonNews) -> Void) async throws {
         while true {
+            for namespace in all {
+                let name = namespace.keys.name.text
+                for event in await namespace.takeUntoldEvents() { tell(.event("\(name): \(event)")) }
+            }
             if let status = try? await store.status() {
                 var troubles = status.troubles
                 for namespace in all {
-                    let told = [await namespace.stopped].compactMap(\.self) + (await namespace.events)
-                    troubles += told.map { "\(namespace.keys.name.text): \($0)" }
+                    if let why = await namespace.stopped { troubles.append("\(namespace.keys.name.text): \(why)") }
                 }
-                tell(troubles + (await copiesAside()).filter { !troubles.contains($0) })
+                tell(.troubles(troubles + (await copiesAside())))
             }
             try await Task.sleep(for: settings.statusInterval)
         }
@@ -86,7 +89,7 @@ extension LiveNamespace {
             owners: owners.keys.sorted(),
             base: manifest?.position.entry ?? 0,
             troubles: allTroubles,
-            events: events
+            events: events.all
         )
     }
 }

@@ -72,7 +72,7 @@ final class ClusterSession: Sendable {
                 )
             }
             group.addTask { [self] in try await discover { report(.joined) } }
-            group.addTask { [self] in try await askForTroubles { report(.troubles($0)) } }
+            group.addTask { [self] in try await askForTroubles(report) }
             defer { group.cancelAll() }
             try await group.next()
         }

@@ -53,8 +53,8 @@ package actor LiveNamespace {
     package internal(set) var trouble: String?
     /// Why the replica takes no part; `nil` if it does, or is about to.
     private(set) var stopped: String?
-    /// What was set aside, and why.
-    package internal(set) var events: [String] = []
+    /// What has happened to the replica.
+    private(set) var events = ReplicaEvents()
 
     init(
         keys: NamespaceKeys,
@@ -176,7 +176,7 @@ package actor LiveNamespace {
                 _ = try await store.transact(StoreTransaction(then: ended.map { .delete(.key($0)) }))
                 if hasJoined {
                     if hasEntered {
-                        events.append("member \(old.number) has ended, and others get what its processes held: \(why)")
+                        events.note("member \(old.number) has ended, and others get what its processes held: \(why)")
                     }
                     let number = try await registrar.number(on: membership.lease)
                     identity = Appender.Identity(number: number, lease: membership.lease)
@@ -253,7 +253,7 @@ package actor LiveNamespace {
             guard picture.isSameLife else { throw Leaving.gone }
             if picture.revision < before {
                 // The replica that is ahead then is set aside below.
-                events.append("the store was set back from revision \(before) to \(picture.revision)")
+                events.note("the store was set back from revision \(before) to \(picture.revision)")
                 await appender.forget()
                 watchedRevision = 0
             }
@@ -274,7 +274,8 @@ package actor LiveNamespace {
                 await appender.forget()
                 watchedRevision = 0
                 let place = try await onReplica { try replica.setAside() }
-                events.append("\(why); it was set aside: \(place)")
+                // The daemon tells it as long as the copy is there.
+                events.note("\(why); it was set aside: \(place)", isTold: true)
                 endedLives.noteAside(place, because: "\(keys.name.text): \(why)")
                 continue
             }
@@ -328,12 +329,13 @@ package actor LiveNamespace {
 
     /// Makes a replica that is behind the log what the base is.
     ///
-    /// If what differs has no room beside what is there, the replica is removed, and another one will be made.
+    /// If the change is too large for one transaction, or for the namespace's limit beside what is there, the replica is
+    /// removed, and another one will be made. A full disk has no room for another one either, so the replica waits.
     private func bringForward(_ replica: any Replica, to picture: Picture) async throws {
         try await takeBase(of: picture) { base in
             do {
                 try base.bringForward(replica)
-            } catch let error as SpaceError where error.isOfStorage {
+            } catch let error as SpaceError where error.code == .limitReached || error.code == .transactionTooLarge {
                 try replica.remove()
             }
         }
@@ -481,6 +483,8 @@ package actor LiveNamespace {
 
     /// The head that the look before the last found.
     private var lookedHead: UInt64 = 0
+
+    func takeUntoldEvents() -> [String] { events.takeUntold() }
 
     /// What the report says.
     package var allTroubles: [String] { [trouble, baseTrouble].compactMap(\.self) }

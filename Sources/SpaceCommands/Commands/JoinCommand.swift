@@ -180,6 +180,7 @@ struct JoinCommand: ParsableCommand {
                     say("\(name): no more: \(PeopleText.escaped(trouble))")
                 }
                 troubles = now
+            case .event(let what): say("\(name): \(PeopleText.escaped(what))")
             }
         }
 

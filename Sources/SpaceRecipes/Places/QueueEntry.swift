@@ -18,8 +18,8 @@ struct QueueEntry {
     /// The place of an attempt of which it is not known whether it counts.
     private(set) var uncertain: Place?
 
-    /// Whether no attempt has failed yet.
-    var isFirst: Bool { hindrance == nil }
+    /// Whether the last attempt has failed.
+    var hasFailed: Bool { hindrance != nil }
 
     /// Tries to enter, once.
     ///

@@ -67,7 +67,7 @@ struct QueueWait: Steps {
 
     private mutating func enter() throws(SpaceError) -> Step<Place?> {
         // A taker that only looks writes nothing if there is no item.
-        if entry.isFirst, deadline?.hasPassed ?? false, try !core.mayTakeItem(name) { return .done(nil) }
+        if !entry.hasFailed, deadline?.hasPassed ?? false, try !core.mayTakeItem(name) { return .done(nil) }
         let request = Self.request(name, ttr, core.clock)
         switch try entry.attempt(request, in: core, until: deadline, hasLostPlace: news == .gone) {
         case .nothing: return .done(nil)

@@ -30,8 +30,8 @@ final class EtcdMembers: Sendable {
     private struct Etcds {
         /// The etcd that is asked: its ID, and a member of it; `nil` until a member has answered.
         var own: (id: UInt64, url: String)?
-        /// The etcds of the members that have ever answered; `nil` if a member may not be asked for its own.
-        var known: [EtcdURL: UInt64?] = [:]
+        /// The members that have answered; one of them may not say to which etcd it belongs.
+        var asked: Set<EtcdURL> = []
         /// Why no member is asked any more: members of different etcds have answered.
         var trouble: String?
 
@@ -53,7 +53,7 @@ final class EtcdMembers: Sendable {
         ///
         /// - Returns: Whether what is to be kept has changed.
         mutating func learn(_ url: EtcdURL, _ id: UInt64?) -> Bool {
-            known[url] = .some(id)
+            asked.insert(url)
             guard trouble == nil, let id else { return false }
             guard let own else {
                 self.own = (id, "\(url)")
@@ -108,7 +108,7 @@ final class EtcdMembers: Sendable {
     /// - Returns: The user's token for calls to it.
     /// - Throws: `refused` if members of different etcds have answered.
     func admit(_ member: EtcdMember) async throws(EtcdFailure) -> String? {
-        if etcds.withLock({ $0.known[member.url] }) == nil {
+        if !etcds.withLock({ $0.asked.contains(member.url) }) {
             if case .failure(let failure) = await status(of: member), !failure.isAnswer {
                 throw EtcdFailure(.notDone, failure.message, isMembersOwn: true)
             }

@@ -1,0 +1,99 @@
+import SharedSpace
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// Namespaces of several machines at their limit.
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
+struct RoomTests {
+    private let cluster: TestCluster
+    private static let limit = 16 << 20
+
+    init() throws { cluster = try TestCluster() }
+
+    /// A namespace with the smallest limit, on each machine.
+    private func namespaces() throws -> [Namespace] {
+        let options = NamespaceOptions(isPersistent: true, byteLimit: Self.limit, isReplicated: true)
+        _ = try cluster[0].root.space.namespace("n", options: options)
+        return try cluster.namespaces()
+    }
+
+    /// An entry that its machine had just the room for has it on each other machine too, whatever pages are free there.
+    @Test func anEntryHasRoomWhereverItGoes() throws {
+        let n = try namespaces()
+        let value = Value.string(String(repeating: "y", count: 150_000))
+        for key in 0..<40 { try n[0].set("\(key)", value: value) }
+        try n[0].write(contentsOf: (0..<3000).map { ["small", $0] as Tuple })
+        let watcher = try Agent(cluster[1].root, "n", "owning=0")
+        #expect(try watcher.ask("watch").hasPrefix("ok"))
+        for key in 0..<40 { try n[0].set("\(key)", value: value) }
+        for most in [5, 20, 60, 120, 250, 500] {
+            #expect(try n[0].takeAll(matching: ["small", .any], max: most).count == most)
+            try n[1].synchronize()
+        }
+        try cluster.expectSame(n)
+    }
+
+    /// Machines that fill a namespace, one after the other, keep its limit, and each can take from it.
+    @Test func theLimitIsKeptByEachMachine() throws {
+        let n = try namespaces()
+        let text = String(repeating: "x", count: 100)
+        var written = 0
+        for round in 0..<6 {
+            let code = errorCode {
+                while true {
+                    try n[round % 2].write(contentsOf: (0..<400).map { ["t", $0, text] as Tuple })
+                    written += 400
+                }
+            }
+            #expect(code == .limitReached)
+        }
+        // A tuple takes more than a hundred bytes.
+        #expect(written * 100 < Self.limit)
+        for namespace in n {
+            try namespace.synchronize()
+            #expect(try namespace.takeAll(matching: ["t", .any, .any], max: 400).count == 400)
+        }
+        try cluster.expectSame(n)
+    }
+
+    /// A replica without room for an entry ends no member if the room is there again soon: a stopped reader keeps old pages.
+    ///
+    /// If it stays without, the member ends, and that is told.
+    @Test func aReplicaWithoutRoomIsTriedAgain() throws {
+        let n = try namespaces()
+        let worker = try cluster.claimant(of: n)
+        let reader = try Agent(cluster[1].root, "n", "owning=0")
+        /// Changes the namespace until the second machine's replica is full.
+        func fill() throws {
+            try reader.run("arm stop snapshotTaken")
+            try reader.send("count [\"job\", 1]")
+            try reader.waitUntilStopped()
+            let text = String(repeating: "x", count: 400_000)
+            for number in 0..<120 {
+                try n[0].write("large", number, text)
+                #expect(try n[0].takeIfExists("large", number, .any) != nil)
+            }
+            #expect(try eventually { try cluster[1].space("machines", "--json").output.contains("the replica: ") })
+        }
+        try fill()
+        reader.resume()
+        #expect(try reader.line()?.hasPrefix("ok") == true)
+        try n[1].synchronize()
+        #expect(try worker.ask("complete 0").hasPrefix("ok"))
+        try fill()
+        #expect(try eventually { try n[0].status().machines == ["m0"] })
+        reader.resume()
+        #expect(try reader.line()?.hasPrefix("ok") == true)
+        #expect(try eventually { try n[0].status().machines == ["m0", "m1"] })
+        let daemon = try #require(cluster[1].daemon)
+        let told = "has ended, and others get what its processes held"
+        #expect(try cluster[1].space("show", "n").output.contains(told))
+        // The machine has another number in the namespace now, and is one machine.
+        let machines = try cluster[0].space("machines", "--json").lines.count { $0.contains(#""kind":"machine""#) }
+        #expect(machines == 2)
+        var line = try daemon.readErrorLine()
+        while let told = line, !told.contains("n: member") { line = try daemon.readErrorLine() }
+        #expect(line?.contains(told) == true)
+    }
+}
