@@ -155,7 +155,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "space-test-store",
-            dependencies: ["ClusterStoreTesting", "ClusterStoreRemote", "ClusterStore", "SpaceSystem", system],
+            dependencies: [
+                "ClusterStoreTesting", "ClusterStoreRemote", "ClusterStore", "SpaceCluster", "SpaceSystem", system,
+            ],
             path: "Tests/space-test-store",
             swiftSettings: settings
         ),

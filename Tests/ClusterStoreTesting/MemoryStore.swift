@@ -168,6 +168,21 @@ package final class MemoryStore: Store {
         tellWatches()
     }
 
+    /// Ends the leases of some rows, as if their time were over.
+    ///
+    /// - Parameter isMeant: Whether a row is one of them.
+    /// - Returns: Whether there was one.
+    package func endLeases(where isMeant: (StoreRow) -> Bool) -> Bool {
+        let hasEnded = state.withLock { state in
+            let rows = (try? state.data.read(.prefix(""), limit: nil, keysOnly: false))?.rows ?? []
+            let leases = Set(rows.filter { $0.lease != .none && isMeant($0) }.map(\.lease))
+            for lease in leases { state.data.end(lease) }
+            return !leases.isEmpty
+        }
+        tellWatches()
+        return hasEnded
+    }
+
     /// Takes the leader away, which ends all watches, or gives the store one again.
     package func setLeader(_ hasLeader: Bool) {
         state.withLock { state in

@@ -219,7 +219,8 @@ struct ClusterTests {
         #expect(try server.readLine() == "ready")
         try server.send("trouble the alarm NOSPACE\n")
         #expect(try server.readLine() == "done")
-        let daemon = try CommandRunner(root: root.path).start("space", ["join", "--store", store, "--name", "m0"])
+        let words = ["join", "--store", store, "--name", "m0", "--lease", "60s"]
+        let daemon = try CommandRunner(root: root.path).start("space", words)
         #expect(try daemon.readLine() == "joined m0")
         #expect(try daemon.readErrorLine() == "space: m0: the alarm NOSPACE")
         try server.send("trouble the alarm CORRUPT\n")
@@ -264,7 +265,7 @@ struct ClusterTests {
             let makers = try [0, 1, 0, 0, 1, 0].map { number in
                 try cluster[number].runner.start(
                     "space",
-                    ["write", "at-once-\(round)", "--replicated", "--persistent", "[\(number)]"]
+                    ["write", "at-once-\(round)", "--replicated", "--persistent", "[\(number)]", "--timeout", "60s"]
                 )
             }
             for maker in makers {

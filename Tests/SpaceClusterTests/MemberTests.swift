@@ -18,6 +18,7 @@ struct MemberTests {
 
     /// A claim, a lock and a session's tuple of a machine that died go to the living.
     @Test func whatADeadMachineHeldGoesOn() throws {
+        let cluster = try TestCluster(lease: .seconds(5))
         let n = try cluster.namespaces()
         let worker = try cluster.claimant(of: n)
         #expect(try worker.ask("lock deploy 0") == "waiting")
@@ -28,7 +29,7 @@ struct MemberTests {
         #expect(try n[0].readIfExists("here", 1) != nil)
         // The whole machine dies at once.
         try worker.kill()
-        try cluster.end(1, by: SIGKILL)
+        try cluster.end(1, by: SIGKILL, keepsLease: true)
         #expect(try n[0].take("job", 1, timeout: watchdog) != nil)
         try n[0].lock("deploy").acquire(timeout: watchdog).release()
         #expect(try eventually { try n[0].readIfExists("here", 1) == nil })
@@ -87,7 +88,9 @@ struct MemberTests {
     @Test func aResponderOutlivesItsMember() throws {
         let n = try cluster.namespaces()
         let responder = try cluster[1].runner.start("space", ["respond", "n", "ping", "--once", "--", "echo", "7"])
-        #expect(try eventually { try n[0].status().responders.count == 1 })
+        // It waits for requests, and so has the answer to its enrolment.
+        func waits() throws -> Bool { try n[1].status().waiters.contains { $0.pid == responder.pid } }
+        #expect(try eventually { try n[0].status().responders.count == 1 && waits() })
         try cluster.end(1, by: SIGKILL)
         #expect(try eventually { try n[0].status().responders.isEmpty })
         try cluster.start(1)
@@ -104,12 +107,13 @@ struct MemberTests {
         let work = "cd '\(root)'; [ -e first ] && exec echo 8; >first; echo begun >&2; read line <pipe; echo 7"
         let responder = try cluster[1].runner.start("space", ["respond", "n", "ping", "--", "sh", "-c", work])
         #expect(try eventually { try n[0].status().responders.count == 1 })
-        let first = try cluster[0].runner.start("space", ["request", "n", "ping", "null", "--wait", "1s"])
+        let first = try cluster[0].runner.start("space", ["request", "n", "ping", "null", "--wait", "60s"])
         #expect(try responder.readErrorLine() == "begun")
         try cluster.end(1, by: SIGKILL)
         let file = try FileDescriptor.open(FilePath("\(root)/pipe"), .writeOnly)
         _ = try file.closeAfter { try file.writeAll("go on\n".utf8) }
-        #expect(try first.finish().ending == .exited(1))
+        first.signal(SIGTERM)
+        #expect(try first.wait() == .signalled(SIGTERM))
         #expect(try eventually { try n[0].status().responders.isEmpty })
         try cluster.start(1)
         #expect(try eventually { try n[0].status().responders.count == 1 })
@@ -193,7 +197,7 @@ struct MemberTests {
         try writer.waitUntilStopped()
         try n[0].write("other", 1)
         // The daemon has given up once, and says why; so it would have ended its member by now.
-        #expect(try eventually { try cluster[1].space("machines", "--json").output.contains("\(writer.pid)") })
+        #expect(try eventually { try cluster[1].machines("--json").contains("\(writer.pid)") })
         writer.resume()
         #expect(try writer.line() == "ok")
         try n[1].synchronize()
@@ -227,6 +231,7 @@ struct MemberTests {
         let worker = try cluster.claimant(of: n)
         let daemon = try #require(cluster[1].daemon)
         try daemon.stop()
+        try cluster.endLease(of: 1)
         #expect(try n[0].take("job", 1, timeout: watchdog) != nil)
         daemon.signal(SIGCONT)
         // Its daemon joins as another member; the claim is lost to the worker.

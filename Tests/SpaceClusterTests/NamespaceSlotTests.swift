@@ -10,7 +10,7 @@ import Testing
 @testable import SpaceCluster
 
 /// One name, and the lives of namespaces that have it one after the other.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct NamespaceSlotTests {
     private let name: NamespaceName
     private let first = NamespaceLife(number: 1)

@@ -23,7 +23,13 @@ struct OperationTests {
             try takers[number].run("ledger \(ledger.path)")
             return ledger
         }
-        for taker in takers { try taker.send("take-loop 0") }
+        // All have begun before the first of them goes on.
+        for taker in takers {
+            try taker.run("arm stop operationSent")
+            try taker.send("take-loop 0")
+            try taker.waitUntilStopped()
+        }
+        for taker in takers { taker.resume() }
         for taker in takers { #expect(try taker.line()?.hasPrefix("ok ") == true) }
         #expect(try ledgers.flatMap { try $0.numbers() }.sorted() == Array(0..<400))
         let entries = try n[0].status().entry - before
@@ -71,11 +77,10 @@ struct OperationTests {
 
     /// While processes wait for a stopped daemon in transactions, others open the namespace and read it.
     @Test func aStoppedDaemonKeepsNobodyOut() throws {
-        // The daemon stays a member while it is stopped.
-        let cluster = try TestCluster(lease: .seconds(60))
         let n = try cluster.namespaces()
         try n[1].write("here", 1)
-        let writers = try (0..<8).map { _ in try Agent(cluster[1].root, "n") }
+        // Each of them has the gate for a while.
+        let writers = try (0..<8).map { _ in try Agent(cluster[1].root, "n", "timeout=60000") }
         // All have just heard of the daemon.
         for writer in writers { #expect(try writer.ask("transact") == "ok") }
         let daemon = try #require(cluster[1].daemon)

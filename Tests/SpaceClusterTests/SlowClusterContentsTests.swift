@@ -15,7 +15,7 @@ struct SlowClusterContentsTests {
         let rounds = max(1, (operations + machines * steps - 1) / (machines * steps))
         let seed = UInt64.random(in: 0...(.max))
         let began = ContinuousClock.now
-        let cluster = try TestCluster(machines: machines, lease: .seconds(30))
+        let cluster = try TestCluster(machines: machines)
         try await cluster.compareTables(rounds: rounds, of: steps, seed: seed)
         let took = ContinuousClock.now - began
         print("\(rounds * machines * steps) operations of \(machines) machines, seed \(seed): \(took)")

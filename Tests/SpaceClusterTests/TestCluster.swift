@@ -8,7 +8,8 @@ import Testing
 /// Several roots of this machine, each with the daemon `space join`, that share a store in memory: machines without a
 /// network.
 ///
-/// The processes are real, and so are the leases. All of them end when this value goes.
+/// The processes are real, and end when this value goes. A lease lasts longer than any test, so that a slow machine keeps it;
+/// that of a killed daemon ends at once.
 final class TestCluster {
     /// A root and its daemon.
     final class Machine {
@@ -28,10 +29,12 @@ final class TestCluster {
             #expect(result.ending == .exited(0), "\(words): \(result.errors)", sourceLocation: sourceLocation)
             return result
         }
-    }
 
-    /// How long a machine lives without word from its daemon.
-    static let lease = Duration.seconds(2)
+        /// What `space machines` prints, for a test that asks again and again: the daemon may not answer in time.
+        func machines(_ options: String...) throws -> String {
+            try runner.start("space", ["machines"] + options).finish().output
+        }
+    }
 
     let machines: [Machine]
     private let folder: TemporaryRoot
@@ -39,7 +42,11 @@ final class TestCluster {
     /// The socket of the store.
     var store: String { "\(folder.path)/store" }
 
-    init(machines count: Int = 2, lease: Duration = TestCluster.lease) throws {
+    /// - Parameters:
+    ///   - count: How many machines there are.
+    ///   - lease: How long a machine lives without word from its daemon.
+    /// - Throws: A failure of the test, if a daemon or the store does not start.
+    init(machines count: Int = 2, lease: Duration = .seconds(60)) throws {
         options = ["--lease", "\(lease.components.seconds)s", "--grace", "2s"]
         folder = try TemporaryRoot()
         storeProcess = try CommandRunner(root: folder.path).start("space-test-store", ["\(folder.path)/store"])
@@ -72,12 +79,22 @@ final class TestCluster {
     }
 
     /// Ends a machine's daemon by a signal.
-    func end(_ number: Int, by signal: CInt = SIGTERM) throws {
+    ///
+    /// - Parameters:
+    ///   - number: The machine's number.
+    ///   - signal: The signal.
+    ///   - keepsLease: Whether the lease of a killed one lasts until its time is over.
+    /// - Throws: A failure of the test, if no daemon runs.
+    func end(_ number: Int, by signal: CInt = SIGTERM, keepsLease: Bool = false) throws {
         let daemon = try #require(machines[number].daemon)
         daemon.signal(signal)
         #expect(try daemon.wait() == .signalled(signal))
         machines[number].daemon = nil
+        if signal == SIGKILL, !keepsLease { try endLease(of: number) }
     }
+
+    /// Ends the lease of a machine, as if its time were over.
+    func endLease(of number: Int) throws { try tell("end m\(number)") }
 
     // MARK: The store
 

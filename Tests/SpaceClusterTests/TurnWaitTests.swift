@@ -67,7 +67,7 @@ struct TurnWaitTests {
 
     /// A machine whose daemon stays a member, with two items in a queue.
     private static func machine() throws -> (TestCluster, Namespace) {
-        let cluster = try TestCluster(machines: 1, lease: .seconds(60))
+        let cluster = try TestCluster(machines: 1)
         let n = try cluster.namespaces()[0]
         for item in ["item", "other"] { try n.queue("Q").put(item) }
         return (cluster, n)

@@ -17,7 +17,7 @@ extension Agent {
             return "ok"
         case "next-wait":
             say("waiting")
-            return describe(try watched().nextBlocking(timeout: .seconds(60), interruption: nil))
+            return describe(try watched().nextBlocking(timeout: .seconds(600), interruption: nil))
         case "next-async":
             say("waiting")
             return describe(try await watched().next(timeout: .seconds(60)))

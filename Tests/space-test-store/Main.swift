@@ -2,15 +2,18 @@ import ClusterStore
 import ClusterStoreRemote
 import ClusterStoreTesting
 import Glibc
+import SpaceCluster
 import SpaceSystem
 import Synchronization
 import SystemPackage
 
 // space-test-store SOCKET: a store in memory for several processes, as a cluster's etcd would be.
 //
-// It listens at the path, prints "ready", and serves each connection the store's wire; leases end by real time. It ends
-// when its standard input ends. A line on standard input does something to the store, and is answered by "done":
+// It listens at the path, prints "ready", and serves each connection the store's wire; leases end by real time, but for
+// the time in which this program does not run. It ends when its standard input ends. A line on standard input does
+// something to the store, and is answered by "done":
 //
+//   end MACHINE      ends the lease of the member that a machine is now
 //   cut              ends all connections
 //   leader no|yes    takes the leader away, or gives the store one again
 //   compact          forgets the changes up to the store's revision
@@ -96,6 +99,9 @@ private final class StoreHouse: Sendable {
         }
     }
 
+    /// How far the clock moves at most with one tick: a machine that is as slow as this program then keeps its lease.
+    private static let longestTick = Duration.milliseconds(200)
+
     /// Moves the store's clock with real time, and lets watches say now and then that nothing has changed.
     func tick() {
         var last = MonotonicInstant.now
@@ -104,7 +110,7 @@ private final class StoreHouse: Sendable {
             // Nothing waits for this: it is the tick of a clock.
             usleep(100_000)
             let now = MonotonicInstant.now
-            store.advance(by: now.duration(since: last))
+            store.advance(by: min(now.duration(since: last), Self.longestTick))
             last = now
             ticks += 1
             if ticks % 10 == 0 { store.sendProgress() }
@@ -117,6 +123,11 @@ private final class StoreHouse: Sendable {
         switch words.first {
         case "cut":
             for server in state.withLock({ $0.servers.values }) { server.close("cut by the test") }
+        case "end":
+            let ended = store.endLeases { row in
+                row.key.contains("/members/") && (try? MemberValue(decoding: row.value))?.machine == String(words[1])
+            }
+            return ended ? "done" : "no such machine"
         case "leader": store.setLeader(words.last == "yes")
         case "compact": store.compact()
         case "trouble": store.setTroubles([words.dropFirst().joined(separator: " ")])
