@@ -7,13 +7,15 @@ extension Engine {
     /// Goes on with a transaction that has begun; called under the gate.
     ///
     /// What the log has and the namespace has not becomes a part of this transaction: its writer was killed between the
-    /// two.
+    /// two, or other machines have written it.
+    ///
+    /// - Returns: `false` if that was too much for one transaction: then it is committed without `body`.
     @inline(never)
     func commitLogged(
         _ transaction: consuming WriteTransaction,
         removesDue: Bool,
         _ body: (WriteScope) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
+    ) throws(SpaceError) -> Bool {
         guard let row = try scope.mainLog.get(.log) else { throw .damaged("the row with the log is missing") }
         if scope.counters.followsLog { throw .standby(of: String(decoding: row.path, as: UTF8.self)) }
         let log = openLog(row)
@@ -22,7 +24,15 @@ extension Engine {
         defer { log.release() }
         var position = start
         let purpose = scope.meter.purpose
-        if let moment = try scope.catchUp(with: log, from: &position) { take(over: moment, of: log) }
+        let (moment, isDone) = try scope.catchUp(with: log, from: &position)
+        if let moment { take(over: moment, of: log) }
+        guard isDone else {
+            near?.turnOff()
+            try finishApplied(to: position, path: row.path)
+            try storeFinished(transaction)
+            announce()
+            return false
+        }
         if purpose == .adding {
             scope.meter.goOn(for: .adding)
         } else if log.isClusters {
@@ -30,17 +40,16 @@ extension Engine {
             scope.meter.goOn(for: .applying)
         }
         if log.isClusters { try checkMember() }
+        scope.counters.nextClaim = max(scope.counters.nextClaim, firstFreeNumber)
         scope.beginLogged(by: log.isClusters ? sessionMember ?? 0 : 0)
         try change(removesDue: removesDue, body)
         let isOwn = scope.hasOwnChanges(isPersistent: control.staying.isPersistent)
-        guard isOwn || position != start else { return }
+        guard isOwn || position != start else { return true }
         near?.turnOff()
         if isOwn {
             position = try append(to: log, behind: position, path: row.path)
         } else {
-            scope.counters.logEntry = position.entry
-            try scope.mainLog.put(.log, LogRow(position, path: row.path))
-            try scope.finish()
+            try finishApplied(to: position, path: row.path)
         }
         do throws(SpaceError) {
             try storeFinished(transaction)
@@ -48,6 +57,14 @@ extension Engine {
             throw isOwn ? Self.isLoggedOnly(error, log) : error
         }
         if let isPersistent = scope.persistence { control.staying.set(isPersistent: isPersistent) }
+        return true
+    }
+
+    /// Ends a transaction in which nothing but entries of the log was applied.
+    private func finishApplied(to position: LogPosition, path: [UInt8]) throws(SpaceError) {
+        scope.counters.logEntry = position.entry
+        try scope.mainLog.put(.log, LogRow(position, path: path))
+        try scope.finish()
     }
 
     /// Appends the transaction's changes as one entry, and returns the position behind it.
@@ -70,6 +87,7 @@ extension Engine {
             scope.mayBeLogged = try log.append(entry, behind: position, terms)
         } catch {
             scope.mayBeLogged = error.code == .outcomeUnknown
+            if scope.mayBeLogged { firstFreeNumber = scope.counters.nextClaim }
             throw error
         }
         guard scope.mayBeLogged else { throw .outrun }

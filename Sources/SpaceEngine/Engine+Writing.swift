@@ -81,18 +81,17 @@ extension Engine {
         keepsNear: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        let transaction = try beginWrite()
+        var transaction = try beginWrite()
         CrashPoint.reach(.begun)
         let keepsNear = keepsNear && near?.mayKeep(end: environment.info.lastPage + 1) ?? false
-        try scope.begin(
-            transaction.access,
-            purpose,
-            isAwaited: slots.isAnybodyWaiting,
-            shapeCache,
-            near,
-            keepsNear: keepsNear
-        )
-        if scope.counters.logEntry != 0 { return try commitLogged(transaction, removesDue: removesDue, body) }
+        try begin(transaction.access, purpose, keepsNear: keepsNear)
+        if scope.counters.logEntry != 0 {
+            while try !commitLogged(transaction, removesDue: removesDue, body) {
+                transaction = try beginWrite()
+                try begin(transaction.access, purpose, keepsNear: keepsNear)
+            }
+            return
+        }
         try change(removesDue: removesDue, body)
         guard scope.hasChanges else { return }
         var due: Int64 = 0
@@ -106,6 +105,18 @@ extension Engine {
         try store(transaction)
         CrashPoint.reach(.nearStored)
         noteStored(due: due, keepsNear: keepsNear)
+    }
+
+    @inline(__always)
+    private func begin(_ access: Access, _ purpose: WritePurpose, keepsNear: Bool) throws(SpaceError) {
+        try scope.begin(
+            access,
+            purpose,
+            isAwaited: slots.isAnybodyWaiting,
+            shapeCache,
+            near,
+            keepsNear: keepsNear
+        )
     }
 
     /// What is due, and then the transaction's own changes.

@@ -33,7 +33,7 @@ package final class PlacesPart: NamespacePart {
     package func drop(
         of core: NamespaceCore,
         timeout: Duration?,
-        where hasEnded: (ClaimHolder) -> Bool
+        where hasEnded: (ClaimHolder, _ number: UInt64) -> Bool
     ) throws(SpaceError) {
         try core.dropPlaces(timeout: timeout, where: hasEnded)
     }
@@ -43,10 +43,13 @@ extension NamespaceCore {
     private static let slice = 16
 
     /// Ends the places of holders that have ended, and throws the first error of content once all others are ended.
-    func dropPlaces(timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
+    func dropPlaces(
+        timeout: Duration?,
+        where hasEnded: (ClaimHolder, _ number: UInt64) -> Bool
+    ) throws(SpaceError) {
         let ended = try read { snapshot throws(SpaceError) -> [EndedPlace] in
             guard try snapshot.counters().holds > 0 else { return [] }
-            return try snapshot.allPlaces().filter { hasEnded($0.row.holder) }
+            return try snapshot.allPlaces().filter { hasEnded($0.row.holder, $0.row.ticket) }
         }
         var refusal: SpaceError?
         for turn in EndedTurn.allCases {

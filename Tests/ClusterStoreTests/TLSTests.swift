@@ -1,11 +1,12 @@
 import ClusterStore
 import ClusterStoreRemote
+import Glibc
 import Testing
 
 /// An etcd that is reached by https, and wants a certificate of its clients.
 ///
 /// Its own is for `localhost` alone.
-@Suite(.timeLimit(.minutes(2)), .enabled(if: EtcdPlace.here != nil, "tools/etcd/test runs these tests"))
+@Suite(.serialized, .timeLimit(.minutes(2)), .enabled(if: EtcdPlace.here != nil, "tools/etcd/test runs these tests"))
 struct TLSTests {
     private let place: EtcdPlace
 
@@ -43,5 +44,19 @@ struct TLSTests {
         let url = place.server.replacing("http://", with: "https://")
         let error = await #expect(throws: StoreError.self) { try await put(to: url, ["--ca", "ca.pem"]) }
         #expect(error?.unavailableReason?.contains("perhaps it is http") == true, "\(String(describing: error))")
+    }
+
+    /// The program ends with the reason at once, also where open(2) would wait for a writer.
+    @Test(arguments: [("fifo", "no regular file"), ("folder", "no regular file"), ("none", "No such file")])
+    func noFile(_ name: String, _ words: String) async throws {
+        let folder = "\(place.certificates)/no-file"
+        defer { for made in ["fifo", "folder", ""] { remove("\(folder)/\(made)") } }
+        #expect(mkdir(folder, 0o700) == 0)
+        #expect(mkfifo("\(folder)/fifo", 0o600) == 0 && mkdir("\(folder)/folder", 0o700) == 0)
+        let error = await #expect(throws: StoreError.self) {
+            try await put(to: "https://localhost:\(place.securePort)", ["--ca", "no-file/\(name)"])
+        }
+        let reason = error?.unavailableReason ?? ""
+        #expect(reason.contains("--ca") && reason.contains(words), "\(String(describing: error))")
     }
 }

@@ -8,7 +8,7 @@ import SystemPackage
 import Testing
 
 /// Neither side of the store's wire trusts the other: what does not decode ends the connection, and nothing else.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct WireConnectionTests {
     /// Sends bytes to a server, ends, and returns why the server has ended.
     private func serve(_ bytes: [UInt8], then close: Bool = true) async throws -> String {

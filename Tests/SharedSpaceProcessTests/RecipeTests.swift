@@ -211,7 +211,8 @@ struct RecipeTests {
         try holder.run("arm stop gateTaken")
         // The taker is a process, because a task might not get a thread before its time is over.
         let taker = try Agent(root, "stopped", "timeout=100")
-        try taker.send("queue-take work 3000")
+        // The holder stops within this time, which the test waits for.
+        try taker.send("queue-take work 15000")
         #expect(try taker.line() == "waiting")
         #expect(try eventually { try namespace.status().holds.count == 1 })
         try holder.send("write [\"half\"]")

@@ -36,7 +36,7 @@ struct UntickedTests {
         let takers = try (1...100).map { number in
             let agent = try Agent(root, "n")
             try agent.run("ticks-off")
-            try agent.send("take-wait 100000 [\"job\", \"?int\"]")
+            try agent.send("take-wait 600000 [\"job\", \"?int\"]")
             #expect(try agent.line() == "waiting")
             // Each waiter is older than the next.
             #expect(try eventually { try namespace.status().waiters.count == number })

@@ -273,7 +273,7 @@ struct RecipeFormTests {
     /// A program that has closed its output, and goes on.
     private func closingItsOutput() -> (evaluation: Evaluation, mark: String) {
         let mark = "\(root.path)/mark"
-        let script = #"echo '["x"]'; exec >&-; : > "\#(mark)"; exec sleep 5"#
+        let script = #"echo '["x"]'; exec >&-; : > "\#(mark)"; exec sleep 1000"#
         return (Evaluation(["/bin/sh", "-c", script], in: namespace), mark)
     }
 
@@ -295,7 +295,7 @@ struct RecipeFormTests {
 
     /// A signal that comes right before the sleep interrupts no call, and is passed on all the same.
     @Test func aSignalThatInterruptsNothingIsPassedOn() async throws {
-        let evaluation = Evaluation(["/bin/sleep", "5"], in: namespace)
+        let evaluation = Evaluation(["/bin/sleep", "1000"], in: namespace)
         let ending = try await run(evaluation) { look in look > 1 ? SIGUSR1 : nil }
         guard case .failed(128 + SIGUSR1) = ending else { throw TestFailure("\(ending)") }
     }

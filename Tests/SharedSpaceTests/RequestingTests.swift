@@ -91,7 +91,7 @@ import Testing
         }
         let (asking, below) = try beginning(at: top)
         var inner: UInt64?
-        try core.dropPlaces(timeout: nil) { holder in
+        try core.dropPlaces(timeout: nil) { holder, _ in
             // What the process has is listed already; the transaction that removes the responder finds this request.
             if inner == nil {
                 inner = try? core.write(.adding) { scope throws(SpaceError) in

@@ -267,7 +267,7 @@ struct WorkQueueTests {
             if item.value != "good" { throw Broken() }
             done += 1
         } onFailure: { _, item in
-            item.value == "bad" ? .setAside(reason: "bad") : .retry()
+            item.value == "bad" ? .setAside(reason: "bad") : .retry(after: .seconds(3600))
         }
         #expect(done == 2)
         let (later, dead) = (try queue.items(in: .delayed), try queue.deadLetters())
@@ -275,6 +275,18 @@ struct WorkQueueTests {
         #expect(later.map(\.deliveries) == [1])
         #expect(later.first?.reason?.contains("Broken") == true)
         #expect(dead.map(\.value) == ["bad"] && dead.map(\.reason) == ["bad"])
+    }
+
+    @Test func aRetryWithoutADelayKeepsTheItem() async throws {
+        let queue = namespace.queue("q")
+        try queue.put(1)
+        try await queue.work(timeout: .milliseconds(50)) { _ in
+            throw Broken()
+        } onFailure: { _, _ in
+            .retry()
+        }
+        let counts = try queue.counts()
+        #expect(counts.ready + counts.delayed == 1)
     }
 
     @Test func workStopsIfThatIsDecided() async throws {

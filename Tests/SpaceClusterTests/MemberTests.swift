@@ -95,7 +95,7 @@ struct MemberTests {
         #expect(try eventually { try n[0].status().responders.isEmpty })
         try cluster.start(1)
         #expect(try eventually { try n[0].status().responders.count == 1 })
-        #expect(try cluster[0].space("request", "n", "ping", "null").output == "7\n")
+        #expect(try cluster[0].space("request", "n", "ping", "null", "--wait", "60s").output == "7\n")
         #expect(try responder.finish().ending == .exited(0))
     }
 
@@ -117,7 +117,7 @@ struct MemberTests {
         #expect(try eventually { try n[0].status().responders.isEmpty })
         try cluster.start(1)
         #expect(try eventually { try n[0].status().responders.count == 1 })
-        #expect(try cluster[0].space("request", "n", "ping", "null").output == "8\n")
+        #expect(try cluster[0].space("request", "n", "ping", "null", "--wait", "60s").output == "8\n")
         responder.signal(SIGTERM)
         #expect(try responder.wait() == .signalled(SIGTERM))
     }
@@ -132,7 +132,7 @@ struct MemberTests {
         try cluster.start(1)
         #expect(try eventually { try n[0].status().responders.count == 1 })
         #expect(token.isActive)
-        #expect(try cluster[0].space("request", "n", "ping", "7").output == "8\n")
+        #expect(try cluster[0].space("request", "n", "ping", "7", "--wait", "60s").output == "8\n")
         token.cancel()
         #expect(try eventually { try n[0].status().responders.isEmpty })
         #expect(!token.isActive)

@@ -106,10 +106,10 @@ struct AttackedTests {
                     }
                 )
             }
-            #expect(ok(try runner.space("request", "n", "t")) == "[2,2]\n")
+            #expect(ok(try runner.space("request", "n", "t", "--wait", "60s")) == "[2,2]\n")
             responders[1].signal(SIGTERM)
             _ = try responders[1].finish()
-            #expect(ok(try runner.space("request", "n", "t")) == "[1,1]\n")
+            #expect(ok(try runner.space("request", "n", "t", "--wait", "60s")) == "[1,1]\n")
             for responder in [responders[0], responders[2]] {
                 responder.signal(SIGTERM)
                 _ = try responder.finish()

@@ -12,10 +12,8 @@ struct CrowdCommandTests {
         let runner = CommandRunner(root: root.path)
         let jobs = try root.space.namespace("jobs")
         // Each taker prints its tuple, or why it has none.
-        let crowd = try runner.start(
-            "/bin/sh",
-            ["-c", "for n in $(seq \(count)); do space take jobs --wait 10m \"[\\\"job\\\",$n]\" 2>&1 & done; wait"]
-        )
+        let take = #"space take jobs --wait 10m --timeout 60s "[\"job\",$n]""#
+        let crowd = try runner.start("/bin/sh", ["-c", "for n in $(seq \(count)); do \(take) 2>&1 & done; wait"])
         #expect(try eventually { try jobs.status().waiters.count == count })
         for number in 1...count { try jobs.write("job", number) }
         let result = try crowd.finish()

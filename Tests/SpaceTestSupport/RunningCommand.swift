@@ -16,7 +16,6 @@ package final class RunningCommand {
     private var ending: Ending?
     private let name: String
 
-    private static let patience = watchdog
     /// Held from the making of a child's pipes until it was started: Glibc's module doesn't show pipe2(2), and a child
     /// that another test starts in between would inherit the ends and keep them open.
     private static let spawning = Mutex<Void>(())
@@ -148,11 +147,13 @@ package final class RunningCommand {
     }
 
     /// Feeds the child, reads all its output, and waits for its end.
+    ///
+    /// `patience`: How long the child may take to close its output.
     @discardableResult
-    package func finish(input text: String = "") throws -> CommandResult {
+    package func finish(input text: String = "", patience: Duration = watchdog) throws -> CommandResult {
         var bytes = Array(text.utf8)[...]
         if bytes.isEmpty { closeInput() }
-        try loop {
+        try loop(patience: patience) {
             let wanted = pending + (input >= 0 ? [(input, POLLOUT)] : [])
             return wanted.isEmpty ? nil : wanted
         } ready: { descriptor in
@@ -209,12 +210,16 @@ package final class RunningCommand {
         if descriptor == output { output = -1 } else { errors = -1 }
     }
 
-    private func loop(wanted: () -> [(CInt, Int32)]?, ready: (CInt) throws -> Void) throws {
-        let deadline = MonotonicInstant.now.advanced(by: Self.patience)
+    private func loop(
+        patience: Duration = watchdog,
+        wanted: () -> [(CInt, Int32)]?,
+        ready: (CInt) throws -> Void
+    ) throws {
+        let deadline = MonotonicInstant.now.advanced(by: patience)
         while let wanted = wanted() {
             if deadline.hasPassed {
                 kill(-pid, SIGKILL)
-                throw TestFailure("\(name): nothing happened for \(Self.patience); it said: \(errorText.all)")
+                throw TestFailure("\(name): nothing happened for \(patience); it said: \(errorText.all)")
             }
             var requests = wanted.map { pollfd(fd: $0.0, events: Int16($0.1), revents: 0) }
             guard poll(&requests, nfds_t(requests.count), deadline.remaining.pollMilliseconds) > 0 else { continue }

@@ -162,13 +162,16 @@ final class LocalReplica: Replica {
     // MARK: Operations of processes
 
     func execute(_ operation: SentOperation, while isAwaited: @escaping @Sendable () -> Bool) async -> SentResult {
-        let result = Mutex(SentResult.nothing)
+        let done = Mutex((result: SentResult.nothing, numbers: 0..<UInt64(0)))
         return await withCheckedContinuation { continuation in
             core.engine.submit(operation.purpose) { (scope) throws(SpaceError) in
-                let outcome = isAwaited() ? try scope.execute(operation) : .nothing
-                result.withLock { $0 = outcome }
-            } completion: { error in
-                continuation.resume(returning: error.map { .failed($0) } ?? result.withLock { $0 })
+                let first = scope.counters.nextClaim
+                let result = isAwaited() ? try scope.execute(operation) : .nothing
+                done.withLock { $0 = (result, first..<scope.counters.nextClaim) }
+            } completion: { [core] error in
+                let done = done.withLock { $0 }
+                if let error { core.letGo(after: error, of: done.numbers, session: operation.session) }
+                continuation.resume(returning: error.map { .failed($0) } ?? done.result)
             }
         }
     }

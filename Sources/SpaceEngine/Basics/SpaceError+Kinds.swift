@@ -21,6 +21,9 @@ extension SpaceError {
         }
     }
 
+    /// Whether trying again may help if it does no harm that both attempts count.
+    package var mayPassIfRepeated: Bool { mayPass || code == .outcomeUnknown }
+
     /// Whether the other machines are the cause, and nothing was changed: a wait goes on, since they may be there again at
     /// its next step.
     package var isOfOtherMachines: Bool { code == .clusterUnavailable || code == .outrun }

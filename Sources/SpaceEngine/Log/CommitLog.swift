@@ -86,19 +86,22 @@ package protocol CommitLog: AnyObject {
 
     func release()
 
-    /// Calls `visit` with the changes of rows in each entry behind a position, in order.
+    /// Calls `visit` with the changes of rows in the entries behind a position, in order: with as many as one transaction
+    /// should apply.
     ///
-    /// An entry whose writer was killed while it wrote is none, and is removed.
+    /// Pages that a transaction frees are no use to it, so the file would grow by all that a long part of the log has
+    /// replaced. An entry whose writer was killed while it wrote is none, and is removed.
     ///
     /// - Parameters:
     ///   - position: The position.
     ///   - visit: What to do with the changes of an entry or of a part of it; with its last part, the position behind it
     ///     and its moment are given too.
+    /// - Returns: `false` if there are more.
     /// - Throws: `damaged` if the log does not go on from that position, and what `visit` throws.
     func forEachEntry(
         behind position: LogPosition,
         _ visit: (UnsafeRawBufferPointer, _ last: (LogPosition, LogMoment)?) throws(SpaceError) -> Void
-    ) throws(SpaceError)
+    ) throws(SpaceError) -> Bool
 
     /// Appends an entry behind a position, where the log ends; the entry counts when this returns.
     ///

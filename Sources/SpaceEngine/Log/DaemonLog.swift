@@ -109,28 +109,29 @@ final class DaemonLog: CommitLog {
     func forEachEntry(
         behind position: LogPosition,
         _ visit: (UnsafeRawBufferPointer, (LogPosition, LogMoment)?) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
+    ) throws(SpaceError) -> Bool {
         var position = position
-        while position.entry < head {
-            let entries: [[UInt8]]
-            switch try ask(.entries(behind: position.entry), anew: nil) {
-            case .entries(let list): entries = list
-            case .unavailable(let why): throw .clusterUnavailable(why)
-            default: throw broken()
-            }
-            guard !entries.isEmpty else { throw broken() }
-            for bytes in entries {
-                let entry = try EntryBytes(bytes)
-                guard entry.number == position.entry + 1, entry.linkBefore == position.link else {
-                    throw .damaged(
-                        "entry \(entry.number) of the machines' log does not follow the replica's entry \(position.entry)"
-                    )
-                }
-                try entry.forEachPart { (part) throws(SpaceError) in try visit(part, nil) }
-                position = LogPosition(entry: entry.number, end: 0, link: entry.link)
-                try visit(UnsafeRawBufferPointer(start: nil, count: 0), (position, entry.moment))
-            }
+        guard position.entry < head else { return true }
+        // One answer has as many as are applied at once.
+        let entries: [[UInt8]]
+        switch try ask(.entries(behind: position.entry), anew: nil) {
+        case .entries(let list): entries = list
+        case .unavailable(let why): throw .clusterUnavailable(why)
+        default: throw broken()
         }
+        guard !entries.isEmpty else { throw broken() }
+        for bytes in entries {
+            let entry = try EntryBytes(bytes)
+            guard entry.number == position.entry + 1, entry.linkBefore == position.link else {
+                throw .damaged(
+                    "entry \(entry.number) of the machines' log does not follow the replica's entry \(position.entry)"
+                )
+            }
+            try entry.forEachPart { (part) throws(SpaceError) in try visit(part, nil) }
+            position = LogPosition(entry: entry.number, end: 0, link: entry.link)
+            try visit(UnsafeRawBufferPointer(start: nil, count: 0), (position, entry.moment))
+        }
+        return position.entry >= head
     }
 
     /// Appends an entry, with another turn of the pen if need be.

@@ -93,10 +93,10 @@ package final class FileLog: CommitLog {
     package func forEachEntry(
         behind position: LogPosition,
         _ visit: (UnsafeRawBufferPointer, (LogPosition, LogMoment)?) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
-        guard let opened else { return }
+    ) throws(SpaceError) -> Bool {
+        guard let opened else { return true }
         let size = try opened.file.size
-        if size == position.end { return }
+        if size == position.end { return true }
         guard size > position.end else { throw unusable("is shorter than it was") }
         let walk = try opened.file.walk(behind: position) { (entry) throws(SpaceError) in
             try opened.file.forEachChunk(of: entry) { (bytes) throws(SpaceError) in try visit(bytes, nil) }
@@ -106,6 +106,7 @@ package final class FileLog: CommitLog {
         // What is behind the last commit of a durable namespace was never acknowledged.
         if let damage = walk.damage, !isDurable { throw damage }
         try opened.file.cut(at: Int(clamping: walk.position.end))
+        return true
     }
 
     package func append(

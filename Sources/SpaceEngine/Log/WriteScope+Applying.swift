@@ -64,12 +64,15 @@ extension WriteScope {
 
     /// Applies what the log has behind a position, and moves the position.
     ///
-    /// - Returns: What the last entry says beside its rows; `nil` if there is none.
-    func catchUp(with log: any CommitLog, from position: inout LogPosition) throws(SpaceError) -> LogMoment? {
+    /// - Returns: What the last applied entry says beside its rows, `nil` if there is none; and whether the log has no more.
+    func catchUp(
+        with log: any CommitLog,
+        from position: inout LogPosition
+    ) throws(SpaceError) -> (moment: LogMoment?, isDone: Bool) {
         var counters: Counters?
         var moment: LogMoment?
         let start = position
-        try log.forEachEntry(behind: position) { (bytes, last) throws(SpaceError) in
+        let isDone = try log.forEachEntry(behind: position) { (bytes, last) throws(SpaceError) in
             meter.goOn(for: .applying)
             counters = try applyPart(bytes) ?? counters
             guard let (end, said) = last else { return }
@@ -82,7 +85,7 @@ extension WriteScope {
         }
         // What the log has already is no change to be logged.
         if position != start { meter.changed.clear() }
-        return moment
+        return (moment, isDone)
     }
 
     /// What an entry of this transaction says beside its rows.

@@ -167,7 +167,8 @@ package final class DiskReserve {
             guard suffices(tail, for: need, reserve: reserve) else {
                 if !isLast { throw error }
                 if purpose == .applying, error.code == .limitReached, end * pageSize <= mostApplied {
-                    return try grow(to: wanted, limit: Int(clamping: control.header.mapSize))
+                    let limit = max(mostApplied, wanted * pageSize)
+                    return try grow(to: wanted, limit: min(limit, Int(clamping: control.header.mapSize)))
                 }
                 throw explain(purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error)
             }

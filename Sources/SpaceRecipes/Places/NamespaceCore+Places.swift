@@ -15,7 +15,10 @@ extension NamespaceCore {
         waits: Bool
     ) throws(SpaceError) -> (Place, isHolding: Bool)? {
         var uncertain: Place?
-        return try enter(request, waits: waits, uncertain: &uncertain)
+        do throws(SpaceError) { return try enter(request, waits: waits, uncertain: &uncertain) } catch {
+            if let uncertain { endOrRemember(uncertain) }
+            throw error
+        }
     }
 
     /// Enters the queue of a name, or finds the place of an earlier attempt of which it was not known whether it counts.
@@ -46,7 +49,7 @@ extension NamespaceCore {
         let earlier = uncertain
         var made: Place?
         func add() throws(SpaceError) -> PlaceRow? {
-            try write(.removing, patience: patience) { scope throws(SpaceError) in
+            try write(.removing, patience: patience, findsOut: true) { scope throws(SpaceError) in
                 let holder = ClaimHolder.session(session.number)
                 made = nil
                 if let earlier, let row = try scope.snapshot.place(PlaceKeys(earlier.name), earlier.ticket),

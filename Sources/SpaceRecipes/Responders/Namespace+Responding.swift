@@ -54,7 +54,7 @@ extension Namespace {
         }
     }
 
-    /// Tries until it works, or fails for a reason that does not pass.
+    /// Tries until it works, or fails for a reason that does not pass; `body` may be done twice.
     private func whenItMay<Result>(
         _ interruption: Interruption,
         _ body: () throws(SpaceError) -> Result
@@ -63,7 +63,7 @@ extension Namespace {
             do throws(SpaceError) {
                 return try body()
             } catch {
-                guard error.mayPass else { throw error }
+                guard error.mayPassIfRepeated else { throw error }
                 _ = poll(nil, 0, Limits.tick.pollMilliseconds)
                 if interruption.isTriggered { throw .cancelled }
             }

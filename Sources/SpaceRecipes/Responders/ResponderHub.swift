@@ -324,14 +324,14 @@ package final class ResponderHub: NamespacePart {
         finish(asking, by: responder, in: core)
     }
 
-    /// Tries until `body` succeeds, or fails for a reason that will not pass.
+    /// Tries until `body` succeeds, or fails for a reason that will not pass; `body` may be done twice.
     @discardableResult
     private func persist<R>(_ body: () throws(SpaceError) -> R) async -> R? {
         while true {
             do throws(SpaceError) {
                 return try body()
             } catch {
-                guard error.mayPass else { return nil }
+                guard error.mayPassIfRepeated else { return nil }
                 // This sleep must not be cancelled with the request: without an answer the asking process would wait
                 // on.
                 await Task.detached { try? await Task.sleep(for: Limits.tick) }.value

@@ -67,7 +67,7 @@ extension NamespaceCore {
         guard !isInTransactionHere else { return deferred.add(release) }
         do throws(SpaceError) {
             try release(self, patience ?? engine.cleanUpPatience(timeout))
-        } catch  where error.mayPass && !isLeft {
+        } catch  where error.mayPassIfRepeated && !isLeft {
             remember([release], isDue: true)
         } catch {
             // It has ended already: leaving ended everything that this process had, and a child made by fork has
@@ -90,12 +90,27 @@ extension NamespaceCore {
             }
             do throws(SpaceError) {
                 try release(self, Self.upkeepPatience)
-            } catch  where error.mayPass && !isLeft {
+            } catch  where error.mayPassIfRepeated && !isLeft {
                 left.append(release)
                 isGateHad = error.code != .holderStopped && error.code != .holderBusy
             } catch {}
         }
         if !left.isEmpty { remember(left, isDue: !isGateHad) }
+    }
+
+    /// Lets go of what a transaction has made for a session if it is not known whether it counts: no handle stands for it.
+    ///
+    /// - Parameters:
+    ///   - error: The transaction's error.
+    ///   - numbers: The numbers of claims and holds that it has given out.
+    ///   - session: The session's number.
+    package func letGo(after error: SpaceError, of numbers: Range<UInt64>, session: UInt64) {
+        guard error.code == .outcomeUnknown, !numbers.isEmpty, !isLeft else { return }
+        // Not now: the other machines do not answer.
+        let release: DeferredReleases.Release = { (core, patience) throws(SpaceError) in
+            try core.end(numbers, of: session, timeout: patience)
+        }
+        remember([release], isDue: true)
     }
 
     private func remember(_ releases: [DeferredReleases.Release], isDue: Bool) {

@@ -15,7 +15,7 @@ extension NamespaceCore {
         var refusal: SpaceError?
         for part in parts.all {
             do throws(SpaceError) {
-                try part.drop(of: self, timeout: timeout, where: hasEnded)
+                try part.drop(of: self, timeout: timeout) { holder, _ in hasEnded(holder) }
             } catch  where error.isOfContent {
                 refusal = refusal ?? error
             }
@@ -43,6 +43,25 @@ extension NamespaceCore {
             }
         } while moved > 0
         if let refusal { throw refusal }
+    }
+
+    /// Ends the claims and holds of a session that have these numbers, as if they had never been made.
+    ///
+    /// Numbers are given out once (`Engine.firstFreeNumber`), so nothing else of the session has them.
+    func end(_ numbers: Range<UInt64>, of session: UInt64, timeout: Duration?) throws(SpaceError) {
+        func isMeant(_ holder: ClaimHolder, _ number: UInt64) -> Bool {
+            holder == .session(session) && numbers.contains(number)
+        }
+        // In several machines' namespace, this machine knows what counts once it can write again.
+        try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
+            var ids: [UInt64] = []
+            try scope.snapshot.forEachClaim { (id, row) throws(SpaceError) in
+                if isMeant(row.holder, row.number) { ids.append(id) }
+                return true
+            }
+            for id in ids { try scope.returnClaim(id, wasDelivered: false) { _ in true } }
+        }
+        for part in parts.all { try part.drop(of: self, timeout: timeout, where: isMeant) }
     }
 
     /// Ends the claims, holds and watchers of all sessions that the tables name, and those of processes for which

@@ -107,23 +107,33 @@ package final class NamespaceCore: ListeningNamespace {
     /// Runs `body` in a write transaction: ``Engine/write(_:_:timeout:_:)``.
     ///
     /// Before it, deferred releases are carried out; after it, once in 4,096 changes, registrations of dead watchers
-    /// are dropped.
+    /// are dropped. If the outcome is unknown, what the transaction has made for this process is let go of, unless the caller
+    /// finds out (`findsOut`) whether it is there.
     @inline(__always)
     package func write<R>(
         _ purpose: WritePurpose,
         timeout: Duration? = nil,
         patience: Duration? = nil,
         keepsNear: Bool = false,
+        findsOut: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         try checkUsable()
         if deferred.isDue { carryOutDeferred() }
         defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
         var result: R?
-        try renewingSession(patience: patience ?? timeout) { () throws(SpaceError) in
-            try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
-                result = try body(scope)
+        var numbers: Range<UInt64> = 0..<0
+        do throws(SpaceError) {
+            try renewingSession(patience: patience ?? timeout) { () throws(SpaceError) in
+                try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
+                    let first = scope.counters.nextClaim
+                    result = try body(scope)
+                    numbers = first..<scope.counters.nextClaim
+                }
             }
+        } catch {
+            if !findsOut { letGo(after: error, of: numbers, session: session.number) }
+            throw error
         }
         guard let result else { throw SpaceError(.inputOutput, reason: "the transaction ended early") }
         return result

@@ -39,9 +39,13 @@ package protocol NamespacePart: AnyObject, Sendable {
     /// - Parameters:
     ///   - core: The namespace.
     ///   - timeout: The time to wait for the gate; `nil` for the space's time-out.
-    ///   - hasEnded: Whether a holder has ended.
+    ///   - hasEnded: Whether the holder of a hold with a number has ended, or this hold of it.
     /// - Throws: An error of content if a hold could not be ended; all others were ended.
-    func drop(of core: NamespaceCore, timeout: Duration?, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError)
+    func drop(
+        of core: NamespaceCore,
+        timeout: Duration?,
+        where hasEnded: (ClaimHolder, _ number: UInt64) -> Bool
+    ) throws(SpaceError)
 }
 
 extension NamespacePart {
@@ -61,7 +65,7 @@ extension NamespacePart {
     package func drop(
         of core: NamespaceCore,
         timeout: Duration?,
-        where hasEnded: (ClaimHolder) -> Bool
+        where hasEnded: (ClaimHolder, _ number: UInt64) -> Bool
     ) throws(SpaceError) {}
 }
 

@@ -180,6 +180,7 @@ extension NamespaceCore {
         defer { if deferred.isDue { carryOutDeferred() } }
         var outcome: Swift.Result<Result, any Error>?
         var state: TransactionState?
+        var numbers: Range<UInt64> = 0..<0
         defer { state?.askForTheDead() }
         do throws(SpaceError) {
             // The member is looked at before the body runs.
@@ -189,7 +190,9 @@ extension NamespaceCore {
                         let current = TransactionState(namespace, self, scope)
                         state = current
                         scope.beginNet()
+                        let first = scope.counters.nextClaim
                         let ended = run(current, body)
+                        numbers = first..<scope.counters.nextClaim
                         outcome = ended
                         // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
                         if case .failure = ended { throw SpaceError(.cancelled, reason: "the body threw") }
@@ -200,6 +203,7 @@ extension NamespaceCore {
             }
         } catch {
             if case .failure(let cause)? = outcome { throw cause }
+            letGo(after: error, of: numbers, session: session.number)
             throw error.named(operation, name.text)
         }
         // Index upkeep writes, and comes after what the body has released.

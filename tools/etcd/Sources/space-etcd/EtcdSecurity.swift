@@ -1,5 +1,7 @@
 import GRPCNIOTransportHTTP2Posix
 import Glibc
+import SpaceSystem
+import SystemPackage
 
 /// How connections by https are secured: the member's certificate is always verified, by the system's authorities or by
 /// those of a file, and also that it is for the member's host.
@@ -31,23 +33,19 @@ struct EtcdSecurity: Sendable {
     }
 
     /// A file's bytes.
+    ///
+    /// The file is read again each time this program is started or the password is refused; a pipe would be empty then.
     static func bytes(_ path: String, _ option: String) throws(Failure) -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        defer { if descriptor >= 0 { close(descriptor) } }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while descriptor >= 0 {
-            let count = read(descriptor, &buffer, buffer.count)
-            if count == 0 { return bytes }
-            guard count > 0 else {
-                if errno == EINTR { continue }
-                break
-            }
-            bytes += buffer[..<count]
-            guard bytes.count <= 1 << 20 else {
-                throw Failure(Failure.noInput, "\(option) \(path): the file is larger than 1 MiB: another one is meant")
-            }
+        let largest = 1 << 20
+        func failure(_ why: String) -> Failure { Failure(Failure.noInput, "\(option) \(path): \(why)") }
+        do throws(Errno) {
+            // open(2): with O_NONBLOCK, a FIFO is opened without waiting for a writer.
+            let file = try OwnedDescriptor.open(path, flags: O_RDONLY | O_NONBLOCK)
+            if try FileInfo.of(file.raw).kind == .regular { return try FileBytes.read(file.raw, limit: largest) }
+        } catch {
+            if error == .fileTooLarge { throw failure("the file is larger than 1 MiB: another one is meant") }
+            throw failure(error.description)
         }
-        throw Failure(Failure.noInput, "\(option) \(path): \(String(cString: strerror(errno)))")
+        throw failure("it is no regular file; put what it gives into one")
     }
 }

@@ -1,0 +1,110 @@
+import Glibc
+import SharedSpace
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// What a process holds without knowing it: it was told that the outcome of a change is unknown, and has no handle for what
+/// the change has made.
+@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
+struct UnknownOutcomeTests {
+    private let cluster: TestCluster
+    private let n: Namespace
+
+    init() throws {
+        cluster = try TestCluster(machines: 1)
+        n = try cluster.namespaces()[0]
+        try n.write("job", 1)
+    }
+
+    /// Lets a change reach a store that does not answer in time; the store does it afterwards, or refuses it.
+    private func withoutAnswer(_ isDone: Bool, _ body: () throws -> Void) throws {
+        if !isDone { try cluster.tell("refuse 1") }
+        try cluster.stopStore()
+        defer { cluster.continueStore() }
+        try body()
+    }
+
+    /// Each kind of thing that a process can hold.
+    enum Kind: CaseIterable {
+        case lock, claim, claimInTransaction, request, responder
+    }
+
+    private func make(_ kind: Kind) throws {
+        switch kind {
+        case .lock: _ = try n.lock("L").tryAcquire()
+        case .claim: _ = try n.claimIfExists(matching: ["job", 1])
+        case .claimInTransaction: _ = try n.transaction { try $0.claimIfExists(matching: ["job", 1]) }
+        case .request: try n.request("answered", timeout: .seconds(60))
+        case .responder: _ = try n.respond(to: "asked") { (number: Int) in number }
+        }
+    }
+
+    private func holdsNothing() throws -> Bool {
+        let status = try n.status()
+        return status.holds.isEmpty && status.claims.isEmpty && status.requests.isEmpty
+            && status.responders.allSatisfy { $0.name == "answered" }
+    }
+
+    /// What has come about is let go of, also in a process that lives on.
+    @Test(arguments: Kind.allCases, [true, false])
+    func nothingStaysHeld(_ kind: Kind, isDone: Bool) throws {
+        let answering = try Agent(cluster[0].root, "n", "owning=0")
+        if kind == .request { try answering.run("respond answered key hold") }
+        let before = try n.status().entry
+        try withoutAnswer(isDone) { #expect(errorCode { try make(kind) } == .outcomeUnknown) }
+        // One entry has made it, and another has ended it.
+        if isDone { #expect(try eventually { try n.status().entry >= before + 2 }) }
+        #expect(try eventually { errorCode { try n.write("late", 1) } == nil })
+        #expect(try eventually(holdsNothing))
+        #expect(try n.readIfExists("job", 1) != nil)
+        // What the process makes later has other numbers, and stays.
+        let lock = try n.lock("L").acquire(timeout: watchdog)
+        #expect(try n.status().holds.count == 1)
+        try lock.release()
+        try cluster.expectSame([n])
+    }
+
+    /// A number that a change of unknown outcome may have used is given to nothing else, so nothing else is let go of with it.
+    @Test func noNumberIsGivenTwice() throws {
+        func fencing() throws -> UInt64 {
+            let lock = try n.lock("L").acquire(timeout: watchdog)
+            defer { try? lock.release() }
+            return lock.fencing
+        }
+        let first = try fencing()
+        try withoutAnswer(false) { #expect(errorCode { _ = try n.lock("L").tryAcquire() } == .outcomeUnknown) }
+        #expect(try eventually { errorCode { try n.write("late", 1) } == nil })
+        #expect(try fencing() == first + 2)
+    }
+
+    /// A lock that a process lets go of is free, also if the store refuses that at first, and the process does not hear of it.
+    @Test func aReleaseIsRepeated() throws {
+        var lock: Hold? = try n.lock("L").acquire(timeout: watchdog)
+        #expect(try lock?.isHeld() == true)
+        try withoutAnswer(false) { lock = nil }
+        let other = try Agent(cluster[0].root, "n", "owning=0")
+        #expect(try other.ask("lock L 120000") == "waiting")
+        #expect(try other.line()?.hasPrefix("ok") == true)
+    }
+
+    /// A reply comes once, and the request is handled once.
+    @Test(arguments: [true, false])
+    func aReplyIsRepeated(isDone: Bool) throws {
+        let agent = try Agent(cluster[0].root, "n", "owning=0")
+        try agent.run("respond f key say,hold,reply")
+        let asking = try cluster[0].runner.start("space", ["request", "n", "f", "7", "--wait", "10m"])
+        #expect(try agent.line() == "at key")
+        try agent.run("arm stop beforeLogging")
+        try agent.run("let-go")
+        try agent.waitUntilStopped()
+        try withoutAnswer(isDone) {
+            agent.resume()
+            // The agent has the gate until it has waited for the answer.
+            #expect(errorCode { try n.write("late", 1) } == .clusterUnavailable)
+        }
+        #expect(try asking.finish().output == "\"key:7\"\n")
+        #expect(try agent.ask("count [\"job\", 1]") == "ok 1")
+        #expect(try n.status().requests.isEmpty)
+    }
+}
