@@ -118,6 +118,7 @@ extension Engine {
         near?.noteDue(before: due)
         try store(transaction)
         noteStored(due: due, keepsNear: false)
+        diskReserve.giveBack()
     }
 
     private func openLog(_ row: LogRow) -> any CommitLog {

@@ -28,6 +28,13 @@ package enum Blocks {
         }
     }
 
+    /// Frees the blocks of a range; the file's length stays unchanged.
+    ///
+    /// - Throws: The errors of fallocate(2), such as `EOPNOTSUPP`.
+    package static func free(_ descriptor: CInt, from start: Int, to end: Int) throws(Errno) {
+        try checked(space_free_blocks(descriptor, Int64(start), Int64(end - start)))
+    }
+
     /// Replaces the blocks of a file's first bytes that a copy (a reflink, on xfs) shares by blocks of the file's own.
     ///
     /// Writing into a map of a shared block needs a new block, and raises SIGBUS if the disk is full.

@@ -278,6 +278,40 @@ struct ClusterTests {
         }
     }
 
+    /// A process that waits for a namespace does not keep it from becoming a shared one: it waits until it is one.
+    @Test func aConsumerWaitsUntilTheNamespaceIsShared() throws {
+        let maker = try Agent()
+        try maker.run("arm stop published")
+        try maker.send("open \(cluster[0].root.path) n replicated=1 persistent=1")
+        try maker.waitUntilStopped()
+        let watcher = try cluster[0].runner.start("space", ["watch", "n", "--wait", "10m", "--max", "1"])
+        // It waits for the lock of the name.
+        #expect(try eventually { watcher.openFiles.contains { $0.hasSuffix("/.cluster/making") } })
+        maker.resume()
+        #expect(try maker.line() == "ok")
+        #expect(try watcher.readLine()?.contains("\"ready\"") == true)
+        try maker.run("write [\"job\", 1]")
+        #expect(try watcher.finish().ending == .exited(0))
+        let n = try cluster.machines.map { try TestCluster.open("n", in: $0) }
+        try cluster.expectSame(n)
+    }
+
+    /// A daemon whose root is gone ends, and makes no root anew.
+    @Test func aDaemonMakesNoRoot() throws {
+        let cluster = try TestCluster(machines: 1)
+        for name in ["a", "b", "c"] { _ = try cluster.namespaceOfFirst(name) }
+        let (root, daemon) = (cluster[0].root.path, try #require(cluster[0].daemon))
+        try daemon.stop()
+        #expect(rename(root, "\(root)-moved") == 0)
+        daemon.signal(SIGCONT)
+        #expect(try daemon.finish().ending == .exited(74))
+        #expect(
+            errorCode { _ = try system(root) { () throws(Errno) in try Directory.info(at: AT_FDCWD, root) } } != nil
+        )
+        #expect(rename("\(root)-moved", root) == 0)
+        try cluster.start(0)
+    }
+
     /// Several processes of two machines make and delete the same namespace at once: each deletion ends what it finds, and
     /// who makes the namespace waits for nothing that was deleted.
     @Test func manyMakeAndDeleteOneNamespace() throws {

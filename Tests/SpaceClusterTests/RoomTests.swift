@@ -1,4 +1,6 @@
+import Glibc
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -98,5 +100,40 @@ struct RoomTests {
         var line = try daemon.readErrorLine()
         while let told = line, !told.contains("n: member") { line = try daemon.readErrorLine() }
         #expect(line?.contains(told) == true)
+    }
+
+    /// A machine that returns applies what it has missed in parts, so that freed pages are used again: also if the first to
+    /// write there is a process that has waited.
+    @Test func aReturningMachinesFileStaysSmall() throws {
+        let n = try namespaces()
+        let lock = try n[0].lock("L").acquire(timeout: watchdog)
+        let waiter = try cluster[1].runner.start("space", ["lock", "n", "L", "--wait", "10m", "--", "true"])
+        #expect(try eventually { try n[1].status().waiters.contains { $0.pid == waiter.pid } })
+        try cluster.end(1, by: SIGKILL)
+        let text = String(repeating: "x", count: 400_000)
+        for number in 0..<100 {
+            try n[0].write("large", number, text)
+            #expect(try n[0].takeIfExists("large", number, .any) != nil)
+        }
+        try cluster.start(1)
+        #expect(try eventually { try n[0].status().holds.count == 2 })
+        try n[1].synchronize()
+        let file = try Directory.info(at: AT_FDCWD, "\(cluster[1].root.path)/n/data.mdb")
+        #expect(file.allocated <= Self.limit, "\(file.allocated)")
+        try lock.release()
+        #expect(try waiter.finish().ending == .exited(0))
+        try cluster.expectSame(n)
+    }
+
+    /// A command takes all that there is, also if the changes of so many takes do not fit one entry.
+    @Test func aTakeOfAllIsCompletedInParts() throws {
+        let n = try namespaces()
+        let watcher = try Agent(cluster[0].root, "n", "owning=0")
+        #expect(try watcher.ask("watch").hasPrefix("ok"))
+        let text = String(repeating: "b", count: 16_000)
+        for number in 0..<70 { try n[0].write("t", number, text) }
+        let taken = try cluster[0].space("take", "n", "[\"t\", \"?int\", \"?\"]", "--all", "--field", "1").lines
+        #expect(taken == (0..<70).map { "\($0)" })
+        #expect(try n[0].count() == 0)
     }
 }

@@ -39,6 +39,19 @@ package final class RunningCommand {
         for descriptor in [input, output, errors] where descriptor >= 0 { close(descriptor) }
     }
 
+    /// The paths of the files that the child has open now.
+    package var openFiles: [String] {
+        let folder = "/proc/\(pid)/fd"
+        guard let descriptor = try? OwnedDescriptor.directory(FilePath(folder)),
+            let numbers = try? Directory.list(descriptor.raw)
+        else { return [] }
+        return numbers.compactMap { number in
+            var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+            let length = readlink("\(folder)/\(number)", &path, path.count)
+            return length > 0 ? String(decoding: path[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
+        }
+    }
+
     private static func spawn(
         _ path: String,
         _ arguments: [String],

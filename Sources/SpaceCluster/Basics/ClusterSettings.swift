@@ -50,8 +50,9 @@ package struct ClusterSettings: Sendable {
     package var mostEntryBytes = 1_400_000
     /// The bytes of entries that are kept in memory for one namespace.
     package var mostCachedBytes = 16 << 20
-    /// The bytes of entries in one answer to a process, which applies them in one transaction.
-    package var mostAnswerBytes = 1 << 20
+    /// The bytes of entries in one answer to a process, which applies them in one transaction; a larger one reserves far more
+    /// room than it needs.
+    package var mostAnswerBytes = 16 << 10
 
     /// A base is made when the log behind the last one has this many entries, or this many bytes.
     package var baseEntries = 1000

@@ -228,7 +228,7 @@ package actor Appender {
 
     // MARK: Entries
 
-    /// The entries behind one, as far as they are in the log and fit.
+    /// The entries behind one, as far as they are in the log, until they have enough bytes.
     package func entries(behind number: UInt64, mostBytes: Int) async throws(LogReader.Failure) -> [[UInt8]] {
         let head = head
         guard number < head else { return [] }
@@ -241,7 +241,12 @@ package actor Appender {
             next += 1
         }
         guard found.isEmpty else { return found }
-        return try await LogReader(store: store, keys: keys).entries((number + 1)...head, mostBytes: mostBytes)
+        for entry in try await LogReader(store: store, keys: keys).entries((number + 1)...head, mostBytes: mostBytes)
+        where bytes < mostBytes {
+            found.append(entry)
+            bytes += entry.count
+        }
+        return found
     }
 
     /// Waits until the log has an entry behind another that this machine's processes have not applied, or the task is

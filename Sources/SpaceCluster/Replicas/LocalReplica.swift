@@ -167,7 +167,7 @@ final class LocalReplica: Replica {
             core.engine.submit(operation.purpose) { (scope) throws(SpaceError) in
                 let first = scope.counters.nextClaim
                 let result = isAwaited() ? try scope.execute(operation) : .nothing
-                done.withLock { $0 = (result, first..<scope.counters.nextClaim) }
+                done.withLock { $0 = (result, scope.numbers(since: first)) }
             } completion: { [core] error in
                 let done = done.withLock { $0 }
                 if let error { core.letGo(after: error, of: done.numbers, session: operation.session) }

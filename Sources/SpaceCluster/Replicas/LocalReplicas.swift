@@ -37,11 +37,17 @@ package struct LocalReplicas: ReplicaRoot {
     package func replica(named name: String) throws(SpaceError) -> (any Replica)? {
         guard try isReplica(name) else { return nil }
         do throws(SpaceError) {
-            return LocalReplica(try space.existingNamespace(name, owning: false), timeout: space.timeout)
+            return try openReplica(name)
         } catch  where error.code == .namespaceNotFound {
             // It was deleted meanwhile.
             return nil
         }
+    }
+
+    /// Opens a namespace that is a replica, or that a process is waiting for to become one.
+    private func openReplica(_ name: String) throws(SpaceError) -> LocalReplica {
+        let namespace = try space.openAsIs(name, owner: .nobody, creates: false, options: NamespaceOptions())
+        return LocalReplica(namespace, timeout: space.timeout)
     }
 
     /// Whether a namespace is a replica, without opening it.
@@ -124,7 +130,7 @@ package struct LocalReplicas: ReplicaRoot {
     }
 
     package func found(_ name: String) throws(SpaceError) -> (any Replica, ReplicaBase) {
-        let replica = LocalReplica(try space.existingNamespace(name, owning: false), timeout: space.timeout)
+        let replica = try openReplica(name)
         let position: ReplicaPosition
         do throws(SpaceError) {
             position = try replica.found()

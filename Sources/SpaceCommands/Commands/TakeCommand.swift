@@ -146,11 +146,17 @@ struct TakeCommand: ParsableCommand {
         try Self.complete(claims, of: namespace)
     }
 
-    /// Completes the claims; a printed tuple that went with its namespace counts as taken.
+    /// Completes the claims, in several transactions if one has no room for so much; a printed tuple that went with its
+    /// namespace counts as taken.
     private static func complete(_ claims: [HeldClaim], of namespace: Namespace) throws(SpaceError) {
         do throws(SpaceError) {
             try namespace.complete(claims)
         } catch {
+            if error.isOfStorage, claims.count > 1 {
+                try complete(Array(claims[..<(claims.count / 2)]), of: namespace)
+                try complete(Array(claims[(claims.count / 2)...]), of: namespace)
+                return
+            }
             guard error.code == .namespaceDeleted else { throw error }
         }
     }

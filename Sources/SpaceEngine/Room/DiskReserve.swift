@@ -118,8 +118,12 @@ package final class DiskReserve {
         var large: Int
         /// How many such values there can be.
         var rows: Int
+        /// Pages of the values that are there and can be moved: of claimed tuples, and of those that can be claimed.
+        var movable: Int
 
         var all: Int { single + large }
+        /// Pages that must be contiguous, at most; a value of one page can lie anywhere.
+        var contiguous: Int { large > rows ? large : 0 }
     }
 
     /// Makes sure that all that a transaction changes according to a plan, from its start on, has its blocks.
@@ -215,14 +219,18 @@ package final class DiskReserve {
     /// The number of the last page never falls, so pages that are taken after it are gone from there for good. An
     /// addition goes beyond the last page only if the whole reserve is left there. Otherwise there must be a free run,
     /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
-    /// somewhere into which a tuple of the same size can be moved when it is claimed.
+    /// somewhere into which a tuple of the same size can be moved when it is claimed, if there is one that has pages of its
+    /// own: the changes that watchers read lie between the pages of an emptied namespace, so it may have no long run.
     private func suffices(_ tail: Int, for need: Need, reserve: Int) -> Bool {
         guard freePages.count + tail >= need.single + need.all + reserve else { return false }
         // LMDB searches a limited number of lists for each page of a value, and then goes beyond the last page.
         let row = tail >= need.rows * (freePages.lists / Self.listsLookedThrough) ? freePages.longestRun : 0
-        if reserve == 0 { return need.large == 0 || tail >= need.large || row >= need.all }
+        if reserve == 0 { return need.contiguous == 0 || tail >= need.large || row >= need.all }
         if tail >= need.large + reserve { return true }
-        let spare = max(reserve / 3, need.all)
+        // In a replica, what is moved may go beyond the limit.
+        let moved = control.staying.isReplica ? 0 : min(reserve / 3, need.movable + need.contiguous)
+        if moved == 0 { return need.contiguous == 0 || row >= need.all }
+        let spare = max(moved, need.all)
         return row >= need.large && tail >= need.large + spare || row >= need.all && tail >= spare
             || row >= need.all + spare
     }
@@ -245,8 +253,12 @@ package final class DiskReserve {
     {
         let free = try access.freeListStatistics()
         var changed = touched(free, rows: 1, bytes: 0)
+        var movable = 0
         for place in trees.indices {
             let count = plan.counts[place]
+            if let tree = trees[place], tree.isTuples || tree.hasClaims {
+                movable += try access.statistics(tree.database).overflowPages
+            }
             guard let tree = trees[place], count.ensuredScattered + count.ensuredEnds + tree.atCommit > 0 else {
                 continue
             }
@@ -260,7 +272,8 @@ package final class DiskReserve {
         return Need(
             single: 2 * (changed + changed / 500 + 1) + 2 * free.pages,
             large: plan.valuePages,
-            rows: plan.values
+            rows: plan.values,
+            movable: movable
         )
     }
 
@@ -320,6 +333,26 @@ package final class DiskReserve {
                 + "\(control.header.byteLimit) bytes leaves",
             advice: "take fewer at once"
         )
+    }
+
+    /// Gives back the blocks beyond the most that is applied, which a transaction had to be sure of and has not used.
+    @inline(__always)
+    func giveBack() { if Int(clamping: control.reserved.loadRelaxed()) > mostApplied { giveBackRest() } }
+
+    @inline(never)
+    private func giveBackRest() {
+        let start = Int(clamping: control.reserved.load())
+        let used = (environment.info.lastPage + 1) * pageSize
+        let rest = max(used, mostApplied / pageSize * pageSize)
+        guard rest < start else { return }
+        // First, so that a process that is killed in between leaves no promise of blocks that are gone.
+        control.reserved.store(UInt64(rest))
+        do throws(Errno) {
+            try Blocks.free(environment.descriptor, from: rest, to: start)
+        } catch {
+            // The file system can't do that, or the file ends with them.
+            control.reserved.store(UInt64(start))
+        }
     }
 
     private func reserve(from start: Int, to end: Int) throws(Errno) {

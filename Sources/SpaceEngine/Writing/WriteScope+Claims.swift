@@ -12,6 +12,9 @@ import TupleCoding
 /// until the take is completed, and stays if it is not. A tuple that is released with a delay rests: it stays in `claims` without a holder, with the
 /// time of its return as its deadline, and returns then as an overdue claim does. The row outlives all processes.
 extension WriteScope {
+    /// The numbers of claims and holds that were given out since a number was the next one.
+    package func numbers(since first: UInt64) -> Range<UInt64> { first..<max(first, counters.nextClaim) }
+
     /// Moves a visible tuple to `claims`.
     package func claim(_ id: UInt64, _ row: TupleRow, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade {
         let number = counters.nextClaim

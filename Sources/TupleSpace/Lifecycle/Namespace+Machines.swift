@@ -200,7 +200,7 @@ extension Space {
         options: NamespaceOptions
     ) throws(SpaceError) -> Namespace? {
         guard let found = try openExisting(name, owner: owner, options: options) else {
-            guard creates else { return try open(name, owner: owner, creates: false, options: options) }
+            guard creates else { return try openAsIs(name, owner: owner, creates: false, options: options) }
             return try makeShared(name, owner: owner, options: options)
         }
         if found.core.settles() { return found }
@@ -220,7 +220,7 @@ extension Space {
         options: NamespaceOptions
     ) throws(SpaceError) -> Namespace? {
         do throws(SpaceError) {
-            return try open(name, owner: owner, creates: false, options: options)
+            return try openAsIs(name, owner: owner, creates: false, options: options)
         } catch  where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
             return nil
         } catch {
@@ -237,8 +237,7 @@ extension Space {
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
         guard let file = try openMaking() else { return try body() }
-        let byte = Int(hash64(Array(name.text.utf8)) & 0x3fff_ffff)
-        let raw = file.raw
+        let (byte, raw) = (Self.makingByte(of: name), file.raw)
         while try !system(DaemonSocket.making, { () throws(Errno) in try FileLock.tryExclusive(raw, byte: byte) }) {
             guard !deadline.hasPassed else {
                 throw SpaceError(
@@ -250,6 +249,32 @@ extension Space {
             _ = poll(nil, 0, 5)
         }
         return try body()
+    }
+
+    /// The lock of a name under which another process of this root makes a shared namespace at this moment; `nil` if none
+    /// does, as far as that can be found out.
+    func making(of name: String) -> Making? {
+        guard let file = (try? openMaking()) ?? nil, let key = try? NamespaceName(name) else { return nil }
+        let making = Making(file: file, byte: Self.makingByte(of: key))
+        let isHeld = making.isHeld
+        return isHeld ? consume making : nil
+    }
+
+    /// The lock of a name, which another process may hold.
+    struct Making: ~Copyable {
+        fileprivate let file: OwnedDescriptor
+        fileprivate let byte: Int
+
+        fileprivate var isHeld: Bool { (try? FileLock.isHeldByAnother(file.raw, byte: byte)) ?? false }
+
+        func waitForEnd(until deadline: MonotonicInstant) {
+            while isHeld, !deadline.hasPassed { _ = poll(nil, 0, 5) }
+        }
+    }
+
+    /// The byte of the file of locks that stands for a name.
+    private static func makingByte(of name: NamespaceName) -> Int {
+        Int(hash64(Array(name.text.utf8)) & 0x3fff_ffff)
     }
 
     /// Opens the file of the locks; `nil` if this process can't reach a daemon in any case, and so makes nothing.
@@ -275,7 +300,7 @@ extension Space {
         // Nothing is made if there is no daemon, or it does not reach the cluster.
         let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
         if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
-        let namespace = try open(name, owner: owner, creates: true, options: options)
+        let namespace = try openAsIs(name, owner: owner, creates: true, options: options)
         do throws(SpaceError) {
             if try namespace.core.replicate() {
                 try namespace.core.announceOwner()
@@ -334,7 +359,7 @@ extension Space {
     /// Of damaged data this machine's copy alone is deleted: the daemon gets the namespace from the other machines again.
     private func followsMachines(_ name: NamespaceName) -> Bool {
         do throws(SpaceError) {
-            let namespace = try open(name.text, owner: .nobody, creates: false, options: NamespaceOptions())
+            let namespace = try openAsIs(name.text, owner: .nobody, creates: false, options: NamespaceOptions())
             defer { try? namespace.leave() }
             return try namespace.core.read { (snapshot) throws(SpaceError) in
                 try snapshot.mainLog.get(.log)?.isOfDaemon ?? false

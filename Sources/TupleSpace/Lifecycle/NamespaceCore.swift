@@ -128,7 +128,7 @@ package final class NamespaceCore: ListeningNamespace {
                 try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
                     let first = scope.counters.nextClaim
                     result = try body(scope)
-                    numbers = first..<scope.counters.nextClaim
+                    numbers = scope.numbers(since: first)
                 }
             }
         } catch {

@@ -38,7 +38,9 @@ package struct Opening {
         let host = try HostIdentity.current()
         // Each turn is caused by another process's progress; a thousand in a row are a fault, not a race.
         for _ in 0..<1000 {
-            guard let rootFolder = try root.open(create: creates) else { throw root.missing }
+            // A daemon has its root; if that is gone, it ends.
+            let makesRoot = creates && contents?.isReplica != true
+            guard let rootFolder = try root.open(create: makesRoot) else { throw root.missing }
             let outcome: Outcome
             if let folder = try NamespaceFolder.open(name, in: rootFolder, of: root) {
                 guard contents == nil else { throw taken }

@@ -72,29 +72,47 @@ public final class Space: Sendable {
             if options.isReplicated {
                 return try openReplicated(name, owner: owner, creates: creates, options: options)
             }
-            let opening = Opening(
-                root: folder,
-                name: try NamespaceName(name),
-                options: options,
-                owner: owner,
-                creates: creates,
-                timeout: timeout,
-                parts: parts,
-                contents: contents
-            )
-            let (entry, core) = try opening.run()
-            let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
-            do throws(SpaceError) {
-                try options.checkHistory(core)
-                if core.control.staying.isReplica, owner.isOwningSession || owner.enrolled != nil {
-                    try core.announceOwner()
-                }
-            } catch {
-                try? namespace.leave()
-                throw error
+            let deadline = MonotonicInstant.now.advanced(by: timeout)
+            while true {
+                let found = try openAsIs(name, owner: owner, creates: creates, options: options, contents: contents)
+                guard !found.isReplicated, let making = making(of: name), !deadline.hasPassed else { return found }
+                // What this process had in it would keep it from becoming a shared one.
+                try? found.leave()
+                making.waitForEnd(until: deadline)
             }
-            return namespace
         }
+    }
+
+    /// Opens a namespace, also one that another process is making a shared one at this moment.
+    package func openAsIs(
+        _ name: String,
+        owner: OwnerRequest,
+        creates: Bool,
+        options: NamespaceOptions,
+        contents: InitialContents? = nil
+    ) throws(SpaceError) -> Namespace {
+        let opening = Opening(
+            root: folder,
+            name: try NamespaceName(name),
+            options: options,
+            owner: owner,
+            creates: creates,
+            timeout: timeout,
+            parts: parts,
+            contents: contents
+        )
+        let (entry, core) = try opening.run()
+        let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
+        do throws(SpaceError) {
+            try options.checkHistory(core)
+            if core.control.staying.isReplica, owner.isOwningSession || owner.enrolled != nil {
+                try core.announceOwner()
+            }
+        } catch {
+            try? namespace.leave()
+            throw error
+        }
+        return namespace
     }
 
     // MARK: All namespaces

@@ -192,7 +192,7 @@ extension NamespaceCore {
                         scope.beginNet()
                         let first = scope.counters.nextClaim
                         let ended = run(current, body)
-                        numbers = first..<scope.counters.nextClaim
+                        numbers = scope.numbers(since: first)
                         outcome = ended
                         // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
                         if case .failure = ended { throw SpaceError(.cancelled, reason: "the body threw") }
