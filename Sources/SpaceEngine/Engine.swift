@@ -49,9 +49,9 @@ package final class Engine: @unchecked Sendable {
     let combiner = WriteCombiner()
     /// The log of the commits, for the holder of the gate, once a commit has needed it.
     var opened: (path: String, log: any CommitLog)?
-    /// The first number of a claim that no transaction of this process can have used whose outcome it does not know; for the
-    /// holder of the gate.
-    var firstFreeNumber: UInt64 = 0
+    /// The first numbers of a claim and of a watcher that no transaction of this process can have used whose outcome it does
+    /// not know; for the holder of the gate.
+    var firstFreeNumbers: (claim: UInt64, watcher: UInt64) = (0, 0)
     /// The member of this process's session, one more, in a namespace of several machines; 0: the process writes for its
     /// daemon, which takes members in and out.
     private let writer = Atomic<UInt64>(1)

@@ -27,7 +27,7 @@ struct UnknownOutcomeTests {
 
     /// Each kind of thing that a process can hold.
     enum Kind: CaseIterable {
-        case lock, claim, claimInTransaction, request, responder
+        case lock, claim, claimInTransaction, request, responder, watch, subscription
     }
 
     private func make(_ kind: Kind) throws {
@@ -36,6 +36,8 @@ struct UnknownOutcomeTests {
         case .claim: _ = try n.claimIfExists(matching: ["job", 1])
         case .claimInTransaction: _ = try n.transaction { try $0.claimIfExists(matching: ["job", 1]) }
         case .request: try n.request("answered", timeout: .seconds(60))
+        case .watch: _ = try n.changes()
+        case .subscription: _ = try n.changes(from: .subscription("s"))
         case .responder: _ = try n.respond(to: "asked") { (number: Int) in number }
         }
     }
@@ -43,7 +45,7 @@ struct UnknownOutcomeTests {
     private func holdsNothing() throws -> Bool {
         let status = try n.status()
         return status.holds.isEmpty && status.claims.isEmpty && status.requests.isEmpty
-            && status.responders.allSatisfy { $0.name == "answered" }
+            && status.responders.allSatisfy { $0.name == "answered" } && status.watchers.allSatisfy { $0.pid == nil }
     }
 
     /// What has come about is let go of, also in a process that lives on.

@@ -217,7 +217,7 @@ package final class ChangeSource: Sendable {
         // Loaded before the read: no process commits once this flag is set, so a read after it sees everything.
         let isLastLook = core.control.dead.load() != 0
         do throws(SpaceError) {
-            do throws(SpaceError) { try registerAgain(core) } catch  where error.mayPass {
+            do throws(SpaceError) { try registerAgain(core) } catch  where error.mayPassIfRepeated {
                 // The next look tries again.
             } catch {
                 throw error

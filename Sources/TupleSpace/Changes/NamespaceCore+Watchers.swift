@@ -63,7 +63,8 @@ extension NamespaceCore {
             throw SpaceError(.tooLarge, reason: reason, advice: "a name is at most 400 bytes of UTF-8")
         }
         let text = filter.text
-        return try write(.adding) { (scope) throws(SpaceError) in
+        var taken: UInt64 = 0
+        func register(_ scope: WriteScope) throws(SpaceError) -> Registration {
             let (present, nextTuple) = (scope.counters.sequence, scope.counters.nextTuple)
             var isOfOtherLife = life.map { $0 != control.header.life } ?? false
             func registration(_ number: UInt64, _ position: UInt64, tells: Bool) -> Registration {
@@ -87,6 +88,7 @@ extension NamespaceCore {
                 row.session = session.number
                 row.filter = text
                 try scope.put(watcher: number, row)
+                taken = number
                 return registration(number, old.position, tells: isOfOtherLife)
             }
             var position = present
@@ -110,7 +112,14 @@ extension NamespaceCore {
                 filter: text
             )
             try scope.put(watcher: number, row)
+            taken = number
             return registration(number, position, tells: tells)
+        }
+        do throws(SpaceError) { return try write(.adding, register) } catch {
+            letGo(after: error) { [taken, session = session.number] (core, patience) throws(SpaceError) in
+                try core.endWatcher(taken, of: session, isSubscription: !subscription.isEmpty, timeout: patience)
+            }
+            throw error
         }
     }
 

@@ -105,11 +105,15 @@ extension NamespaceCore {
     ///   - numbers: The numbers of claims and holds that it has given out.
     ///   - session: The session's number.
     package func letGo(after error: SpaceError, of numbers: Range<UInt64>, session: UInt64) {
-        guard error.code == .outcomeUnknown, !numbers.isEmpty, !isLeft else { return }
-        // Not now: the other machines do not answer.
-        let release: DeferredReleases.Release = { (core, patience) throws(SpaceError) in
+        guard !numbers.isEmpty else { return }
+        letGo(after: error) { (core, patience) throws(SpaceError) in
             try core.end(numbers, of: session, timeout: patience)
         }
+    }
+
+    /// Releases something if it is not known whether it was made; later, because the other machines do not answer now.
+    func letGo(after error: SpaceError, _ release: @escaping DeferredReleases.Release) {
+        guard error.code == .outcomeUnknown, !isLeft else { return }
         remember([release], isDue: true)
     }
 
