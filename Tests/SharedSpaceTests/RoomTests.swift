@@ -50,26 +50,6 @@ struct RoomTests {
         #expect(counts.allSatisfy { $0 > counts[0] / 2 })
     }
 
-    /// While a process watches, the changes that it may still read lie between the free pages of an emptied namespace.
-    @Test func anEmptiedNamespaceThatIsWatchedHasRoom() throws {
-        let root = try TemporaryRoot()
-        let namespace = try root.namespace(.guarded, byteLimit: Limits.smallestByteLimit)
-        let changes = try namespace.changes()
-        for size in [3000, 100_000, 300, 3000, 100_000, 300, 3000] {
-            let body = [UInt8](repeating: 7, count: size)
-            let batch = (0..<max(1, 100_000 / (size + 100))).map { Tuple("page", $0, body) }
-            #expect(errorCode { while true { try namespace.write(contentsOf: batch) } } == .limitReached)
-            while try namespace.takeIfExists(matching: ["page", .any, .any]) != nil {}
-            // Small ones, and one with a page of its own.
-            for small in [10, 3000] {
-                for _ in 0..<10 { try namespace.write("small", [UInt8](repeating: 7, count: small)) }
-            }
-            #expect(try namespace.takeAll(matching: ["small", .any]).count == 20)
-        }
-        #expect(try namespace.verify() == [])
-        extendLifetime(changes)
-    }
-
     /// Freed pages can be used again, each time anew, for values that need many pages in a row.
     @Test(arguments: StorageMode.allCases, [100_000, 1_000_000])
     func anEmptiedNamespaceHasRoomForAsManyLargeValues(_ mode: StorageMode, _ size: Int) throws {

@@ -296,6 +296,21 @@ struct ClusterTests {
         try cluster.expectSame(n)
     }
 
+    /// What a killed maker has left becomes the machines' namespace, or makes room for the one that they share meanwhile.
+    @Test(arguments: [false, true])
+    func aKilledMakersNamespaceIsUsed(isMadeElsewhere: Bool) throws {
+        let maker = try Agent()
+        try maker.run("arm kill published")
+        try maker.send("open \(cluster[1].root.path) n replicated=1 persistent=1")
+        #expect(try maker.ended() == .killed(by: SIGKILL))
+        let words = ["write", "n", "--replicated", "--persistent"]
+        if isMadeElsewhere { try cluster[0].space(words + ["[\"a\"]"]) }
+        try cluster[1].space(words + ["[\"b\"]"])
+        let n = try cluster.machines.map { try TestCluster.open("n", in: $0) }
+        try cluster.expectSame(n)
+        #expect(try n[0].count() == (isMadeElsewhere ? 2 : 1))
+    }
+
     /// A daemon whose root is gone ends, and makes no root anew.
     @Test func aDaemonMakesNoRoot() throws {
         let cluster = try TestCluster(machines: 1)

@@ -25,6 +25,11 @@ final class TestCluster {
         /// Runs `space` in the root to its end, and expects status 0.
         @discardableResult
         func space(_ words: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> CommandResult {
+            try space(words, sourceLocation: sourceLocation)
+        }
+
+        @discardableResult
+        func space(_ words: [String], sourceLocation: SourceLocation = #_sourceLocation) throws -> CommandResult {
             let result = try runner.start("space", words, environment: ["SHARED_SPACE_OWNER": "\(getpid())"]).finish()
             #expect(result.ending == .exited(0), "\(words): \(result.errors)", sourceLocation: sourceLocation)
             return result

@@ -171,7 +171,7 @@ package final class DiskReserve {
             guard suffices(tail, for: need, reserve: reserve) else {
                 if !isLast { throw error }
                 if purpose == .applying, error.code == .limitReached, end * pageSize <= mostApplied {
-                    let limit = max(mostApplied, wanted * pageSize)
+                    let limit = max(mostReserved, wanted * pageSize)
                     return try grow(to: wanted, limit: min(limit, Int(clamping: control.header.mapSize)))
                 }
                 throw explain(purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error)
@@ -290,6 +290,9 @@ package final class DiskReserve {
     /// grow without end.
     private var mostApplied: Int { 2 * Int(clamping: control.header.byteLimit) }
 
+    /// How much is reserved for that: LMDB may go beyond the last page although there are free ones.
+    private var mostReserved: Int { mostApplied + mostApplied / 8 }
+
     private func grow(to pages: Int) throws(SpaceError) {
         try grow(to: pages, limit: Int(clamping: control.header.byteLimit))
     }
@@ -335,15 +338,15 @@ package final class DiskReserve {
         )
     }
 
-    /// Gives back the blocks beyond the most that is applied, which a transaction had to be sure of and has not used.
+    /// Gives back the blocks beyond that, which a transaction had to be sure of and has not used.
     @inline(__always)
-    func giveBack() { if Int(clamping: control.reserved.loadRelaxed()) > mostApplied { giveBackRest() } }
+    func giveBack() { if Int(clamping: control.reserved.loadRelaxed()) > mostReserved { giveBackRest() } }
 
     @inline(never)
     private func giveBackRest() {
         let start = Int(clamping: control.reserved.load())
-        let used = (environment.info.lastPage + 1) * pageSize
-        let rest = max(used, mostApplied / pageSize * pageSize)
+        let used = (environment.info.lastPage + 1) * pageSize + mostApplied / 8
+        let rest = max(used, mostReserved) / pageSize * pageSize
         guard rest < start else { return }
         // First, so that a process that is killed in between leaves no promise of blocks that are gone.
         control.reserved.store(UInt64(rest))

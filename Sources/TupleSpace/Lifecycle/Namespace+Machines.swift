@@ -205,6 +205,8 @@ extension Space {
         }
         if found.core.settles() { return found }
         let isAlone = !found.isReplicated
+        // A process that was killed while it made the namespace has left it so.
+        if isAlone, found.core.control.sequence.load() == 0 { return try share(found) }
         try? found.leave()
         guard isAlone else { return nil }
         throw .incompatible(
@@ -300,7 +302,13 @@ extension Space {
         // Nothing is made if there is no daemon, or it does not reach the cluster.
         let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
         if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
-        let namespace = try openAsIs(name, owner: owner, creates: true, options: options)
+        return try share(try openAsIs(name, owner: owner, creates: true, options: options))
+    }
+
+    /// Makes a namespace that has had no change one that several machines share.
+    ///
+    /// - Returns: `nil` if the machines share another one of the name, or have deleted this one already; it is removed then.
+    private func share(_ namespace: Namespace) throws(SpaceError) -> Namespace? {
         do throws(SpaceError) {
             if try namespace.core.replicate() {
                 try namespace.core.announceOwner()
