@@ -67,6 +67,23 @@ struct UnknownOutcomeTests {
         try cluster.expectSame([n])
     }
 
+    /// A command that claims for another process, and does not know whether it has, leaves no claim of that process.
+    @Test(arguments: [true, false])
+    func aClaimForAProcessDoesNotStay(isDone: Bool) throws {
+        let environment = ["SHARED_SPACE_OWNER": "\(getpid())"]
+        let words = ["claim", "n", "[\"job\", 1]", "--hold"]
+        try withoutAnswer(isDone) {
+            let end = try cluster[0].runner.start("space", words, environment: environment).finish()
+            #expect(end.ending == .exited(75), "\(end.errors)")
+        }
+        #expect(try eventually { errorCode { try n.write("late", 1) } == nil })
+        #expect(try eventually { try n.readIfExists("job", 1) != nil })
+        // With answers, the claim is that process's.
+        let claim = try cluster[0].runner.start("space", words, environment: environment).finish()
+        #expect(claim.ending == .exited(0), "\(claim.errors)")
+        #expect(try n.status().claims.map(\.pid) == [getpid()])
+    }
+
     /// A number that a change of unknown outcome may have used is given to nothing else, so nothing else is let go of with it.
     @Test func noNumberIsGivenTwice() throws {
         func fencing() throws -> UInt64 {

@@ -70,6 +70,27 @@ extension WriteScope {
         noteUpkeep()
     }
 
+    /// Hands a claim on to another holder; if that has it already, nothing changes.
+    package func handOver(
+        _ id: UInt64,
+        session: UInt64,
+        number: UInt64,
+        to holder: ClaimHolder
+    ) throws(SpaceError) {
+        let row = try claimRow(id, number: number, session: session)
+        guard row.holder != holder else { return }
+        let (deadline, isTake) = (row.deadline, row.isTake)
+        try put(
+            claim: id,
+            holder,
+            number: number,
+            deadline: deadline,
+            isTake: isTake,
+            tuple: Array(row.tupleBytes)
+        )
+        noteUpkeep()
+    }
+
     /// Returns a claimed tuple to its place if `condition` is true of the claim, or sets it aside if it has returned
     /// too often.
     ///

@@ -1,3 +1,4 @@
+import Glibc
 package import SpaceSystem
 import TupleCoding
 
@@ -68,6 +69,29 @@ extension NamespaceCore {
         return ClaimTerms(holder: renewed(terms.holder), deadline: terms.deadline, isTake: terms.isTake)
     }
 
+    /// Hands a claim of this process on to another process.
+    ///
+    /// The claim's number is known for certain, so this is repeated, or the claim released, without doing any other harm.
+    func handOver(_ claim: HeldClaim, to process: ProcessIdentity) throws(SpaceError) {
+        let deadline = MonotonicInstant.now.advanced(by: timeout)
+        while true {
+            do throws(SpaceError) {
+                try write(.removing) { (scope) throws(SpaceError) in
+                    let holder = renewed(.process(process, member: session.member))
+                    try scope.handOver(claim.id.rawValue, session: session.number, number: claim.number, to: holder)
+                }
+                // After that, so that a waiter finds the process among the holders of claims.
+                return ringForClaimants()
+            } catch {
+                guard error.mayPassIfRepeated, !deadline.hasPassed else {
+                    releaseOrRemember(claim)
+                    throw error
+                }
+                _ = poll(nil, 0, Limits.tick.pollMilliseconds)
+            }
+        }
+    }
+
     /// The terms of a claim of this process.
     func ownTerms(deadline: Duration?, isTake: Bool = false) -> ClaimTerms {
         ClaimTerms(holder: .session(session.number), deadline: deadline, isTake: isTake)
@@ -103,6 +127,13 @@ extension Namespace {
     ) throws(SpaceError) -> HeldClaim? {
         try attempt("claim") { (core) throws(SpaceError) in
             try deadline?.checkNotNegative("a deadline")
+            if core.isSending {
+                // Of a claim of its own whose outcome is unknown, this process leaves nothing.
+                let terms = try core.prepareClaim(deadline)
+                let claimed = try core.claim(template, order, terms, .waiting(timeout, interruption)) { _ in }
+                if let claim = claimed?.claim { try core.handOver(claim, to: holder) }
+                return claimed?.claim
+            }
             let terms = ClaimTerms(holder: .process(holder, member: core.session.member), deadline: deadline)
             guard let claimed = try core.claim(template, order, terms, .waiting(timeout, interruption), { _ in }) else {
                 return nil
