@@ -18,7 +18,7 @@ final class DaemonLog: CommitLog {
     private static let freshness = Duration.seconds(1)
     /// How long the daemon may need for its word under the gate.
     private static let wordPatience = Duration.milliseconds(100)
-    /// The most entries that a transaction applies before its own changes; what is more, the daemon applies.
+    /// The most entries that a writer applies before its own changes; what is more, the daemon applies.
     private static let mostEntries: UInt64 = 1000
 
     private let root: SpaceRoot

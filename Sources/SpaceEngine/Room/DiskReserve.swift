@@ -348,14 +348,10 @@ package final class DiskReserve {
         let used = (environment.info.lastPage + 1) * pageSize + mostApplied / 8
         let rest = max(used, mostReserved) / pageSize * pageSize
         guard rest < start else { return }
-        // First, so that a process that is killed in between leaves no promise of blocks that are gone.
+        // First, so that no blocks are promised that are gone, also if this process is killed in between. Blocks that can't be
+        // freed are reserved again when they are needed.
         control.reserved.store(UInt64(rest))
-        do throws(Errno) {
-            try Blocks.free(environment.descriptor, from: rest, to: start)
-        } catch {
-            // The file system can't do that, or the file ends with them.
-            control.reserved.store(UInt64(start))
-        }
+        try? Blocks.free(environment.descriptor, from: rest, to: start)
     }
 
     private func reserve(from start: Int, to end: Int) throws(Errno) {

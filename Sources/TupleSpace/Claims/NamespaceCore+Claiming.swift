@@ -85,7 +85,7 @@ extension NamespaceCore {
             } catch {
                 guard error.mayPassIfRepeated, !deadline.hasPassed else {
                     releaseOrRemember(claim)
-                    throw error
+                    throw error.code == .outcomeUnknown ? .handedOverPerhaps(claim, error) : error
                 }
                 _ = poll(nil, 0, Limits.tick.pollMilliseconds)
             }
@@ -157,5 +157,17 @@ extension Namespace {
             }
             return claim
         }
+    }
+}
+
+extension SpaceError {
+    /// The error for a claim that may be another process's now: this process may end before it can release it.
+    fileprivate static func handedOverPerhaps(_ claim: HeldClaim, _ error: SpaceError) -> SpaceError {
+        SpaceError(
+            error.code,
+            reason: error.reason,
+            advice: "look with space claims NS whether there is a claim \(claim.number), and if so: "
+                + "space release NS \(claim.number)"
+        )
     }
 }

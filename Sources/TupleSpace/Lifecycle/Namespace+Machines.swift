@@ -100,6 +100,12 @@ extension NamespaceCore {
         return isReplica && (try? askDaemon(.arrive, patience: Self.arrivalPatience)) != .gone
     }
 
+    /// Whether no process has changed anything in the namespace yet.
+    fileprivate func hasHadNoChange() throws(SpaceError) -> Bool {
+        guard control.sequence.load() == 0 else { return false }
+        return try read(showsNear: true) { (snapshot) throws(SpaceError) in try snapshot.counters().sequence == 0 }
+    }
+
     /// Asks this root's daemon something about the namespace.
     func askDaemon(_ request: DaemonRequest, patience: Duration) throws(SpaceError) -> DaemonAnswer {
         try DaemonSocket.ask(
@@ -206,7 +212,7 @@ extension Space {
         if found.core.settles() { return found }
         let isAlone = !found.isReplicated
         // A process that was killed while it made the namespace has left it so.
-        if isAlone, found.core.control.sequence.load() == 0 { return try share(found) }
+        if isAlone, try found.core.hasHadNoChange() { return try share(found, isOwn: false) }
         try? found.leave()
         guard isAlone else { return nil }
         throw .incompatible(
@@ -302,20 +308,24 @@ extension Space {
         // Nothing is made if there is no daemon, or it does not reach the cluster.
         let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
         if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
-        return try share(try openAsIs(name, owner: owner, creates: true, options: options))
+        return try share(try openAsIs(name, owner: owner, creates: true, options: options), isOwn: true)
     }
 
     /// Makes a namespace that has had no change one that several machines share.
     ///
+    /// - Parameters:
+    ///   - namespace: The namespace.
+    ///   - isOwn: Whether this process has made it, and removes it after a failure.
     /// - Returns: `nil` if the machines share another one of the name, or have deleted this one already; it is removed then.
-    private func share(_ namespace: Namespace) throws(SpaceError) -> Namespace? {
+    /// - Throws: What ``Namespace/replicate()`` throws.
+    private func share(_ namespace: Namespace, isOwn: Bool) throws(SpaceError) -> Namespace? {
         do throws(SpaceError) {
             if try namespace.core.replicate() {
                 try namespace.core.announceOwner()
                 return namespace
             }
         } catch {
-            try? removeUnshared(namespace)
+            if isOwn { try? removeUnshared(namespace) } else { try? namespace.leave() }
             guard error.code == .namespaceDeleted else { throw error }
             return nil
         }
@@ -323,16 +333,19 @@ extension Space {
         return nil
     }
 
-    /// Removes a namespace that this process has made, and that did not become a shared one.
+    /// Removes a namespace that did not become a shared one.
     ///
-    /// It stays if another process has written to it meanwhile. The replica of another machine's namespace, which may have
+    /// It stays if a process has written to it meanwhile. The replica of another machine's namespace, which may have
     /// taken its place, has another life, and stays, too.
     private func removeUnshared(_ namespace: Namespace) throws(SpaceError) {
         let (name, life) = (namespace.core.name, namespace.life)
-        let isInUse = namespace.isReplicated || namespace.core.control.sequence.load() != 0
+        let isInUse = namespace.isReplicated
+        // Under the gate, this process counts what a killed writer has left uncounted.
+        try? namespace.core.engine.underGate { () throws(SpaceError) in }
         try? namespace.leave()
         guard !isInUse else { return }
-        _ = try NamespaceRemover(root: folder, timeout: timeout).delete(name, of: life, host: try .current())
+        let remover = NamespaceRemover(root: folder, timeout: timeout)
+        _ = try remover.delete(name, of: life, onlyUnused: true, host: try .current())
     }
 
     /// Deletes a namespace on all machines.

@@ -53,22 +53,25 @@ package struct NamespaceRemover {
     /// - Parameters:
     ///   - name: The namespace.
     ///   - life: The only life of the name that is deleted; `nil`: any.
+    ///   - onlyUnused: Whether it stays if a process has changed something in it.
     ///   - host: This machine.
-    /// - Returns: `stays` if the name has another life than the one that is meant.
+    /// - Returns: `stays` if the name has another life than the one that is meant, or is in use.
     /// - Throws: `namespaceNotFound`, `incompatible`, `holderStopped`, `holderBusy`.
     package func delete(
         _ name: NamespaceName,
         of life: NamespaceLife? = nil,
+        onlyUnused: Bool = false,
         host: HostIdentity
     ) throws(SpaceError) -> Verdict {
         try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
-            try deleteEvenIfOwned(name, life, host: host)
+            try deleteEvenIfOwned(name, life, onlyUnused: onlyUnused, host: host)
         }
     }
 
     private func deleteEvenIfOwned(
         _ name: NamespaceName,
         _ life: NamespaceLife?,
+        onlyUnused: Bool,
         host: HostIdentity
     ) throws(SpaceError) -> Verdict {
         guard let rootFolder = try root.open(create: false),
@@ -90,12 +93,13 @@ package struct NamespaceRemover {
         if let life, control?.header.life != life { return .stays }
         if control == nil || !folder.isShared { try checkContents(folder, rootFolder) }
         guard let control else {
+            if onlyUnused { return .stays }
             guard folder.isInPlace(in: rootFolder) else { return .vanished }
             let removed = try Reaping.rename(folder, in: rootFolder, of: root)
             removed.delete()
             return .deleted
         }
-        return try underDoor(folder, control, rootFolder) { true }
+        return try underDoor(folder, control, rootFolder, onlyUnused: onlyUnused) { true }
     }
 
     /// Moves a namespace into another folder of the root, as it is, and ends it here.
@@ -179,6 +183,7 @@ package struct NamespaceRemover {
         _ folder: borrowing NamespaceFolder,
         _ control: ControlFile,
         _ rootFolder: borrowing OwnedDescriptor,
+        onlyUnused: Bool = false,
         if condition: () throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Verdict {
         do throws(ProcessLock.Failure) {
@@ -192,7 +197,11 @@ package struct NamespaceRemover {
         defer { if isDoorHeld { control.door.release() } }
         guard folder.isInPlace(in: rootFolder) else { return .vanished }
         guard try condition() else { return .stays }
-        let removed = try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
+        let away =
+            onlyUnused
+            ? try Reaping.moveAwayUnused(folder, control, in: rootFolder, of: root, timeout: timeout)
+            : try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
+        guard let removed = away else { return .stays }
         control.door.release()
         isDoorHeld = false
         removed.delete()

@@ -41,7 +41,26 @@ enum Reaping {
         timeout: Duration
     ) throws(SpaceError) -> RemovedFolder {
         try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
-            try moveOut(folder, control, in: rootFolder, of: root, timeout: timeout)
+            let gate = try takeGate(of: folder, control, timeout: timeout)
+            return try moveOut(folder, control, in: rootFolder, of: root, under: gate)
+        }
+    }
+
+    /// The same, unless a process has changed something in the namespace; `nil` if one has.
+    ///
+    /// No process writes between the look and the mark, because both are under the gate.
+    static func moveAwayUnused(
+        _ folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        in rootFolder: borrowing OwnedDescriptor,
+        of root: SpaceRoot,
+        timeout: Duration
+    ) throws(SpaceError) -> RemovedFolder? {
+        try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
+            let gate = try takeGate(of: folder, control, timeout: timeout)
+            // A killed holder of the gate may have committed without counting the changes.
+            guard gate.isHeld, control.gateNeedsRecovery.load() == 0, control.sequence.load() == 0 else { return nil }
+            return try moveOut(folder, control, in: rootFolder, of: root, under: gate)
         }
     }
 
@@ -58,8 +77,40 @@ enum Reaping {
         of root: SpaceRoot,
         timeout: Duration
     ) throws(SpaceError) -> String {
-        let moved = try moveOut(folder, control, in: rootFolder, of: root, place: place, timeout: timeout)
+        let gate = try takeGate(of: folder, control, timeout: timeout)
+        let moved = try moveOut(folder, control, in: rootFolder, of: root, place: place, under: gate)
         return "\(root.path)/\(place)/\(moved.name)"
+    }
+
+    /// The gate of a namespace, until it is let go of or this value's life ends.
+    private struct HeldGate: ~Copyable {
+        let gate: ProcessLock
+        private(set) var isHeld: Bool
+
+        init(_ gate: ProcessLock, isHeld: Bool) { (self.gate, self.isHeld) = (gate, isHeld) }
+
+        mutating func release() {
+            if isHeld { gate.release() }
+            isHeld = false
+        }
+
+        deinit { if isHeld { gate.release() } }
+    }
+
+    private static func takeGate(
+        of folder: borrowing NamespaceFolder,
+        _ control: ControlFile,
+        timeout: Duration
+    ) throws(SpaceError) -> HeldGate {
+        do throws(ProcessLock.Failure) {
+            if try control.gate.acquire(timeout: timeout, of: folder) { control.gateNeedsRecovery.store(1) }
+            return HeldGate(control.gate, isHeld: true)
+        } catch {
+            // If the gate's holder is a thread that no longer exists, no process is in the middle of a write, and the
+            // deletion can go on.
+            guard error.orphanedBy != 0 else { throw SpaceError(error) }
+            return HeldGate(control.gate, isHeld: false)
+        }
     }
 
     private static func moveOut(
@@ -68,21 +119,11 @@ enum Reaping {
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot,
         place: String = SpaceRoot.graveyard,
-        timeout: Duration
+        under gate: consuming HeldGate
     ) throws(SpaceError) -> RemovedFolder {
+        CrashPoint.reach(.graveGate)
         // Opened before anything is marked: if the graveyard can't be made, the namespace stays as it is.
         let graveyard = try Graveyard.open(place, in: rootFolder, of: root)
-        var isGateHeld = false
-        do throws(ProcessLock.Failure) {
-            if try control.gate.acquire(timeout: timeout, of: folder) { control.gateNeedsRecovery.store(1) }
-            isGateHeld = true
-        } catch {
-            // If the gate's holder is a thread that no longer exists, no process is in the middle of a write, and the
-            // deletion can go on.
-            guard error.orphanedBy != 0 else { throw SpaceError(error) }
-        }
-        CrashPoint.reach(.graveGate)
-        defer { if isGateHeld { control.gate.release() } }
         let wasDead = control.dead.load()
         control.dead.store(1)
         CrashPoint.reach(.markedDead)
@@ -91,10 +132,7 @@ enum Reaping {
         CrashPoint.reach(.buried)
         let wakes = WakeList()
         control.slots.wakeEverybody(into: wakes)
-        if isGateHeld {
-            control.gate.release()
-            isGateHeld = false
-        }
+        gate.release()
         wakes.takeAlong().carryOut(control.slots, root.wakeupFile)
         folder.signalChange()
         CrashPoint.reach(.beforeDeleting)

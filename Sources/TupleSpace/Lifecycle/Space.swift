@@ -75,7 +75,9 @@ public final class Space: Sendable {
             let deadline = MonotonicInstant.now.advanced(by: timeout)
             while true {
                 let found = try openAsIs(name, owner: owner, creates: creates, options: options, contents: contents)
-                guard !found.isReplicated, let making = making(of: name), !deadline.hasPassed else { return found }
+                guard contents == nil, !found.isReplicated, let making = making(of: name), !deadline.hasPassed else {
+                    return found
+                }
                 // What this process had in it would keep it from becoming a shared one.
                 try? found.leave()
                 making.waitForEnd(until: deadline)
