@@ -6,7 +6,7 @@ public import SharedSpace
 ///
 /// The gauges are `shared_space_tuples`, `_cells`, `_bytes`, `_waiters`, `_watchers`, `_owners`, `_claims` and `_buried`,
 /// each with the dimension `namespace`; and for each work queue `shared_space_queue_items` with the dimensions
-/// `namespace`, `queue` and `state` (`ready`, `delayed`, `taken`, `blocked`, `dead`). A look at the status is one snapshot,
+/// `namespace`, `queue` and `state` (`ready`, `delayed`, `taken`, `blocked`, `buried`). A look at the status is one snapshot,
 /// which holds up no other process. A namespace that is deleted ends the service.
 ///
 /// Where latencies are measured (``Namespace/setMeasuringLatency(_:)``), there are also the histograms
@@ -67,7 +67,7 @@ public struct NamespaceMetrics: Service {
             guard let items = object.items else { continue }
             let counts = [
                 ("ready", items.ready), ("delayed", items.delayed), ("taken", items.taken), ("blocked", items.blocked),
-                ("dead", items.dead),
+                ("buried", items.buried),
             ]
             for (state, count) in counts { record(count, "queue_items", ("queue", object.name), ("state", state)) }
         }

@@ -137,8 +137,8 @@ struct PollingTests {
         )
     }
 
-    /// A worker that dies at the last delivery leaves a dead letter, which the next look finds.
-    @Test func aDeadWorkersLastDeliveryIsADeadLetter() throws {
+    /// A worker that dies at the last delivery leaves a buried item, which the next look finds.
+    @Test func aDeadWorkersLastDeliveryIsBuried() throws {
         let queue = jobs.queue("q", deliveries: 1)
         try queue.put("a")
         let worker = try Agent(root, "jobs")
@@ -146,6 +146,6 @@ struct PollingTests {
         #expect(try worker.line() == "waiting")
         #expect(try worker.line() == #"ok "a""#)
         try worker.kill()
-        #expect(try eventually { try queue.deadLetters().map(\.value) == ["a"] })
+        #expect(try eventually { try queue.items(in: .buried).map(\.value) == ["a"] })
     }
 }

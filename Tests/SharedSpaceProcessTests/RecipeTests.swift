@@ -126,7 +126,7 @@ struct RecipeTests {
             if worker !== workers[2] { continue }
             #expect(try eventually { try work.takeIfReady()?.value == "y" })
         }
-        #expect(try work.deadLetters().map(\.value) == ["x"])
+        #expect(try work.items(in: .buried).map(\.value) == ["x"])
     }
 
     // MARK: One death, one delivery
@@ -155,7 +155,7 @@ struct RecipeTests {
         #expect(try worker.line() == #"has "x""#)
         if end == "kill" { try worker.kill() } else { try worker.run("leave") }
         #expect(try deliveries(of: work) == 1)
-        #expect(try work.deadLetters() == [])
+        #expect(try work.items(in: .buried) == [])
     }
 
     /// The same, with several processes that end at once.
@@ -169,7 +169,7 @@ struct RecipeTests {
         for worker in workers { try worker.stop() }
         for worker in workers { try worker.kill() }
         #expect(try deliveries(of: work) == 1)
-        #expect(try work.deadLetters() == [])
+        #expect(try work.items(in: .buried) == [])
     }
 
     /// An item that was served to a dead taker, and returns, counts no delivery.
@@ -183,7 +183,7 @@ struct RecipeTests {
         // The item is served to the dead taker, and is back once the counts were asked for.
         #expect(try eventually { try work.counts().ready == 1 })
         #expect(try deliveries(of: work) == 0)
-        #expect(try work.deadLetters() == [])
+        #expect(try work.items(in: .buried) == [])
     }
 
     /// Another process serves the taker, which is killed as it is about to record that it knows: the delivery counts

@@ -82,13 +82,13 @@ struct ServiceTests {
         #expect(try queue.items().map(\.deliveries) == [0])
     }
 
-    @Test func aFailedItemIsSetAsideAndTheWorkGoesOn() async throws {
+    @Test func aFailedItemIsBuriedAndTheWorkGoesOn() async throws {
         let queue = namespace.queue("mail")
         for number in 0..<3 { try queue.put(number) }
         let worker = queue.worker { item in
             if item.value == 1 { throw TestFailure("poison") }
         } onFailure: { error, item in
-            .setAside(reason: "\(item.value)")
+            .bury(reason: "\(item.value)")
         }
         try await run([worker]) { () async throws in
             #expect(try await eventually { try queue.items(in: .ready).isEmpty && queue.counts().taken == 0 })

@@ -219,9 +219,9 @@ struct ClaimFormTests {
         #expect(try jobs.status().claims.map(\.deadline) == [nil])
     }
 
-    // MARK: Setting aside
+    // MARK: Burying
 
-    @Test func afterSoManyDeliveriesItIsSetAside() throws {
+    @Test func afterSoManyDeliveriesItIsBuried() throws {
         #expect(try jobs.deliveryLimit() == nil)
         try jobs.setDeliveryLimit(2)
         #expect(try jobs.deliveryLimit() == 2)
@@ -279,7 +279,7 @@ struct ClaimFormTests {
     }
 
     /// A buried tuple stays buried: the end of a session returns only the tuples that it has claimed.
-    @Test func whatIsSetAsideOutlivesTheSession() throws {
+    @Test func aBuriedTupleOutlivesTheSession() throws {
         let keeper = try root.space.namespace("kept", options: NamespaceOptions(isPersistent: true))
         try keeper.write("job", 1)
         guard let claim = try keeper.claimIfExists("job", 1) else { throw Broken() }

@@ -105,7 +105,7 @@ import Testing
             readyTime: nil,
             group: nil,
             deliveries: 0,
-            isDead: false
+            isBuried: false
         )
         var recipes = RecipesDump()
         recipes.queues = [QueueDump(name: "q", deliveries: 0, items: [item])]

@@ -153,7 +153,7 @@ import Testing
 
     // MARK: Queues
 
-    /// An item whose value is damaged is found once and set aside: takers get the items behind it, and kicking skips
+    /// An item whose value is damaged is found once and buried: takers get the items behind it, and kicking skips
     /// it.
     @Test func anItemThatDoesNotDecodeHoldsNobodyUp() throws {
         let queue = namespace.queue("x")
@@ -170,8 +170,8 @@ import Testing
         guard let item = try queue.takeIfReady() else { throw TestFailure("there is none") }
         #expect(item.value == 2)
         try item.bury()
-        #expect(try queue.deadLetters().map(\.value) == [2])
-        #expect(try queue.counts().dead == 2)
+        #expect(try queue.items(in: .buried).map(\.value) == [2])
+        #expect(try queue.counts().buried == 2)
         #expect(try queue.kick(max: 1) == 1)
         #expect(try queue.takeIfReady()?.value == 2)
         #expect(try namespace.verify().contains("item \(first) of the queue \"x\" does not decode"))

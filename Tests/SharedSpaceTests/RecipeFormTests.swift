@@ -123,7 +123,7 @@ struct RecipeFormTests {
         #expect(try queue.counts() == QueueCounts())
     }
 
-    @Test func whatComesBackTooOftenIsSetAside() throws {
+    @Test func whatComesBackTooOftenIsBuried() throws {
         let queue = namespace.queue("work", deliveries: 2)
         try queue.put("a")
         for delivery in 0..<2 {
@@ -133,12 +133,12 @@ struct RecipeFormTests {
             if delivery == 0 { try item.release() }
         }
         #expect(try queue.takeIfReady() == nil)
-        #expect(try queue.deadLetters().map(\.value) == ["a"])
+        #expect(try queue.items(in: .buried).map(\.value) == ["a"])
         #expect(try queue.kick() == 1)
         guard let item = try queue.takeIfReady() else { throw TestFailure("there is none") }
         #expect(item.deliveries == 0)
         try item.bury()
-        #expect(try queue.counts().dead == 1)
+        #expect(try queue.counts().buried == 1)
         let error = #expect(throws: SpaceError.self) { try namespace.queue("work", deliveries: 0).put(1) }
         #expect(error?.code == .typeMismatch)
     }

@@ -29,7 +29,7 @@ struct WorkQueueTests {
         let queue = namespace.queue("q")
         try queue.put(2)
         try taken(queue).release()
-        #expect(try queue.deadLetters().map(\.value) == [1])
+        #expect(try queue.items(in: .buried).map(\.value) == [1])
         for other in [namespace.queue("q", deliveries: 2), namespace.queue("q", bound: 3)] {
             let error = #expect(throws: SpaceError.self) { try other.put(3) }
             #expect(error?.code == .typeMismatch)
@@ -56,7 +56,7 @@ struct WorkQueueTests {
         #expect(try queue.put(3, unique: "k") == first)
         #expect(try namespace.verify() == [])
         try item.release()
-        // A dead letter has no key any more, and can't get it back while another item has it.
+        // A buried item has no key any more, and can't get it back while another item has it.
         let second = try queue.put(4, unique: "k")
         #expect(second != first)
         #expect(try queue.kick(first) == nil)
@@ -98,10 +98,10 @@ struct WorkQueueTests {
         #expect(try values(.delayed) == ["late"])
         #expect(try values(.taken) == ["high"])
         #expect(try values(.blocked) == ["behind"])
-        #expect(try values(.setAside) == ["bad"])
+        #expect(try values(.buried) == ["bad"])
         #expect(try values(nil) == ["low", "high", "late", "behind", "bad"])
         #expect(try queue.items(in: nil, max: 2).count == 2)
-        #expect(try queue.deadLetters().map(\.reason) == ["broken"])
+        #expect(try queue.items(in: .buried).map(\.reason) == ["broken"])
         #expect(try queue.item(item.id)?.due ?? .zero > .seconds(1))
         #expect(try queue.item(late)?.state == .delayed)
         #expect(try queue.item(0) == nil)
@@ -267,14 +267,14 @@ struct WorkQueueTests {
             if item.value != "good" { throw Broken() }
             done += 1
         } onFailure: { _, item in
-            item.value == "bad" ? .setAside(reason: "bad") : .retry(after: .seconds(3600))
+            item.value == "bad" ? .bury(reason: "bad") : .retry(after: .seconds(3600))
         }
         #expect(done == 2)
-        let (later, dead) = (try queue.items(in: .delayed), try queue.deadLetters())
+        let (later, buried) = (try queue.items(in: .delayed), try queue.items(in: .buried))
         #expect(later.map(\.value) == ["poison"])
         #expect(later.map(\.deliveries) == [1])
         #expect(later.first?.reason?.contains("Broken") == true)
-        #expect(dead.map(\.value) == ["bad"] && dead.map(\.reason) == ["bad"])
+        #expect(buried.map(\.value) == ["bad"] && buried.map(\.reason) == ["bad"])
     }
 
     @Test func aRetryWithoutADelayKeepsTheItem() async throws {

@@ -183,7 +183,7 @@ struct AttackedTests {
         }
     }
 
-    @Test("A claim that isn't there is not set aside, and sets no limit")
+    @Test("A claim that isn't there is not buried, and sets no limit")
     func unknownClaim() throws {
         try withRoot { (runner) throws in
             _ = ok(try runner.space("write", "n", "--persistent", "[1]"))

@@ -178,12 +178,12 @@ struct CommandSignalTests {
                 #expect(missing.status == 127)
             }
             #expect(try space("queue", "jobs", "q", "count").output.contains(#""ready":1,"#))
-            #expect(try space("queue", "jobs", "q", "dead").output == "")
+            #expect(try space("queue", "jobs", "q", "buried").output == "")
             #expect(try space("claims", "jobs", "--buried").output == "")
             #expect(try runner.tuples("jobs") == ["[1]"])
             // A command that ran counts as a delivery.
             #expect(try space("queue", "jobs", "q", "take", "--deliveries", "1", "--", "false").status == 1)
-            #expect(try space("queue", "jobs", "q", "dead").output != "")
+            #expect(try space("queue", "jobs", "q", "buried").output != "")
             #expect(try space("claim", "jobs", "[1]", "--", "false").status == 1)
             #expect(try space("claims", "jobs", "--buried").output != "")
         }

@@ -78,7 +78,7 @@ struct OriginTests {
         }
     }
 
-    @Test("What is loaded keeps its origin: tuples, claimed ones, those set aside, and items")
+    @Test("What is loaded keeps its origin: tuples, claimed ones, buried ones, and items")
     func loaded() throws {
         try withRoot { (runner) throws in
             for tuple in ["[1]", "[2]", "[3]"] { _ = try write(runner, ["--persistent", tuple]) }

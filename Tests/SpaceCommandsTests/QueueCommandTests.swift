@@ -43,7 +43,7 @@ struct QueueCommandTests {
         }
     }
 
-    @Test("A command knows its item, and sets it aside with status 65")
+    @Test("A command knows its item, and buries it with status 65")
     func facts() throws {
         try withRoot { (runner) throws in
             func queue(_ words: String...) throws -> CommandResult {
@@ -54,7 +54,7 @@ struct QueueCommandTests {
             let taken = try queue("take", id, "--", "/bin/sh", "-c", script)
             #expect(taken.ending == .exited(65))
             #expect(taken.output == "jobs \(id) 0\n")
-            let dead = try queue("dead").output
+            let dead = try queue("buried").output
             #expect(dead.contains(#""reason":"the command ended with status 65""#), "\(dead)")
             #expect(try queue("kick", id).ending == .exited(0))
             #expect(try queue("kick", id).ending == .exited(1))

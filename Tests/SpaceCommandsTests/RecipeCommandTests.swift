@@ -110,7 +110,7 @@ struct RecipeCommandTests {
             #expect(try runner.space("queue", "jobs", "q", "count").output.contains(#""ready":1"#))
             try runner.space("queue", "jobs", "q", "take", "--", "false")
             #expect(try runner.space("queue", "jobs", "q", "take", "--", "true").ending == .exited(1))
-            #expect(try runner.space("queue", "jobs", "q", "dead").output.contains(#""value":{"to":"ada"}"#))
+            #expect(try runner.space("queue", "jobs", "q", "buried").output.contains(#""value":{"to":"ada"}"#))
             #expect(try runner.space("queue", "jobs", "q", "kick", "--deliveries", "2").output == "1\n")
             #expect(try runner.space("queue", "jobs", "q", "take", "--", "true").ending == .exited(0))
             #expect(try runner.space("queue", "jobs", "q", "take").ending == .exited(64))

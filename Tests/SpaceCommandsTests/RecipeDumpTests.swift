@@ -48,10 +48,10 @@ struct RecipeDumpTests {
             let copy = try Space(root: runner.root).namespace("copy")
             let loaded = copy.queue("ma\til", deliveries: 2)
             let counts = try loaded.counts()
-            #expect(counts.ready == 3 && counts.delayed == 1 && counts.blocked == 1 && counts.dead == 1)
+            #expect(counts.ready == 3 && counts.delayed == 1 && counts.blocked == 1 && counts.buried == 1)
             #expect(counts.taken == 0)
-            #expect(try loaded.deadLetters().map(\.value) == ["dead"])
-            #expect(try loaded.deadLetters().map(\.deliveries) == [2])
+            #expect(try loaded.items(in: .buried).map(\.value) == ["dead"])
+            #expect(try loaded.items(in: .buried).map(\.deliveries) == [2])
             var values: [Value] = []
             while let item = try loaded.takeIfReady() {
                 values.append(item.value)
@@ -65,15 +65,15 @@ struct RecipeDumpTests {
             #expect(try rate.tryAcquire())
             #expect(try !rate.tryAcquire())
             let shown = try runner.space("show", "jobs", "--json").output
-            let items = #""items":{"ready":2,"delayed":1,"taken":1,"blocked":1,"dead":1}"#
+            let items = #""items":{"ready":2,"delayed":1,"taken":1,"blocked":1,"buried":1}"#
             #expect(shown.contains(#"{"name":"ma\til","type":"queue","count":6,\#(items)}"#), "\(shown)")
             let text = try runner.space("show", "jobs").output
-            #expect(text.contains("6: 2 ready, 1 delayed, 1 taken, 1 blocked, 1 dead"), "\(text)")
+            #expect(text.contains("6: 2 ready, 1 delayed, 1 taken, 1 blocked, 1 buried"), "\(text)")
             try first.complete()
 
             // Loaded a second time: items go behind those that exist; the others become as the dump has them.
             #expect(try runner.space("load", "copy", input: dump).ending == .exited(0))
-            #expect(try loaded.counts().dead == 2)
+            #expect(try loaded.counts().buried == 2)
             #expect(try copy.latch("l", count: 3).countDown() == 1)
             let dumped = try runner.dump("copy").output
             #expect(

@@ -5,11 +5,11 @@ import SharedSpace
 struct BuryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bury",
-        abstract: "Set tuples aside, out of every taker's way.",
+        abstract: "Bury tuples, out of every taker's way.",
         discussion: """
             A number is the id of a claim that 'claim --hold' made; anything else is a template, and all visible tuples that \
-            match are set aside. --after N says that a tuple which has come back from claims N times is set aside from then on; \
-            'none': never, as in a new namespace. What is set aside is listed by 'space claims --buried', and put back by \
+            match are buried. --after N says that a tuple which has come back from claims N times is buried from then on; \
+            'none': never, as in a new namespace. What is buried is listed by 'space claims --buried', and put back by \
             'space kick'. The status is 1 when nothing matches, and 75 when the claim's tuple has returned.
 
             EXAMPLES:
@@ -23,13 +23,13 @@ struct BuryCommand: ParsableCommand {
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
 
-    @Option(help: ArgumentHelp("Set tuples aside after so many deliveries.", valueName: "number|none"))
+    @Option(help: ArgumentHelp("Bury tuples after so many deliveries.", valueName: "number|none"))
     var after: String?
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: ArgumentHelp("A claim's id, or what to set aside, in JSON form.", valueName: "id|template"))
+    @Argument(help: ArgumentHelp("A claim's id, or what to bury, in JSON form.", valueName: "id|template"))
     var subject: String?
 
     func validate() throws {
@@ -44,7 +44,7 @@ struct BuryCommand: ParsableCommand {
         let hasFound = try NamespaceAccess(common, namespace).use { namespace in
             var hasFound = true
             switch subject {
-            case .id(let id)?: try namespace.bury(try namespace.claim(numbered: id, to: "set a tuple aside"))
+            case .id(let id)?: try namespace.bury(try namespace.claim(numbered: id, to: "bury a tuple"))
             case .template(let template)?: hasFound = try namespace.bury(matching: template) > 0
             case nil: break
             }

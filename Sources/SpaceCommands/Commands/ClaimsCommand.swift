@@ -5,12 +5,12 @@ import SharedSpace
 struct ClaimsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "claims",
-        abstract: "Print what is claimed, or set aside.",
+        abstract: "Print what is claimed, or buried.",
         discussion: """
             A line for each claim, the oldest tuple first:
               {"id":3,"pid":…,"deadline":…,"tuple_id":7,"deliveries":0,"tuple":[…]}
             'id' is the claim's, 'pid' its owner's, 'deadline' milliseconds since 1970 or null, 'deliveries' how often a claim \
-            on the tuple came back. With --buried a line for each tuple that was set aside; its 'id' is the tuple's. With ID \
+            on the tuple came back. With --buried a line for each tuple that was buried; its 'id' is the tuple's. With ID \
             only that claim; the status is 1 when there is none.
 
             EXAMPLES:
@@ -24,7 +24,7 @@ struct ClaimsCommand: ParsableCommand {
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var printing: PrintOptions
 
-    @Flag(help: "What is set aside, instead.")
+    @Flag(help: "What is buried, instead.")
     var buried = false
 
     @Flag(help: "Print only the tuples.")

@@ -5,7 +5,7 @@ import SharedSpace
 struct KickCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kick",
-        abstract: "Put tuples that were set aside back in their places.",
+        abstract: "Put tuples that were buried back in their places.",
         discussion: """
             All of them, or those that a template matches, or the one of an id, which 'space claims --buried' shows. Their \
             deliveries are counted anew. The status is 1 when there was none.

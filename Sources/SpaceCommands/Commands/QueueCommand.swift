@@ -14,32 +14,32 @@ struct QueueCommand: ParsableCommand {
 
             take [ID] runs CMD with the item on its standard input, and with SHARED_SPACE_NAMESPACE, _ID, _DELIVERIES and \
             _FENCING. It completes the item when CMD's status is 0; otherwise, and when this process dies, the item returns, \
-            after --delay. Status 65 sets it aside. With --ttr the item returns after that time, and CMD gets SIGTERM, and \
+            after --delay. Status 65 buries it. With --ttr the item returns after that time, and CMD gets SIGTERM, and \
             SIGKILL 5 s later. The status is CMD's; 1 when there was nothing in time, and 75 when the item returned first; without --wait it tries once. \
             With --forever it goes on with one item after the other until a signal, or with --wait D until nothing came for D; \
             an item that failed returns after 1 s at first, twice as long each time, and 1 min at most.
 
             Workers are served in the order in which they asked, with the item of the highest priority. Of a group one item at \
-            a time is worked on, in the order of putting. Items that have come back as often as --deliveries says are set \
-            aside: dead prints them, kick [ID…] puts them back, as new items. peek prints items without taking them, of one \
+            a time is worked on, in the order of putting. Items that have come back as often as --deliveries says are \
+            buried: "buried" prints them, kick [ID…] puts them back, as new items. peek prints items without taking them, of one \
             --state; remove ID… removes those that no worker has; drain removes all that are ready or delayed, and prints how \
             many. pause [D] gives workers nothing more, until D has passed or resume. count prints how many are in which state.
 
             EXAMPLES:
               space queue jobs mail put --delay 5m --group ada '{"to": "ada"}'
               space queue jobs mail take --forever --ttr 1m -- ./send
-              space queue jobs mail peek --state aside --max 5
+              space queue jobs mail peek --state buried --max 5
             """
     )
 
     /// What the command does with the queue.
     enum Action: String, ExpressibleByArgument, CaseIterable {
-        case put, take, peek, count, dead, kick, remove, drain, pause, resume
+        case put, take, peek, count, buried, kick, remove, drain, pause, resume
     }
 
     /// A state of items, as a word.
     enum StateWord: String, ExpressibleByArgument, CaseIterable {
-        case ready, delayed, taken, blocked, aside
+        case ready, delayed, taken, blocked, buried
 
         var state: QueuedItem.State {
             switch self {
@@ -47,7 +47,7 @@ struct QueueCommand: ParsableCommand {
             case .delayed: .delayed
             case .taken: .taken
             case .blocked: .blocked
-            case .aside: .setAside
+            case .buried: .buried
             }
         }
     }
@@ -72,10 +72,10 @@ struct QueueCommand: ParsableCommand {
     @Option(help: ArgumentHelp("For put: do nothing while an item with this key is there.", valueName: "key"))
     var unique: String?
 
-    @Option(help: "After how many deliveries an item is set aside; 0: never (default: as the queue is).")
+    @Option(help: "After how many deliveries an item is buried; 0: never (default: as the queue is).")
     var deliveries: Int?
 
-    @Option(help: "The most items that are not set aside; 0: no bound (default: as the queue is).")
+    @Option(help: "The most items that are not buried; 0: no bound (default: as the queue is).")
     var bound: Int?
 
     @Option(help: ArgumentHelp("For take: how long CMD may have the item.", valueName: "duration"))
@@ -84,10 +84,10 @@ struct QueueCommand: ParsableCommand {
     @Flag(help: "For take: go on with the next item, waiting for it.")
     var forever = false
 
-    @Option(help: ArgumentHelp("For peek: ready, delayed, taken, blocked or aside.", valueName: "state"))
+    @Option(help: ArgumentHelp("For peek: ready, delayed, taken, blocked or buried.", valueName: "state"))
     var state: StateWord?
 
-    @Option(help: "For peek, dead and kick: the most items.")
+    @Option(help: "For peek, buried and kick: the most items.")
     var max = Int.max
 
     /// How many words after `--` are the command's, which `Words` adds.
@@ -102,7 +102,7 @@ struct QueueCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "put, take, peek, count, dead, kick, remove, drain, pause or resume.",
+            "put, take, peek, count, buried, kick, remove, drain, pause or resume.",
             valueName: "action"
         )
     )
@@ -124,7 +124,7 @@ struct QueueCommand: ParsableCommand {
         case .take where count > 1: throw ValidationError("take has one number, or none")
         case .take where count == 1 && forever: throw ValidationError("--forever takes what comes, and has no number")
         case .pause where count > 1: throw ValidationError("pause has one duration, or none")
-        case .peek, .count, .dead, .drain, .resume:
+        case .peek, .count, .buried, .drain, .resume:
             if count > 0 { throw ValidationError("\(action.rawValue) has no further words") }
         default: break
         }
@@ -144,7 +144,7 @@ struct QueueCommand: ParsableCommand {
             for id in try put() { output.append(line: "\(id)") }
         case .take: return try take()
         case .peek: try list(state?.state, output)
-        case .dead: try list(.setAside, output)
+        case .buried: try list(.buried, output)
         case .count:
             let counts = try use { try $0.counts() }
             output.append(line: StatusReport.object(counts).line)
@@ -183,7 +183,7 @@ struct QueueCommand: ParsableCommand {
         try only(ttr != nil, "--ttr", for: .take)
         try only(forever, "--forever", for: .take)
         try only(state != nil, "--state", for: .peek)
-        try only(max != .max, "--max", for: .peek, .dead, .kick)
+        try only(max != .max, "--max", for: .peek, .buried, .kick)
         try only(unique != nil, "--unique", for: .put)
         try only(group != nil, "--group", for: .put)
         try only(priority != 0, "--priority", for: .put)
@@ -227,7 +227,7 @@ struct QueueCommand: ParsableCommand {
         for item in try use({ try $0.items(in: state, max: max) }) {
             var object = JSONObject()
             object.add("id", item.id)
-            object.add("state", item.state == .setAside ? "aside" : item.state.rawValue)
+            object.add("state", item.state.rawValue)
             object.add("priority", item.priority)
             object.add("group", item.group)
             object.add("deliveries", item.deliveries)
@@ -259,7 +259,7 @@ extension QueueCommand {
     }
 
     /// The status with which CMD says that no worker can do anything with the item.
-    private static let asideStatus = ExitStatus.badData.rawValue
+    private static let buryStatus = ExitStatus.badData.rawValue
 
     private func take() throws {
         let command = ChildCommand(wordCount: commandWords ?? 0)
@@ -279,7 +279,7 @@ extension QueueCommand {
             switch outcome {
             case .ended(let ending):
                 guard !ending.isSuccess else { continue }
-                let fate = ending.status == Self.asideStatus ? "is set aside" : "returns"
+                let fate = ending.status == Self.buryStatus ? "is buried" : "returns"
                 Messages.print("space: the command ended with status \(ending.status), and the item \(fate)")
             case .late(let reason): Messages.print("space: \(reason)")
             }
@@ -335,7 +335,7 @@ extension QueueCommand {
         do throws(SpaceError) {
             switch ending.status {
             case 0: try item.complete()
-            case Self.asideStatus: try item.bury(reason: "the command ended with status \(ending.status)")
+            case Self.buryStatus: try item.bury(reason: "the command ended with status \(ending.status)")
             case let status:
                 let growing = forever ? FailureDecision.delay(afterDeliveries: deliveries) : .zero
                 try item.giveBack(

@@ -1,6 +1,10 @@
 import SharedSpace
 
 extension DumpReader {
+    /// The word for `buried` in dumps of versions up to 0.9.
+    private static let formerlyBuried = "dead"
+    private static let states: Set = ["ready", "delayed", "taken", "blocked", "buried", formerlyBuried]
+
     mutating func takeQueue(_ line: DumpLine) throws {
         let name = try line.name()
         // A dump of an older version has no bound.
@@ -15,8 +19,8 @@ extension DumpReader {
         }
         guard let id = UInt64(exactly: try line.integer("id")) else { throw line.bad("\"id\" is below 0") }
         guard let value = try line.value("value") else { throw line.bad("the item has no value") }
-        guard let state = line.string("state"), ["ready", "delayed", "taken", "blocked", "dead"].contains(state) else {
-            throw line.bad("the item's state is none of ready, delayed, taken, blocked and dead")
+        guard let state = line.string("state"), Self.states.contains(state) else {
+            throw line.bad("the item's state is none of ready, delayed, taken, blocked and buried")
         }
         func text(_ key: String) throws -> String? {
             switch line[key] {
@@ -35,7 +39,7 @@ extension DumpReader {
                 key: try text("unique"),
                 reason: try text("reason"),
                 deliveries: try line.integer("deliveries"),
-                isDead: state == "dead",
+                isBuried: ["buried", Self.formerlyBuried].contains(state),
                 origin: try line.origin()
             )
         )

@@ -59,7 +59,7 @@ extension DumpReport {
 
     func recipeText(now: Int64, _ print: (String) throws -> Void) throws {
         for queue in inspection.recipes.queues {
-            let limit = queue.deliveries == 0 ? "" : ", set aside after \(queue.deliveries) deliveries"
+            let limit = queue.deliveries == 0 ? "" : ", buried after \(queue.deliveries) deliveries"
             let title =
                 "queue \(PeopleText.escaped(queue.name)): \(PeopleText.count(queue.items.count, "item"))\(limit)"
             let titles = ["ID", "PUT", "BY", "STATE", "PRIORITY", "READY", "GROUP", "DELIVERIES", "REASON", "VALUE"]

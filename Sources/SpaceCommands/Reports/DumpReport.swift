@@ -90,7 +90,7 @@ struct DumpReport {
         return object.line
     }
 
-    /// The line of a tuple that is claimed or set aside, with its origin.
+    /// The line of a tuple that is claimed or buried, with its origin.
     private static func claimed(_ line: JSONObject, _ claim: NamespaceStatus.Claim) -> String {
         var object = line
         object.add(claim.origin)

@@ -35,7 +35,7 @@ struct MetricsReport {
         Family(name: "watchers", kind: .gauge, help: "Registrations to be told of changes."),
         Family(name: "watcher_lag", kind: .gauge, help: "Changes that the slowest watcher has not acknowledged."),
         Family(name: "claims", kind: .gauge, help: "Tuples that are claimed."),
-        Family(name: "set_aside", kind: .gauge, help: "Tuples that were set aside."),
+        Family(name: "buried", kind: .gauge, help: "Tuples that were buried."),
         Family(name: "held", kind: .gauge, help: "Places that are held, by kind of object."),
         Family(name: "queued", kind: .gauge, help: "Places in queues for what is held, by kind of object."),
         Family(name: "responders", kind: .gauge, help: "Responders that answer requests."),
@@ -75,7 +75,7 @@ struct MetricsReport {
         let lag = status.watchers.map { StatusReport.lag(of: $0, in: status) }.max()
         sample("watcher_lag", [label], Int(clamping: lag ?? 0))
         sample("claims", [label], status.claims.count)
-        sample("set_aside", [label], status.buried.count)
+        sample("buried", [label], status.buried.count)
         for (name, isHeld) in [("held", true), ("queued", false)] {
             let kinds = status.holds.filter { $0.isHeld == isHeld }.map(\.kind)
             for (kind, count) in Self.counts(kinds) { sample(name, [label, ("kind", kind)], count) }

@@ -18,7 +18,7 @@ extension StatusReport {
     static func numbers(of counts: QueueCounts) -> [(state: String, number: Int)] {
         [
             ("ready", counts.ready), ("delayed", counts.delayed), ("taken", counts.taken), ("blocked", counts.blocked),
-            ("dead", counts.dead),
+            ("buried", counts.buried),
         ]
     }
 }

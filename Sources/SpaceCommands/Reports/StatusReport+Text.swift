@@ -119,7 +119,7 @@ extension StatusReport {
             }
         )
         section(
-            "\(PeopleText.count(status.buried.count, "tuple")) set aside",
+            "\(PeopleText.count(status.buried.count, "tuple")) buried",
             ["ID", "DELIVERIES", "TUPLE"],
             status.buried.map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
         )

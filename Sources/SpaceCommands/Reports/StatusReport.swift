@@ -165,7 +165,7 @@ struct StatusReport {
         return object
     }
 
-    /// A tuple that is set aside: without a claim, the id is the tuple's.
+    /// A tuple that is buried: without a claim, the id is the tuple's.
     static func object(buried: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("id", buried.id.rawValue)

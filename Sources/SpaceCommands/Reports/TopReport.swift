@@ -29,7 +29,7 @@ struct TopReport {
     var isColoured = false
 
     private static let titles = [
-        "NAMESPACE", "TUPLES", "CELLS", "SIZE", "ON DISK", "CHANGES/S", "WAIT", "HELD", "CLAIMS", "RETURNS", "ASIDE",
+        "NAMESPACE", "TUPLES", "CELLS", "SIZE", "ON DISK", "CHANGES/S", "WAIT", "HELD", "CLAIMS", "RETURNS", "BURIED",
         "OLDEST TUPLE", "LONGEST WAIT",
     ]
 
@@ -127,7 +127,7 @@ struct TopReport {
         object.add("held", status.holds.count(where: \.isHeld))
         object.add("claims", status.claims.count)
         object.add("deliveries", (status.claims + status.buried).reduce(0) { $0 + $1.deliveries })
-        object.add("aside", aside(status))
+        object.add("buried", buried(status))
         object.add("oldest", status.oldest)
         object.add("longest_wait", status.waiters.map(\.since).min())
         object.add("waits", circles.waits(in: status.name))
@@ -151,9 +151,9 @@ struct TopReport {
 
     // MARK: Text
 
-    /// The tuples and items that are set aside.
-    private static func aside(_ status: NamespaceStatus) -> Int {
-        status.objects.reduce(status.buried.count) { $0 + ($1.items?.dead ?? 0) }
+    /// The tuples and items that are buried.
+    private static func buried(_ status: NamespaceStatus) -> Int {
+        status.objects.reduce(status.buried.count) { $0 + ($1.items?.buried ?? 0) }
     }
 
     private func sorted(_ order: Order) -> [Sight] {
@@ -181,7 +181,7 @@ struct TopReport {
             Self.short(status.name), "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
             PeopleText.bytes(status.diskBytes), PeopleText.cell(sight.rate), "\(status.waiters.count)",
             "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)",
-            "\((status.claims + status.buried).reduce(0) { $0 + $1.deliveries })", "\(Self.aside(status))",
+            "\((status.claims + status.buried).reduce(0) { $0 + $1.deliveries })", "\(Self.buried(status))",
             status.oldest.map { PeopleText.relative($0, to: now) } ?? "-",
             status.waiters.map(\.since).min().map { PeopleText.relative($0, to: now) } ?? "-",
         ]

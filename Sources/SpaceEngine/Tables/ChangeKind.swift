@@ -12,7 +12,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case complete
     /// A claimed tuple returned to its place.
     case `return`
-    /// A tuple was set aside after too many deliveries.
+    /// A tuple was buried after too many deliveries.
     case bury
     /// A cell was set.
     case set

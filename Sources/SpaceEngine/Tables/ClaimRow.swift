@@ -46,8 +46,8 @@ package struct ClaimRow: TableRow {
         tupleBytes = UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])
     }
 
-    /// Whether the tuple is set aside, until it is kicked back.
-    package var isSetAside: Bool { holder == .nobody && deadline == 0 }
+    /// Whether the tuple is buried, until it is kicked back.
+    package var isBuried: Bool { holder == .nobody && deadline == 0 }
 
     /// Whether the tuple was released with a delay, and returns by itself.
     package var isResting: Bool { holder == .nobody && deadline != 0 }

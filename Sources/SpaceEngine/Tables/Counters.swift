@@ -28,9 +28,9 @@ package struct Counters: TableRow, Equatable {
     package var historyRows: UInt64 = 0
     /// The most bytes of changes that the journal then keeps, or 0 for the journal's own bound.
     package var historyBytes: UInt64 = 0
-    /// How many claimed tuples are set aside or rest; these claims have no holder.
+    /// How many claimed tuples are buried or rest; these claims have no holder.
     package var buried: UInt64 = 0
-    /// The number of deliveries after which a returning tuple is set aside, or 0 for never.
+    /// The number of deliveries after which a returning tuple is buried, or 0 for never.
     package var deliveryLimit: UInt64 = 0
     /// The number that the next named object gets.
     package var nextObject: UInt64 = 1

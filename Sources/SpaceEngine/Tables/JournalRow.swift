@@ -88,7 +88,7 @@ package struct JournalRow: TableRow {
 
     /// The row's size in bytes.
     package var size: Int { Self.headerSize + name.count + oldBytes.count + newBytes.count }
-    /// Whether the change ended the tuple's visibility: it was taken, claimed, expired, or set aside unclaimed.
+    /// Whether the change ended the tuple's visibility: it was taken, claimed, expired, or buried unclaimed.
     package var endsVisibility: Bool { flags & 8 != 0 }
     package var old: UnsafeRawBufferPointer? { flags & 2 != 0 ? oldBytes : nil }
     package var new: UnsafeRawBufferPointer? { flags & 4 != 0 ? newBytes : nil }

@@ -4,10 +4,10 @@ import TupleCoding
 /// Claims: takes that can be undone.
 ///
 /// Guarantees: a claimed tuple is in `claims` and nowhere else; each move there or back is one transaction. The tuple
-/// returns when its holder ends, however it ends, and at its deadline. Completing, releasing, extending and setting
-/// aside re-check the holder and the claim's number inside their write transaction. So a process that overran a
+/// returns when its holder ends, however it ends, and at its deadline. Completing, releasing, extending and burying
+/// re-check the holder and the claim's number inside their write transaction. So a process that overran a
 /// deadline can't end what another process has claimed since, nor return a tuple twice. A tuple that has returned as
-/// often as the namespace's limit allows stays in `claims` without a holder. It is set aside, and no taker finds it
+/// often as the namespace's limit allows stays in `claims` without a holder. It is buried, and no taker finds it
 /// until it is kicked back. A claim that is the first half of a take is not told to watchers: for them the tuple is there
 /// until the take is completed, and stays if it is not. A tuple that is released with a delay rests: it stays in `claims` without a holder, with the
 /// time of its return as its deadline, and returns then as an overdue claim does. The row outlives all processes.
@@ -91,7 +91,7 @@ extension WriteScope {
         noteUpkeep()
     }
 
-    /// Returns a claimed tuple to its place if `condition` is true of the claim, or sets it aside if it has returned
+    /// Returns a claimed tuple to its place if `condition` is true of the claim, or buries it if it has returned
     /// too often.
     ///
     /// With a delay above zero it rests for that time first.
@@ -111,7 +111,7 @@ extension WriteScope {
         let deadline = claim.deadline
         let deliveries = wasDelivered ? row.deliveries &+ 1 : row.deliveries
         if wasDelivered, counters.deliveryLimit != 0, deliveries >= counters.deliveryLimit {
-            try setAside(id, claim, deliveries: deliveries)
+            try bury(id, claim, deliveries: deliveries)
         } else if delay > .zero, !claim.isTake {
             let end = clock.time(after: delay)
             try keepWithoutHolder(id, claim, deliveries: deliveries, until: end)
@@ -130,16 +130,16 @@ extension WriteScope {
         if deadline != 0 { try removeExpiry(ExpiryKey(.claim(id), at: deadline)) }
     }
 
-    // MARK: Setting aside
+    // MARK: Burying
 
-    /// Sets a claimed tuple aside at its holder's request.
+    /// Buries a claimed tuple at its holder's request.
     package func bury(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let claim = try claimRow(id, number: number, session: session)
         let deliveries = TupleRow(claim.tupleBytes)?.deliveries ?? 0
-        try setAside(id, claim, deliveries: deliveries &+ 1)
+        try bury(id, claim, deliveries: deliveries &+ 1)
     }
 
-    /// Sets a visible tuple aside.
+    /// Buries a visible tuple.
     package func bury(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
         let copy = row.copied()
         counters.buried += 1
@@ -159,7 +159,7 @@ extension WriteScope {
         return true
     }
 
-    private func setAside(_ id: UInt64, _ claim: ClaimRow, deliveries: UInt32) throws(SpaceError) {
+    private func bury(_ id: UInt64, _ claim: ClaimRow, deliveries: UInt32) throws(SpaceError) {
         let isTake = claim.isTake
         let copy = try keepWithoutHolder(id, claim, deliveries: deliveries, until: 0)
         try copy.withBytes { (bytes) throws(SpaceError) in
@@ -190,10 +190,10 @@ extension WriteScope {
         return copy
     }
 
-    /// Puts a tuple that was set aside back in its place, as if it had never been claimed, and returns whether it was
-    /// set aside.
+    /// Puts a tuple that was buried back in its place, as if it had never been claimed, and returns whether it was
+    /// buried.
     package func kick(_ id: UInt64) throws(SpaceError) -> Bool {
-        guard let claim = try claimRow(id), claim.isSetAside, let row = TupleRow(claim.tupleBytes) else {
+        guard let claim = try claimRow(id), claim.isBuried, let row = TupleRow(claim.tupleBytes) else {
             return false
         }
         try putBack(id, row, deliveries: 0)

@@ -3,7 +3,7 @@ import TupleCoding
 
 /// A check of everything in a namespace's file that has to agree; `space-dump --check` and every test end with it.
 ///
-/// - A tuple is in one place: in `tuples`, or in `claims` if it is claimed or set aside, never in both. Its bytes
+/// - A tuple is in one place: in `tuples`, or in `claims` if it is claimed or buried, never in both. Its bytes
 ///   decode, and its id has been given out.
 /// - Each shape with an index has one row for each tuple that it applies to, and no other rows. While the index is
 ///   being built, this holds above its watermark.
@@ -171,7 +171,7 @@ package struct IntegrityCheck {
         }
         if count != counters.claimed { report("\(count) claims are out, and the counter says \(counters.claimed)") }
         if buried != counters.buried {
-            report("\(buried) tuples are set aside or rest, and the counter says \(counters.buried)")
+            report("\(buried) tuples are buried or rest, and the counter says \(counters.buried)")
         }
     }
 

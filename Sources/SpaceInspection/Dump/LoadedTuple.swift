@@ -6,7 +6,7 @@ package struct LoadedTuple: Sendable {
     package let tuple: Tuple
     /// The time of expiry in milliseconds since 1970; `nil`: never.
     package let expires: Int64?
-    /// Whether the tuple was set aside, and is to be set aside again.
+    /// Whether the tuple was buried, and is to be buried again.
     package let isBuried: Bool
     /// How often a claim on it came back.
     package let deliveries: UInt32

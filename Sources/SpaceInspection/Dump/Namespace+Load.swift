@@ -43,7 +43,7 @@ extension Namespace {
             }
             for loaded in tuples {
                 guard let end = Self.end(loaded.expires, core.clock) else { continue }
-                // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in
+                // The cursors are not kept from tuple to tuple, because burying a tuple changes the tables in
                 // between.
                 var cursors: TupleCursors?
                 let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in

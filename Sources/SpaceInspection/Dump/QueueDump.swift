@@ -12,12 +12,12 @@ package struct QueueDump: Sendable {
         package let group: String?
         /// The item's unique key.
         package let key: String?
-        /// Why the item came back last or was set aside.
+        /// Why the item came back last or was buried.
         package let reason: String?
         package let deliveries: Int
-        package let isDead: Bool
+        package let isBuried: Bool
         package let origin: Origin
-        /// The item's state at the time of the dump: `ready`, `taken`, `dead`, or another.
+        /// The item's state at the time of the dump: `ready`, `taken`, `buried`, or another.
         package let state: String
 
         package init(
@@ -29,7 +29,7 @@ package struct QueueDump: Sendable {
             key: String? = nil,
             reason: String? = nil,
             deliveries: Int,
-            isDead: Bool,
+            isBuried: Bool,
             origin: Origin = .unknown,
             state: String = ""
         ) {
@@ -41,16 +41,16 @@ package struct QueueDump: Sendable {
             self.key = key
             self.reason = reason
             self.deliveries = deliveries
-            self.isDead = isDead
+            self.isBuried = isBuried
             self.origin = origin
             self.state = state
         }
     }
 
     package let name: String
-    /// The number of deliveries after which an item is set aside; 0: never.
+    /// The number of deliveries after which an item is buried; 0: never.
     package let deliveries: Int
-    /// The greatest number of items that are not set aside; 0: no bound; `nil`: the dump does not say.
+    /// The greatest number of items that are not buried; 0: no bound; `nil`: the dump does not say.
     package let bound: Int?
     package var items: [Item]
 

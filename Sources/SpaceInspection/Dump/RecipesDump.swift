@@ -49,7 +49,7 @@ extension Snapshot {
                     key: item.key,
                     reason: item.reason,
                     deliveries: Int(item.deliveries),
-                    isDead: item.state == .dead,
+                    isBuried: item.state == .buried,
                     origin: item.origin,
                     state: "\(item.state)"
                 )
@@ -120,7 +120,7 @@ extension RecipesDump {
             new.readyTime = item.readyTime.flatMap { scope.clock.time(ofLoaded: $0) } ?? 0
             (new.group, new.key, new.reason) = (item.group, item.key, item.reason)
             new.deliveries = UInt32(clamping: item.deliveries)
-            new.isDead = item.isDead
+            new.isBuried = item.isBuried
             new.origin = item.origin == .unknown ? nil : item.origin
             _ = try scope.insertItem(rows, queue.name, new)
         }

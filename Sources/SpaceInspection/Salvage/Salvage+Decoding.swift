@@ -68,7 +68,7 @@ extension Salvage {
                 (bytes) throws(TupleCodingError) -> (Bool, NamespaceStatus.Claim)? in
                 guard let claim = ClaimRow(bytes), let tuple = TupleRow(claim.tupleBytes) else { return nil }
                 return (
-                    claim.isSetAside,
+                    claim.isBuried,
                     NamespaceStatus.Claim(
                         id: TupleID(rawValue: id),
                         number: claim.number,
@@ -83,10 +83,10 @@ extension Salvage {
                     )
                 )
             }
-            guard let (isSetAside, claim) = found else {
+            guard let (isBuried, claim) = found else {
                 return leftOut.append("the claim on tuple \(id) is too short")
             }
-            if isSetAside { buried.append(claim) } else { claims.append(claim) }
+            if isBuried { buried.append(claim) } else { claims.append(claim) }
         } catch {
             leftOut.append("the claimed tuple \(id) does not decode: \(error)")
         }

@@ -153,7 +153,7 @@ extension Salvage {
                     key: whole(item?.key),
                     reason: item?.reason,
                     deliveries: Int(item?.deliveries ?? 0),
-                    isDead: item?.state == .dead,
+                    isBuried: item?.state == .buried,
                     origin: item?.origin ?? .unknown,
                     state: item.map { "\($0.state)" } ?? "ready"
                 )

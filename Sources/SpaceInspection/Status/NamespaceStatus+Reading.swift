@@ -164,7 +164,7 @@ extension NamespaceStatus {
                 expires: tuple.expiry == 0 ? nil : snapshot.clock.realtime(tuple.expiry),
                 endsWith: tuple.end.holder.map { $0.pid(holders.pids) }
             )
-            if row.isSetAside { buried.append(claim) } else { claims.append(claim) }
+            if row.isBuried { buried.append(claim) } else { claims.append(claim) }
             return true
         }
         return (claims, buried)

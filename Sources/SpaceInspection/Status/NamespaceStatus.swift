@@ -71,13 +71,13 @@ public struct NamespaceStatus: Sendable {
         public let position: UInt64
     }
 
-    /// A tuple that is claimed or set aside.
+    /// A tuple that is claimed or buried.
     public struct Claim: Sendable, Hashable {
         /// The tuple's id.
         public let id: TupleID
         /// The claim's number, which no other claim in the namespace ever has.
         public let number: UInt64
-        /// The id of the holder's process; `nil` if the tuple is set aside, or if the session is gone and the claim is
+        /// The id of the holder's process; `nil` if the tuple is buried, or if the session is gone and the claim is
         /// about to return.
         public let pid: Int32?
         /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
@@ -178,9 +178,9 @@ public struct NamespaceStatus: Sendable {
     public let watchers: [Watcher]
     /// The claims on tuples.
     public let claims: [Claim]
-    /// The tuples that are set aside; no process claims them.
+    /// The tuples that are buried; no process claims them.
     public let buried: [Claim]
-    /// The number of deliveries after which a returning tuple is set aside; `nil`: never.
+    /// The number of deliveries after which a returning tuple is buried; `nil`: never.
     public let deliveryLimit: Int?
     /// The places in the queues of held names, ordered by name and then as in the queue.
     public let holds: [Hold]

@@ -8,14 +8,14 @@ public struct QueueCounts: Sendable, Hashable {
     public fileprivate(set) var taken = 0
     /// Items that wait for an earlier item of their group.
     public fileprivate(set) var blocked = 0
-    /// Items that are set aside as dead letters.
-    public fileprivate(set) var dead = 0
+    /// Items that came back too often, or that a worker or a command buried.
+    public fileprivate(set) var buried = 0
 
     /// The counts of an empty queue.
     public init() {}
 
     /// The number of all items.
-    package var all: Int { ready + delayed + taken + blocked + dead }
+    package var all: Int { ready + delayed + taken + blocked + buried }
 }
 
 extension Snapshot {
@@ -28,7 +28,7 @@ extension Snapshot {
             case .delayed: counts.delayed += 1
             case .taken: counts.taken += 1
             case .blocked: counts.blocked += 1
-            case .dead: counts.dead += 1
+            case .buried: counts.buried += 1
             case nil: break
             }
         }

@@ -58,7 +58,7 @@ public struct QueueItem: ~Copyable, Sendable {
             }) ?? true
     }
 
-    /// Whether it was completed, released, set aside or detached with this value.
+    /// Whether it was completed, released, buried or detached with this value.
     var hasEnded: Bool { state.isEnded }
 
     /// Completes the item: it is gone for good, and the next item of its group may be taken.
@@ -112,12 +112,12 @@ public struct QueueItem: ~Copyable, Sendable {
         }
     }
 
-    /// Sets the item aside, as a dead letter.
+    /// Buries the item: no worker gets it until ``WorkQueue/kick(_:)`` puts it back.
     ///
     /// - Parameter reason: Why, for those who look at it later, or `nil`; of a long text the first 500 bytes are kept.
     /// - Throws: The same errors as ``complete()``.
     public func bury(reason: String? = nil) throws(SpaceError) {
-        try end("set an item aside") { (scope, item, rows, name) throws(SpaceError) in
+        try end("bury an item") { (scope, item, rows, name) throws(SpaceError) in
             try scope.buryItem(item, rows, name, reason: reason)
         }
     }

@@ -11,7 +11,7 @@ import TupleCoding
 ///     40 an array of the group, the unique key and the reason of the last return, each a string or null, one encoded
 ///        element
 package struct QueueItemRow: EncodedTableRow, Sendable {
-    package enum State: UInt8, Sendable { case ready, delayed, taken, blocked, dead }
+    package enum State: UInt8, Sendable { case ready, delayed, taken, blocked, buried }
     private static let headerSize = 40
     /// The longest reason that a row keeps, in bytes.
     private static let reasonBytes = 500
@@ -29,7 +29,7 @@ package struct QueueItemRow: EncodedTableRow, Sendable {
 
     package init(id: UInt64, _ new: NewItem, _ origin: Origin) {
         self.id = id
-        state = new.isDead ? .dead : .blocked
+        state = new.isBuried ? .buried : .blocked
         deliveries = new.deliveries
         priority = new.priority
         readyTime = new.readyTime
@@ -101,7 +101,7 @@ package struct NewItem: Sendable {
     package var key: String?
     package var deliveries: UInt32 = 0
     package var reason: String?
-    package var isDead = false
+    package var isBuried = false
     /// By which process and when it was put; `nil`: by this one, now.
     package var origin: Origin?
 

@@ -18,11 +18,11 @@ import TupleCoding
 ///     D time, id           delayed, by the time when it becomes ready
 ///     G group, id          of a group, in the order of putting
 ///     T time, id           taken with a time to run, by the time when that is over
-///     U key, id            of a unique key; a dead letter has none
-///     X id                 a dead letter
+///     U key, id            of a unique key; a buried item has none
+///     X id                 a buried item
 package struct QueueRows {
     package enum Letter: UInt8 {
-        case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, dead = 0x58, running = 0x54,
+        case item = 0x49, value = 0x56, ready = 0x52, delayed = 0x44, group = 0x47, buried = 0x58, running = 0x54,
             unique = 0x55
     }
 
@@ -47,7 +47,7 @@ package struct QueueRows {
             return key(.ready, order.bigEndianBytes + item.id.bigEndianBytes)
         case .delayed:
             return key(.delayed, UInt64(bitPattern: item.readyTime).bigEndianBytes + item.id.bigEndianBytes)
-        case .dead: return key(.dead, item.id.bigEndianBytes)
+        case .buried: return key(.buried, item.id.bigEndianBytes)
         case .taken where item.endTime != 0:
             return key(.running, UInt64(bitPattern: item.endTime).bigEndianBytes + item.id.bigEndianBytes)
         case .taken, .blocked: return nil
@@ -139,11 +139,11 @@ extension Snapshot {
         try queueIDs(rows.unique(key), limit: 1).first?.id
     }
 
-    /// Whether a queue has as many items as its bound allows, or would have with `more`; dead letters don't count.
+    /// Whether a queue has as many items as its bound allows, or would have with `more`; buried items don't count.
     func isFull(_ rows: QueueRows, _ settings: QueueSettings, adding more: Int = 1) throws(SpaceError) -> Bool {
         guard settings.bound > 0 else { return false }
         guard more <= settings.bound else { return true }
-        let dead = try queueIDs(rows.key(.dead)).count
-        return try queueIDs(rows.key(.item), limit: settings.bound + dead).count - dead + more > settings.bound
+        let buried = try queueIDs(rows.key(.buried)).count
+        return try queueIDs(rows.key(.item), limit: settings.bound + buried).count - buried + more > settings.bound
     }
 }

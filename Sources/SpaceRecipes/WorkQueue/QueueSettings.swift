@@ -2,9 +2,9 @@ import TupleCoding
 
 /// What holds for a whole queue: the details of its row in `objects`, an array of three integers.
 package struct QueueSettings: Equatable, Sendable {
-    /// The number of deliveries after which a returning item is set aside; 0: never.
+    /// The number of deliveries after which a returning item is buried; 0: never.
     package var deliveries: Int
-    /// The greatest number of items that are not set aside; 0: no bound.
+    /// The greatest number of items that are not buried; 0: no bound.
     package var bound: Int
     /// The time until which no taker is served, milliseconds of the namespace's clock; 0: the queue is not paused.
     package var pausedUntil: Int64 = 0

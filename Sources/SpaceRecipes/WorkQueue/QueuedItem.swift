@@ -13,8 +13,8 @@ public struct QueuedItem: Sendable, Hashable {
         case taken
         /// It waits for an earlier item of its group.
         case blocked
-        /// It came back too often, or its worker set it aside.
-        case setAside
+        /// It came back too often, or its worker buried it.
+        case buried
     }
 
     /// The item's number.
@@ -29,17 +29,13 @@ public struct QueuedItem: Sendable, Hashable {
     public let group: String?
     /// How often the item came back.
     public let deliveries: Int
-    /// Why the item came back last or was set aside, as far as a process said so.
+    /// Why the item came back last or was buried, as far as a process said so.
     public let reason: String?
     /// The time until a delayed item is ready, or until a taken item returns; `nil` if there is no such time.
     public let due: Duration?
     /// By which process and when it was put.
     package let origin: Origin
 }
-
-/// A former name of ``QueuedItem``.
-@available(*, deprecated, renamed: "QueuedItem")
-public typealias DeadLetter = QueuedItem
 
 extension QueuedItem {
     init(_ row: QueueItemRow, _ value: Value, _ now: Int64) {
@@ -51,7 +47,7 @@ extension QueuedItem {
         case .ready, .delayed: state = .ready
         case .taken: (state, due) = (.taken, row.endTime)
         case .blocked: state = .blocked
-        case .dead: state = .setAside
+        case .buried: state = .buried
         }
         self.init(
             id: row.id,
@@ -74,7 +70,7 @@ extension Snapshot {
             switch state {
             case .ready: [.ready, .delayed]
             case .delayed: [.delayed]
-            case .setAside: [.dead]
+            case .buried: [.buried]
             case .taken, .blocked, nil: [.item]
             }
         let now = clock.milliseconds

@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The wait of a process that puts an item into a full queue: it ends when the item is put or the time has passed.
 ///
-/// Each item that ends or is set aside wakes all that wait. The first of them puts; the others find the queue full, and
+/// Each item that ends or is buried wakes all that wait. The first of them puts; the others find the queue full, and
 /// wait on. A process that is killed while it waits leaves nothing behind.
 struct RoomWait: Steps {
     let core: NamespaceCore

@@ -33,18 +33,18 @@ extension Snapshot {
                 if item.state == .taken, takers.removeValue(forKey: id) != 1 {
                     damage.append("item \(id) of \(subject) is taken, and nobody holds it")
                 }
-                if let key = item.key, item.state != .dead {
+                if let key = item.key, item.state != .buried {
                     unique += 1
                     if try queueItem(rows, unique: key) != id {
                         damage.append("the key of item \(id) of \(subject) is not its own")
                     }
                 }
-                if let group = item.group, item.state != .dead { groups[Name(group), default: []].append(item) }
+                if let group = item.group, item.state != .buried { groups[Name(group), default: []].append(item) }
             }
             if try queueIDs(rows.key(.value)).count != ids.count {
                 damage.append("\(subject) has values without items")
             }
-            for letter in [QueueRows.Letter.ready, .delayed, .dead, .running]
+            for letter in [QueueRows.Letter.ready, .delayed, .buried, .running]
             where try queueIDs(rows.key(letter)).count != indexed[letter, default: 0] {
                 damage.append("\(subject) has rows for items in another state")
             }

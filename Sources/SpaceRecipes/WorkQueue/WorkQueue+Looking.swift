@@ -30,10 +30,6 @@ extension WorkQueue {
         } ?? nil
     }
 
-    /// The items that came back too often or were set aside, the oldest first; the same as
-    /// ``items(in:max:)`` of that state.
-    public func deadLetters() throws(SpaceError) -> [QueuedItem] { try items(in: .setAside) }
-
     /// The number of items in each state.
     ///
     /// - Returns: The counts.
@@ -80,19 +76,19 @@ extension WorkQueue {
 
     // MARK: Moving items
 
-    /// Puts dead letters at the end of the queue, as if they were new.
+    /// Puts buried items at the end of the queue, as if they were new.
     ///
-    /// - Parameter max: The greatest number to put back, the oldest first. Items with damaged values stay set aside, and
+    /// - Parameter max: The greatest number to put back, the oldest first. Items with damaged values stay buried, and
     ///   so do those whose unique key another item has by now.
     /// - Returns: The number of items put back.
     /// - Throws: `typeMismatch`, and the errors of every write.
     @discardableResult
     public func kick(max: Int = .max) throws(SpaceError) -> Int {
-        try attempt("kick dead letters") { (core) throws(SpaceError) in
+        try attempt("kick buried items") { (core) throws(SpaceError) in
             var kicked = 0
             let letters = try core.read { snapshot throws(SpaceError) -> [UInt64] in
                 guard let (rows, _) = try snapshot.queue(name) else { return [] }
-                return try snapshot.queueIDs(rows.key(.dead)).map(\.id)
+                return try snapshot.queueIDs(rows.key(.buried)).map(\.id)
             }
             for id in letters where kicked < max {
                 do throws(SpaceError) {
@@ -105,14 +101,14 @@ extension WorkQueue {
         }
     }
 
-    /// Puts the dead letter with a number at the end of the queue, as if it were new.
+    /// Puts the buried item with a number at the end of the queue, as if it were new.
     ///
-    /// - Returns: The item's new number, or `nil` if no dead letter has the number, or another item has its unique key by
+    /// - Returns: The item's new number, or `nil` if no buried item has the number, or another item has its unique key by
     ///   now.
     /// - Throws: `typeMismatch`, `damaged`, and the errors of every write.
     @discardableResult
     public func kick(_ id: UInt64) throws(SpaceError) -> UInt64? {
-        try attempt("kick dead letters") { (core) throws(SpaceError) in try kick(id, core) }
+        try attempt("kick buried items") { (core) throws(SpaceError) in try kick(id, core) }
     }
 
     private func kick(_ id: UInt64, _ core: NamespaceCore) throws(SpaceError) -> UInt64? {
@@ -138,7 +134,7 @@ extension WorkQueue {
         }
     }
 
-    /// Removes all items that are ready, delayed or blocked; taken items and dead letters stay.
+    /// Removes all items that are ready, delayed or blocked; taken items and buried items stay.
     ///
     /// More than 32 items are removed in several transactions; an item that is put meanwhile stays.
     ///
@@ -161,7 +157,7 @@ extension WorkQueue {
                     guard let (rows, _) = try scope.snapshot.queue(name) else { return 0 }
                     var count = 0
                     for id in slice.reversed() {
-                        guard let item = try scope.snapshot.queueItem(rows, id), item.state != .dead else { continue }
+                        guard let item = try scope.snapshot.queueItem(rows, id), item.state != .buried else { continue }
                         if try scope.removeItem(id, rows, name) { count += 1 }
                     }
                     return count

@@ -6,8 +6,8 @@ public enum FailureDecision: Sendable, Hashable {
     /// The item returns after a delay; `nil`: after 1 s at its first delivery, twice as long at each further one, and
     /// 1 min at most.
     case retry(after: Duration? = nil)
-    /// The item is set aside, with the reason; `nil`: with the error's text.
-    case setAside(reason: String? = nil)
+    /// The item is buried, with the reason; `nil`: with the error's text.
+    case bury(reason: String? = nil)
     /// The item returns at once, and `work` throws the error.
     case stop
 
@@ -75,7 +75,7 @@ extension WorkQueue {
     /// - Parameters:
     ///   - id: The item's number.
     ///   - ttr: The time to run, as in ``take(timeout:ttr:)-(Duration?,_)``.
-    /// - Returns: The item, or `nil` if there is none with this number, or it is taken, blocked or set aside.
+    /// - Returns: The item, or `nil` if there is none with this number, or it is taken, blocked or buried.
     /// - Throws: `typeMismatch`, and the errors of every write.
     public func take(_ id: UInt64, ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
         let place = try attempt(QueueWait.operation) { (core) throws(SpaceError) -> Place? in
@@ -104,8 +104,8 @@ extension WorkQueue {
             guard let (row, value) = found else { throw .lost(place) }
             return QueueItem(row, value, OwnPlace(place, in: namespace))
         } catch  where error.code == .damaged {
-            // No worker can ever read this item; set aside, it does not block those behind it.
-            setAside(place, reason: "\(error)")
+            // No worker can ever read this item; buried, it does not block those behind it.
+            bury(place, reason: "\(error)")
             throw error.named(QueueWait.operation, namespace.name)
         } catch {
             namespace.core.endOrRemember(place.unseen)
@@ -113,7 +113,7 @@ extension WorkQueue {
         }
     }
 
-    private func setAside(_ place: Place, reason: String) {
+    private func bury(_ place: Place, reason: String) {
         do throws(SpaceError) {
             _ = try namespace.core.write(.removing) { scope throws(SpaceError) in
                 try scope.endItem(place) { (item, rows) throws(SpaceError) in
@@ -136,7 +136,7 @@ extension WorkQueue {
     /// try await mail.work { item in
     ///     try await send(item.content())
     /// } onFailure: { error, item in
-    ///     error is BadAddress ? .setAside() : .retry()
+    ///     error is BadAddress ? .bury() : .retry()
     /// }
     /// ```
     ///
@@ -216,7 +216,7 @@ extension QueueItem {
         switch decision {
         case .retry(let delay):
             try? giveBack(delay: delay ?? FailureDecision.delay(afterDeliveries: deliveries), reason: "\(error)")
-        case .setAside(let reason): try? bury(reason: reason ?? "\(error)")
+        case .bury(let reason): try? bury(reason: reason ?? "\(error)")
         case .stop:
             try? giveBack(delay: .zero, reason: "\(error)")
             throw error

@@ -3,7 +3,7 @@ public import TupleCoding
 
 /// A queue of work that survives its workers: its items have priorities and delays, and may belong to groups.
 ///
-/// The items of a group are worked on in order. An item that fails too often is set aside.
+/// The items of a group are worked on in order. An item that fails too often is buried.
 ///
 /// ```swift
 /// let mail = jobs.queue("mail", deliveries: 5)
@@ -24,7 +24,7 @@ public struct WorkQueue: Sendable {
 
     package var namespace: Namespace { place.namespace }
 
-    /// The number of deliveries after which a returning item is set aside, as this handle was given it; 0: never, or
+    /// The number of deliveries after which a returning item is buried, as this handle was given it; 0: never, or
     /// as the queue says.
     public var deliveries: Int { wantedDeliveries ?? 0 }
 
@@ -314,9 +314,9 @@ extension Namespace {
     ///
     /// - Parameters:
     ///   - name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
-    ///   - deliveries: The number of deliveries after which a returning item is set aside; 0: never; `nil`: as the queue
+    ///   - deliveries: The number of deliveries after which a returning item is buried; 0: never; `nil`: as the queue
     ///     was made, and never if this call's handle makes it. Another number than the queue's is refused.
-    ///   - bound: The greatest number of items that are not set aside; 0: no bound; `nil`: as the queue was made.
+    ///   - bound: The greatest number of items that are not buried; 0: no bound; `nil`: as the queue was made.
     /// - Returns: The queue; nothing is written before a process puts an item or waits for one.
     public func queue(_ name: String, deliveries: Int? = nil, bound: Int? = nil) -> WorkQueue {
         WorkQueue(name, deliveries: deliveries, bound: bound, in: .namespace(self))

@@ -10,12 +10,12 @@ extension WriteScope {
     ///
     /// The caller settles the queue.
     package func insertItem(_ rows: QueueRows, _ name: String, _ new: NewItem) throws(SpaceError) -> UInt64 {
-        if let key = new.key, !new.isDead, let known = try snapshot.queueItem(rows, unique: key) { return known }
+        if let key = new.key, !new.isBuried, let known = try snapshot.queueItem(rows, unique: key) { return known }
         let id = counters.nextClaim
         counters.nextClaim += 1
         let item = QueueItemRow(id: id, new, new.origin ?? .now(process))
         try queueValues.put(rows.value(id), new.encoded)
-        if item.state == .dead {
+        if item.state == .buried {
             try put(item, rows)
             return id
         }
@@ -54,8 +54,8 @@ extension WriteScope {
         }
     }
 
-    /// Returns an item whose taker has ended or given it up; if that counts as a delivery too many, the item is set
-    /// aside.
+    /// Returns an item whose taker has ended or given it up; if that counts as a delivery too many, the item is
+    /// buried.
     func returnItem(_ hold: PlaceRow, of name: String, wasDelivered: Bool) throws(SpaceError) {
         guard let (rows, _) = try snapshot.queue(name), let id = hold.item,
             let item = try snapshot.queueItem(rows, id), item.state == .taken
@@ -83,7 +83,7 @@ extension WriteScope {
         if let priority { returned.priority = Int64(priority) }
         if let reason { returned.setReason(reason) }
         if limit > 0, Int(returned.deliveries) >= limit {
-            try setAside(returned, was: item, rows, name)
+            try bury(returned, was: item, rows, name)
         } else {
             try activate(returned, was: item, rows, name)
         }
@@ -140,30 +140,30 @@ extension WriteScope {
         return true
     }
 
-    /// Sets a taken item aside as a dead letter; the next item of its group follows.
+    /// Buries a taken item; the next item of its group follows.
     func buryItem(_ item: QueueItemRow, _ rows: QueueRows, _ name: String, reason: String?) throws(SpaceError) {
-        var dead = item
-        if let reason { dead.setReason(reason) }
-        try setAside(dead, was: item, rows, name)
+        var buried = item
+        if let reason { buried.setReason(reason) }
+        try bury(buried, was: item, rows, name)
     }
 
-    private func setAside(
+    private func bury(
         _ item: QueueItemRow,
         was old: QueueItemRow,
         _ rows: QueueRows,
         _ name: String
     ) throws(SpaceError) {
         var item = item
-        item.state = .dead
+        item.state = .buried
         item.endTime = 0
         try put(item, was: old, rows)
         try leave(item, rows, name)
     }
 
-    /// Puts a dead letter at the end, as if it were new, and returns its new id; `nil` if it is no dead letter, or if
+    /// Puts a buried item at the end, as if it were new, and returns its new id; `nil` if it is not buried, or if
     /// another item has its unique key by now.
     func kickItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> UInt64? {
-        guard let item = try snapshot.queueItem(rows, id), item.state == .dead else { return nil }
+        guard let item = try snapshot.queueItem(rows, id), item.state == .buried else { return nil }
         if let key = item.key, try snapshot.queueItem(rows, unique: key) != nil { return nil }
         var new = NewItem(encoded: try snapshot.queueValue(rows, id).knownElement)
         (new.priority, new.group, new.key) = (item.priority, item.group, item.key)
@@ -175,7 +175,7 @@ extension WriteScope {
         return number
     }
 
-    /// Frees what an item that ends, or is set aside, has kept from others: its group, its unique key, its room.
+    /// Frees what an item that ends, or is buried, has kept from others: its group, its unique key, its room.
     private func leave(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
         noteMoved(object: name)
         if let key = item.key { try queueIndex.delete(rows.unique(key) + item.id.bigEndianBytes) }

@@ -1,7 +1,7 @@
 import SpaceSystem
 public import TupleCoding
 
-/// A tuple that was set aside, either by a call or because claims on it came back too often.
+/// A tuple that was buried, either by a call or because claims on it came back too often.
 public struct BuriedTuple: Sendable, Hashable {
     /// The tuple's id, which it keeps when it is kicked.
     public let id: TupleID

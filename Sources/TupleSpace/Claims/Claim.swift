@@ -65,11 +65,11 @@ public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
         }
     }
 
-    /// Sets the tuple aside: it is not handed out until ``Namespace/kick(matching:max:)`` puts it back.
+    /// Buries the tuple: it is not handed out until ``Namespace/kick(matching:max:)`` puts it back.
     ///
     /// - Throws: What ``complete()`` throws.
     public func bury() throws(SpaceError) {
-        try hold.end("set a tuple aside") { (core, claim) throws(SpaceError) in try core.bury(claim) }
+        try hold.end("bury a tuple") { (core, claim) throws(SpaceError) in try core.bury(claim) }
     }
 
     /// Moves the deadline to `duration` from now, if that is later; a claim without a deadline stays without one.

@@ -1,7 +1,7 @@
 import SpaceSystem
 public import TupleCoding
 
-// Claims as plain values, and tuples that were set aside. Also the claims of the shell's take, which claims, prints and
+// Claims as plain values, and tuples that were buried. Also the claims of the shell's take, which claims, prints and
 // then completes, so that a tuple that could not be printed stays.
 
 extension Namespace {
@@ -27,11 +27,11 @@ extension Namespace {
         } > 0
     }
 
-    /// Sets the tuple of a detached claim aside.
+    /// Buries the tuple of a detached claim.
     ///
     /// - Throws: `claimLost` if the tuple returned to the space before.
     public func bury(_ claim: HeldClaim) throws(SpaceError) {
-        try attempt("set a tuple aside") { (core) throws(SpaceError) in try core.bury(claim) }
+        try attempt("bury a tuple") { (core) throws(SpaceError) in try core.bury(claim) }
     }
 
     /// Moves the deadline of a detached claim to `duration` from now, if that is later.
@@ -43,9 +43,9 @@ extension Namespace {
         try attempt("extend a claim") { (core) throws(SpaceError) in try core.extend(claim, by: duration) }
     }
 
-    // MARK: Tuples that were set aside
+    // MARK: Tuples that were buried
 
-    /// The number of deliveries after which a tuple that returns from a claim is set aside; `nil`: never.
+    /// The number of deliveries after which a tuple that returns from a claim is buried; `nil`: never.
     ///
     /// The limit is a setting of the namespace, not of the process.
     ///
@@ -57,7 +57,7 @@ extension Namespace {
         }
     }
 
-    /// Sets the number of deliveries after which a tuple is set aside: when it returns from the last of them.
+    /// Sets the number of deliveries after which a tuple is buried: when it returns from the last of them.
     ///
     /// - Parameter limit: The limit, from 1; `nil`: never, as in a new namespace. A tuple that is
     ///   claimed or visible now is checked against the limit at its next return.
@@ -75,22 +75,22 @@ extension Namespace {
         }
     }
 
-    /// The tuples that were set aside, the oldest first.
+    /// The tuples that were buried, the oldest first.
     ///
     /// - Parameters:
     ///   - template: Which tuples to look for; the default matches all.
     ///   - max: The largest number of tuples to return.
     /// - Returns: Copies of the tuples, with their ids and the number of times that each had come back.
     /// - Throws: What ``readAll(matching:order:max:)`` throws.
-    /// - Complexity: O(n) in the tuples that are claimed or set aside.
+    /// - Complexity: O(n) in the tuples that are claimed or buried.
     public func buried(matching template: Template = .any, max: Int = .max) throws(SpaceError) -> [BuriedTuple] {
         guard max > 0 else { return [] }
-        return try attempt("look at what was set aside") { (core) throws(SpaceError) in
+        return try attempt("look at what was buried") { (core) throws(SpaceError) in
             try core.read { (snapshot) throws(SpaceError) in try snapshot.buried(matching: template, max: max) }
         }
     }
 
-    /// Puts tuples that were set aside back in their places, and counts their deliveries from zero again.
+    /// Puts tuples that were buried back in their places, and counts their deliveries from zero again.
     ///
     /// - Parameters:
     ///   - template: Which tuples to put back; the default matches all.
@@ -103,7 +103,7 @@ extension Namespace {
             var kicked = 0
             while kicked < max {
                 let moved = try core.moveSlice(max: max - kicked) { (_, claim) in
-                    guard claim.isSetAside, let row = TupleRow(claim.tupleBytes) else { return false }
+                    guard claim.isBuried, let row = TupleRow(claim.tupleBytes) else { return false }
                     return template.matches(row.encoded)
                 }
                 if moved == 0 { break }
@@ -113,26 +113,26 @@ extension Namespace {
         }
     }
 
-    /// Puts a tuple that was set aside back in its place, and counts its deliveries from zero again.
+    /// Puts a tuple that was buried back in its place, and counts its deliveries from zero again.
     ///
-    /// - Returns: Whether the tuple was set aside.
+    /// - Returns: Whether the tuple was buried.
     @discardableResult
     public func kick(id: TupleID) throws(SpaceError) -> Bool {
         try attempt("kick tuples back") { (core) throws(SpaceError) in
-            try core.moveSlice { (candidate, claim) in candidate == id.rawValue && claim.isSetAside } > 0
+            try core.moveSlice { (candidate, claim) in candidate == id.rawValue && claim.isBuried } > 0
         }
     }
 
-    /// Sets visible tuples aside.
+    /// Buries visible tuples.
     ///
     /// - Parameters:
-    ///   - template: Which tuples to set aside.
-    ///   - max: The largest number of tuples to set aside, the oldest first.
-    /// - Returns: The number of tuples that were set aside.
+    ///   - template: Which tuples to bury.
+    ///   - max: The largest number of tuples to bury, the oldest first.
+    /// - Returns: The number of tuples that were buried.
     /// - Throws: What ``takeAll(matching:order:max:)`` throws.
     @discardableResult
     public func bury(matching template: Template, max: Int = .max) throws(SpaceError) -> Int {
-        try attempt("set tuples aside") { (core) throws(SpaceError) in
+        try attempt("bury tuples") { (core) throws(SpaceError) in
             try core.takeAll(template, .oldestFirst, max: max) {
                 (_) throws(SpaceError) in
             } _: { (scope, id, row) throws(SpaceError) in
@@ -218,12 +218,12 @@ extension Namespace {
 }
 
 extension Snapshot {
-    /// The tuples that match among those that were set aside, the oldest first.
+    /// The tuples that match among those that were buried, the oldest first.
     fileprivate func buried(matching template: Template, max: Int) throws(SpaceError) -> [BuriedTuple] {
         var found: [BuriedTuple] = []
         guard try counters().buried > 0 else { return found }
         try forEachClaim { (id, claim) throws(SpaceError) in
-            guard claim.isSetAside, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
+            guard claim.isBuried, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
             else { return true }
             let tuple = try tuple(id, row)
             found.append(BuriedTuple(id: TupleID(rawValue: id), tuple: tuple, deliveries: Int(row.deliveries)))

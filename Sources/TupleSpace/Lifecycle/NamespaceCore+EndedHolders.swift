@@ -87,7 +87,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Returns the claims for which `isWanted` is true, and kicks such tuples that were set aside.
+    /// Returns the claims for which `isWanted` is true, and kicks such tuples that were buried.
     ///
     /// One call moves only as many as fit the disk reserve. The result is the number that moved. It is also 0 if
     /// another process moved them first; so a caller that loops until it is 0 ends.
@@ -144,7 +144,7 @@ extension NamespaceCore {
             var moved = 0
             for id in slice.ids {
                 guard let row = try scope.claimRow(id), isWanted(id, row) else { continue }
-                let hasMoved = row.isSetAside ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
+                let hasMoved = row.isBuried ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
                 if hasMoved { moved += 1 }
             }
             return moved

@@ -105,7 +105,7 @@ private final class Examples: @unchecked Sendable {
         try await mail.work(ttr: .seconds(60)) { item in
             try await send(item.value)
         } onFailure: { error, item in
-            error is BadAddress ? .setAside(reason: "no such address") : .retry()
+            error is BadAddress ? .bury(reason: "no such address") : .retry()
         }
     }
 

@@ -18,7 +18,7 @@ struct Thumbnail: Codable, Sendable {
             // The result and the end of the item are one step: neither is there without the other.
             try item.complete { t in try t.write("scaled", job.file, size) }
         } onFailure: { error, item in
-            item.deliveries < 3 ? .retry() : .setAside(reason: "\(error)")
+            item.deliveries < 3 ? .retry() : .bury(reason: "\(error)")
         }
         let group = ServiceGroup(
             services: [worker, NamespaceMetrics(of: shop)],
