@@ -98,6 +98,27 @@ extension Engine {
     /// empty write transaction makes LMDB look at its meta pages. (A writer killed between the meta page and
     /// `mti_txnid` has committed, but no reader sees the commit before the next write transaction begins.)
     func recover() throws(SpaceError) {
+        try mend()
+        wakeEverybody()
+        // The killed holder may have committed without signalling.
+        signalChange()
+        control.gateNeedsRecovery.store(0)
+    }
+
+    /// Lets the words of a new namespace agree with its database, before any other process can see it.
+    ///
+    /// If the first writer did this instead, that writer would wake all waiters, as each recovery does, and of two
+    /// takers the younger could get the first tuple. A recovery can't leave the wake out by asking whether something
+    /// was ever changed: the changes of locks and other objects don't raise the sequence, and a process may be killed
+    /// between the first of them and its wake-ups. Here there can't be a waiter.
+    package func settleNew() throws(SpaceError) {
+        guard control.gateNeedsRecovery.load() != 0 else { return }
+        try mend()
+        control.gateNeedsRecovery.store(0)
+    }
+
+    /// Makes the last commit visible, and lets the words beside the database agree with it.
+    private func mend() throws(SpaceError) {
         use.abandonOrphans()
         let transaction = try beginWrite()
         let snapshot = Snapshot(access: transaction.access, tables: tables, clock: clock)
@@ -116,10 +137,6 @@ extension Engine {
             }
         }
         transaction.abort()
-        wakeEverybody()
-        // The killed holder may have committed without signalling.
-        signalChange()
-        control.gateNeedsRecovery.store(0)
     }
 
     /// Takes over the gate if it is abandoned; waiters and openers check for that.

@@ -1,5 +1,6 @@
 import SharedSpace
 import SpaceSystem
+import SpaceTestSupport
 import SpaceTesting
 import Testing
 
@@ -16,10 +17,34 @@ import Testing
         let namespace = try SpaceTest.namespace(mode)
         try namespace.write("kept", 1)
         let control = namespace.core.control
-        #expect(control.gateNeedsRecovery.load() == 0, "the new namespace's own repair")
+        #expect(control.gateNeedsRecovery.load() == 0)
         control.gateNeedsRecovery.store(1)
         try namespace.write("job", 2)
         #expect(control.gateNeedsRecovery.load() == 0)
         #expect(try namespace.readAll() == [["kept", 1], ["job", 2]])
+    }
+
+    /// Each recovery wakes all waiters, so the first write of a new namespace must not have one to make.
+    @Test("The first tuple goes to the older of two takers, and rings for no other", arguments: StorageMode.allCases)
+    func theOldestGetsTheFirst(_ mode: StorageMode) async throws {
+        for round in 0..<10 {
+            let namespace = try SpaceTest.namespace(mode, "n\(round)")
+            #expect(namespace.core.control.gateNeedsRecovery.load() == 0)
+            async let older = namespace.take("job", any(Int.self), timeout: watchdog)
+            #expect(try await eventually { try namespace.status().waiters.count == 1 })
+            async let younger = namespace.take("job", any(Int.self), timeout: watchdog)
+            #expect(try await eventually { try namespace.status().waiters.count == 2 })
+            let slots = namespace.core.slots
+            let last = try #require(
+                slots.range.map { slots.slot($0) }.filter { $0.current.state == .active }
+                    .max { $0.ticket.load() < $1.ticket.load() }
+            )
+            let before = last.bell.load()
+            try namespace.write("job", 1)
+            #expect(try await older?.1 == 1, "\(mode), round \(round)")
+            #expect(!Bell(last.bell).isRung(since: before))
+            try namespace.write("job", 2)
+            #expect(try await younger?.1 == 2)
+        }
     }
 }

@@ -254,6 +254,7 @@ struct Creation {
             try contents.fill(core)
             if contents.isNewLife { try core.endSessionsOfElsewhere() }
         }
+        try core.engine.settleNew()
         return core
     }
 
