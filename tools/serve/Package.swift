@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that a build of the library and of `space` fetches and builds no HTTP server. The server
+// A package of its own, so that a build of the library and of `space` fetches and builds nothing for the page. The server
 // gets all that it shows from the command `space`, so it depends on nothing of the repository.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
@@ -14,7 +14,6 @@ let package = Package(
     name: "serve",
     products: [.executable(name: "space-serve", targets: ["space-serve"])],
     dependencies: [
-        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -23,8 +22,6 @@ let package = Package(
         .executableTarget(
             name: "space-serve",
             dependencies: [
-                .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -1,23 +1,31 @@
-import FlyingFox
 import Foundation
 
 /// The answers to requests: the page, its events, and refusals.
 struct Answers: Sendable {
     let viewers: Viewers
-    let place: @Sendable () -> ListeningPlace
+    let place: ListeningPlace
 
-    func answer(_ request: HTTPRequest) -> HTTPResponse {
-        let place = place()
-        guard place.accepts(host: request.headers[.host] ?? "") else {
+    func answer(_ request: HTTPRequest) -> HTTPAnswer {
+        let host = request["host"] ?? ""
+        guard place.accepts(host: host) else {
             return Self.refusal(.forbidden, "the Host header does not name this machine and port")
         }
-        guard PeerCheck.isAllowed(request.remoteAddress, at: place) else {
-            return Self.refusal(.forbidden, "only processes of the server's user are answered")
+        // A browser names the page that asks where it is another one.
+        guard [nil, "http://\(host)"].contains(request["origin"]) else {
+            return Self.refusal(.forbidden, "only the server's own page is answered")
         }
-        guard request.method == .GET else {
-            var refusal = Self.refusal(.methodNotAllowed, "use GET: this server changes nothing")
-            refusal.headers[HTTPHeader("Allow")] = "GET"
-            return refusal
+        guard request["transfer-encoding"] == nil else {
+            return Self.refusal(.lengthRequired, "this server takes no bodies")
+        }
+        guard ["0", nil].contains(request["content-length"]) else {
+            return Self.refusal(.contentTooLarge, "this server takes no bodies")
+        }
+        guard request.method == "GET" else {
+            return Self.refusal(
+                .methodNotAllowed,
+                "use GET: this server changes nothing",
+                fields: [(name: "Allow", value: "GET")]
+            )
         }
         switch request.path {
         case "/": return Self.page()
@@ -26,53 +34,55 @@ struct Answers: Sendable {
         }
     }
 
-    private func events(_ request: HTTPRequest) -> HTTPResponse {
+    private func events(_ request: HTTPRequest) -> HTTPAnswer {
         // A page of another site may not even take up a place.
-        guard ["same-origin", "none", nil].contains(request.headers[HTTPHeader("Sec-Fetch-Site")]) else {
+        guard ["same-origin", "none", nil].contains(request["sec-fetch-site"]) else {
             return Self.refusal(.forbidden, "the events are for the server's own page")
         }
         guard let view = View(request.query) else { return Self.refusal(.badRequest, "there is no such view") }
         guard let mailbox = viewers.open(view) else {
             return Self.refusal(.serviceUnavailable, "too many pages are open")
         }
-        return HTTPResponse(
-            statusCode: .ok,
-            headers: Self.headers("text/event-stream"),
-            body: HTTPBodySequence(from: EventStream(mailbox))
-        )
+        return HTTPAnswer(status: .ok, fields: Self.fields("text/event-stream"), body: .events(mailbox))
     }
 
     private static let source = String(decoding: PackageResources.page_html, as: UTF8.self)
 
     /// The page; only the style and the script that carry the answer's own number are used by the browser.
-    private static func page() -> HTTPResponse {
+    private static func page() -> HTTPAnswer {
         var random = SystemRandomNumberGenerator()
         let nonce = "\(String(random.next(), radix: 36))\(String(random.next(), radix: 36))"
         let html = source.replacingOccurrences(of: "{{nonce}}", with: nonce)
-        return HTTPResponse(
-            statusCode: .ok,
-            headers: headers("text/html; charset=utf-8", nonce: nonce),
-            body: Data(html.utf8)
+        return HTTPAnswer(
+            status: .ok,
+            fields: fields("text/html; charset=utf-8", nonce: nonce),
+            body: .text(html)
         )
     }
 
-    private static func refusal(_ status: HTTPStatusCode, _ why: String) -> HTTPResponse {
-        HTTPResponse(statusCode: status, headers: headers("text/plain; charset=utf-8"), body: Data("\(why)\n".utf8))
+    static func refusal(
+        _ status: HTTPAnswer.Status,
+        _ why: String,
+        fields more: [(name: String, value: String)] = []
+    ) -> HTTPAnswer {
+        HTTPAnswer(status: status, fields: fields("text/plain; charset=utf-8") + more, body: .text("\(why)\n"))
     }
 
-    /// The headers of every answer: nothing from elsewhere is loaded, nothing is kept, and no other site embeds it.
-    private static func headers(_ type: String, nonce: String? = nil) -> HTTPHeaders {
+    /// The fields of every answer: nothing from elsewhere is loaded, nothing is kept, and no other site embeds it.
+    private static func fields(_ type: String, nonce: String? = nil) -> [(name: String, value: String)] {
         let own =
             nonce.map { "script-src 'nonce-\($0)'; style-src 'nonce-\($0)'; connect-src 'self'; img-src data:; " } ?? ""
         return [
-            .contentType: type,
-            HTTPHeader("Content-Security-Policy"):
-                "default-src 'none'; \(own)base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-            HTTPHeader("X-Content-Type-Options"): "nosniff",
-            HTTPHeader("Referrer-Policy"): "no-referrer",
-            HTTPHeader("Cross-Origin-Resource-Policy"): "same-origin",
-            HTTPHeader("Cross-Origin-Opener-Policy"): "same-origin",
-            HTTPHeader("Cache-Control"): "no-store",
+            ("Content-Type", type),
+            (
+                "Content-Security-Policy",
+                "default-src 'none'; \(own)base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+            ),
+            ("X-Content-Type-Options", "nosniff"),
+            ("Referrer-Policy", "no-referrer"),
+            ("Cross-Origin-Resource-Policy", "same-origin"),
+            ("Cross-Origin-Opener-Policy", "same-origin"),
+            ("Cache-Control", "no-store"),
         ]
     }
 }

@@ -1,4 +1,3 @@
-import FlyingSocks
 import Glibc
 
 /// Where the server listens: a port of this machine's loopback, or a Unix socket.
@@ -25,23 +24,68 @@ enum ListeningPlace: Sendable {
         self = .unix(path: path)
     }
 
-    /// The address to bind.
-    var address: any SocketAddress {
-        get throws {
-            switch self {
-            case .ip4(let port): try .inet(ip4: "127.0.0.1", port: port)
-            case .ip6(let port): try .inet6(ip6: "::1", port: port)
-            case .unix(let path): .unix(path: path)
+    /// Calls a function with the address to bind.
+    func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        func call<Address>(_ address: Address) -> Result {
+            withUnsafePointer(to: address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    body($0, socklen_t(MemoryLayout<Address>.size))
+                }
             }
+        }
+        switch self {
+        case .ip4(let port):
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            return call(address)
+        case .ip6(let port):
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = in6addr_loopback
+            return call(address)
+        case .unix(let path):
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(Self.longestPath)) }
+            return call(address)
         }
     }
 
     /// The place with the port that the kernel chose.
-    func bound(to address: Socket.Address?) -> ListeningPlace {
-        switch address {
-        case .ip4(_, let port)?: .ip4(port: port)
-        case .ip6(_, let port)?: .ip6(port: port)
-        case .unix?, nil: self
+    func bound(to descriptor: Int32) -> ListeningPlace {
+        var address = sockaddr_storage()
+        var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let status = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+        }
+        guard status == 0, let port = port(of: address) else { return self }
+        return switch self {
+        case .ip4: .ip4(port: port)
+        case .ip6: .ip6(port: port)
+        case .unix: self
+        }
+    }
+
+    /// The port in an address of this machine's loopback; `nil` for any other address, and at a Unix socket.
+    func port(of address: sockaddr_storage) -> UInt16? {
+        withUnsafePointer(to: address) { pointer in
+            switch self {
+            case .ip4:
+                pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+                    $0.pointee.sin_addr.s_addr == UInt32(0x7F00_0001).bigEndian
+                        ? UInt16(bigEndian: $0.pointee.sin_port) : nil
+                }
+            case .ip6:
+                pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+                    var (address, loopback) = ($0.pointee.sin6_addr, in6addr_loopback)
+                    let isLoopback = memcmp(&address, &loopback, MemoryLayout<in6_addr>.size) == 0
+                    return isLoopback ? UInt16(bigEndian: $0.pointee.sin6_port) : nil
+                }
+            case .unix: nil
+            }
         }
     }
 
@@ -87,9 +131,7 @@ enum ListeningPlace: Sendable {
         }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(probe) }
-        let isRefused = sockaddr_un.unix(path: path).withSockAddr {
-            connect(probe, $0, $1) != 0 && errno == ECONNREFUSED
-        }
+        let isRefused = withAddress { connect(probe, $0, $1) != 0 && errno == ECONNREFUSED }
         guard isRefused else { throw Failure(Failure.tryAgain, "another process listens at '\(path)'") }
         guard unlink(path) == 0 else { throw Failure("cannot remove '\(path)'", errno: errno) }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 
 /// What waits to be sent to one page.
@@ -25,12 +26,31 @@ final class Mailbox: Sendable {
     private static let mostChanges = 200
 
     private let contents = Mutex(Contents())
-    private let bell: AsyncStream<Void>
-    private let ringer: AsyncStream<Void>.Continuation
+    /// The end of a pipe that is readable while there may be something to send, or the mailbox is closed.
+    let bell: Int32
+    private let ringer: Int32
     private let closing = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init() {
-        (bell, ringer) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    /// `nil` if no descriptor is free.
+    init?() {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        (bell, ringer) = (ends[0], ends[1])
+    }
+
+    deinit {
+        Glibc.close(bell)
+        Glibc.close(ringer)
+    }
+
+    /// Makes the bell readable; a full pipe is readable already.
+    private func ring() {
+        var byte: UInt8 = 0
+        _ = write(ringer, &byte, 1)
     }
 
     // MARK: Filling
@@ -38,7 +58,7 @@ final class Mailbox: Sendable {
     /// Puts a snapshot, one line of JSON, in the place of the one that waits.
     func put(_ snapshot: Snapshot, _ json: String) {
         contents.withLock { $0.snapshots[snapshot] = json }
-        ringer.yield()
+        ring()
     }
 
     /// Adds a change as `space watch` printed it.
@@ -50,28 +70,31 @@ final class Mailbox: Sendable {
             }
             contents.changes.append(change)
         }
-        ringer.yield()
+        ring()
     }
 
     /// Has a comment sent if nothing else is, so that a page that has gone is noticed.
     func beat() {
         contents.withLock { $0.isBeating = true }
-        ringer.yield()
+        ring()
     }
 
     // MARK: Emptying
 
-    /// All that waits, as server-sent events; waits until there is something, and returns `nil` once it is closed.
-    ///
-    /// One caller at a time.
-    func next() async -> [UInt8]? {
-        while true {
-            let (text, isClosed) = take()
-            if isClosed || Task.isCancelled { return nil }
-            if let text { return Array(text.utf8) }
-            var rings = bell.makeAsyncIterator()
-            if await rings.next() == nil { return nil }
-        }
+    /// What there is to send.
+    enum News {
+        case nothing, closed
+        /// Server-sent events.
+        case events(String)
+    }
+
+    /// All that waits; one caller at a time.
+    func next() -> News {
+        // The bell first, so that what is put from now on rings again.
+        var rings = [UInt8](repeating: 0, count: 256)
+        while read(bell, &rings, rings.count) == rings.count {}
+        let (text, isClosed) = take()
+        return isClosed ? .closed : text.map { .events($0) } ?? .nothing
     }
 
     private func take() -> (text: String?, isClosed: Bool) {
@@ -124,7 +147,7 @@ final class Mailbox: Sendable {
     }
 
     private func finish() {
-        ringer.finish()
+        ring()
         let body = closing.withLock { closing in
             defer { closing = nil }
             return closing

@@ -1,5 +1,5 @@
-// The program starts no thread before the signals that end it are blocked: each thread inherits the mask, so such a
-// signal reaches sigwait(3) in the main thread and interrupts nothing else. The server runs in tasks.
+// The program starts no thread before the signals that end it are blocked: such a signal reaches sigwait(3) in the main
+// thread, and interrupts nothing else. The server runs in tasks, and each connection in a thread of its own.
 
 import ArgumentParser
 import Glibc
@@ -10,9 +10,18 @@ enum Main {
         let ending = EndingSignals()
         let options = ServeOptions.parseOrExit()
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingOldest(1))
+        let atOnce = Mutexed<(@Sendable () -> Void)?>(nil)
         Task.detached {
             do throws(Failure) {
-                try await Server(options).run(until: signals)
+                let server = Server(options) { space, place, inode in
+                    atOnce.change {
+                        $0 = {
+                            space.kill()
+                            place.remove(inode: inode)
+                        }
+                    }
+                }
+                try await server.run(until: signals)
                 exit(0)
             } catch {
                 Failure.tell(error.message)
@@ -21,22 +30,28 @@ enum Main {
         }
         let first = ending.wait()
         continuation.yield(first)
-        // Signals often come in pairs, such as SIGHUP and SIGTERM at the end of a session. Signals during the first three
-        // seconds do not disturb the regular end.
-        let patience = ContinuousClock.now + .seconds(3)
-        while let rest = secondsUntil(patience) { _ = ending.wait(atMost: rest) }
-        // After that, a signal ends the program at once. So does the time limit: the regular end needs a thread, and all
-        // threads may be reading very long requests.
-        let last = ending.wait(atMost: 7)
-        _exit(128 + (last ?? first))
+        // The regular end takes some hundredths of a second, and it needs the pool of tasks. If that is busy, the program
+        // ends without it. Signals often come in pairs, such as SIGHUP and SIGTERM at the end of a session: a second one
+        // does not disturb the regular end.
+        let limit = ContinuousClock.now + patience
+        while let rest = timeUntil(limit) { _ = ending.wait(atMost: rest) }
+        guard let end = atOnce.value else { _exit(128 + first) }
+        end()
+        _exit(0)
     }
 
-    /// The seconds until an instant, rounded up; `nil` if it has passed.
-    private static func secondsUntil(_ instant: ContinuousClock.Instant) -> Int? {
+    /// How long the regular end may take.
+    private static let patience = Duration.milliseconds(1800)
+
+    /// The time until an instant; `nil` if it has passed.
+    private static func timeUntil(_ instant: ContinuousClock.Instant) -> Duration? {
         let rest = ContinuousClock.now.duration(to: instant)
-        return rest > .zero ? Int(rest.components.seconds) + 1 : nil
+        return rest > .zero ? rest : nil
     }
 }
+
+/// The main thread, for the handler below; set before there is another thread.
+nonisolated(unsafe) private var mainThread = pthread_t()
 
 /// The signals that ask the program to end.
 struct EndingSignals {
@@ -45,16 +60,23 @@ struct EndingSignals {
     /// Blocks the signals for this thread and for those that it starts.
     init() {
         sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, number) }
+        mainThread = pthread_self()
+        for number in [SIGINT, SIGTERM, SIGHUP] {
+            sigaddset(&set, number)
+            // A thread of a library may have unblocked its signals. One that it gets would end the program at once, so it
+            // passes it on (pthread_kill(3) may be called by a handler).
+            signal(number) { number in _ = pthread_kill(mainThread, number) }
+        }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         // A page that was closed is an error of the write to it.
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// The next of the signals; `nil` if none comes in so many seconds.
-    func wait(atMost seconds: Int) -> Int32? {
+    /// The next of the signals; `nil` if none comes in time.
+    func wait(atMost rest: Duration) -> Int32? {
         var set = set
-        var time = timespec(tv_sec: seconds, tv_nsec: 0)
+        let (seconds, attoseconds) = rest.components
+        var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
         var number = sigtimedwait(&set, nil, &time)
         while number < 0, errno == EINTR { number = sigtimedwait(&set, nil, &time) }
         return number < 0 ? nil : number

@@ -1,31 +1,41 @@
-import FlyingFox
 import Glibc
 
 // A port of the loopback is open to all users of the machine, but a root of namespaces is its user's alone (mode 0700).
-// So each request's other end is looked up in /proc/net/tcp (proc(5)), which tells the user of each socket. Only an
-// established connection counts: a socket that its process has closed is shown as root's.
+// So the other end of each connection is looked up in /proc/net/tcp (proc(5)), which tells the user of each socket. Only
+// an established connection counts: a socket that its process has closed is shown as root's.
 
 /// Which users' processes are answered.
 enum PeerCheck {
-    /// Whether the other end of a connection belongs to this user or to root.
+    /// Whether the other end of an accepted connection belongs to this user or to root; no, if that can't be found out.
     ///
-    /// The answer is no if that can't be found out. At a Unix socket the file's mode has decided it.
-    static func isAllowed(_ peer: HTTPRequest.Address?, at place: ListeningPlace) -> Bool {
-        let (path, address, peerPort, port): (String, String, UInt16, UInt16)
-        switch (place, peer) {
+    /// - Parameters:
+    ///   - connection: The accepted socket.
+    ///   - port: The port of the other end; `nil` at a Unix socket.
+    ///   - place: Where it was accepted.
+    /// - Returns: Whether it is answered.
+    static func isAllowed(_ connection: Int32, port: UInt16?, at place: ListeningPlace) -> Bool {
+        let owner: uid_t?
+        switch (place, port) {
         case (.unix, _):
-            return true
-        case (.ip4(let own), .ip4("127.0.0.1", let other)?):
-            (path, address, peerPort, port) = ("/proc/net/tcp", "0100007F", other, own)
-        case (.ip6(let own), .ip6("::1", let other)?):
-            (path, address, peerPort, port) = ("/proc/net/tcp6", "00000000000000000000000001000000", other, own)
+            owner = credentials(connection)
+        case (.ip4(let own), let port?):
+            let (there, here) = ("0100007F:\(hex(port))", "0100007F:\(hex(own))")
+            owner = uid(in: "/proc/net/tcp", local: there, remote: here)
+        case (.ip6(let own), let port?):
+            let loopback = "00000000000000000000000001000000"
+            owner = uid(in: "/proc/net/tcp6", local: "\(loopback):\(hex(port))", remote: "\(loopback):\(hex(own))")
         default:
-            return false
+            owner = nil
         }
-        guard let uid = uid(in: path, local: "\(address):\(hex(peerPort))", remote: "\(address):\(hex(port))") else {
-            return false
-        }
-        return uid == geteuid() || uid == 0
+        return owner.map { $0 == geteuid() || $0 == 0 } ?? false
+    }
+
+    /// The user that has connected to a Unix socket (unix(7), SO_PEERCRED).
+    private static func credentials(_ connection: Int32) -> uid_t? {
+        // A `struct ucred`, which Glibc does not show to Swift: the process, the user, the group.
+        var found: (pid: pid_t, uid: uid_t, gid: gid_t) = (0, 0, 0)
+        var size = socklen_t(3 * MemoryLayout<uid_t>.size)
+        return getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &found, &size) == 0 ? found.uid : nil
     }
 
     /// The user of the socket with these ends; `nil` if it is not found, or not established.

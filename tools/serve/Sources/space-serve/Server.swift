@@ -1,72 +1,50 @@
-import FlyingFox
-import FlyingSocks
 import Glibc
 
 /// Listens, answers, and ends.
 struct Server {
     private let options: ServeOptions
 
-    init(_ options: ServeOptions) { self.options = options }
+    /// Is told, before the first connection, what has to go when the program ends at once.
+    private let onEnd: @Sendable (SpaceProgram, ListeningPlace, UInt?) -> Void
+
+    init(_ options: ServeOptions, onEnd: @escaping @Sendable (SpaceProgram, ListeningPlace, UInt?) -> Void) {
+        self.options = options
+        self.onEnd = onEnd
+    }
 
     /// Serves until a signal comes.
     func run(until signals: AsyncStream<Int32>) async throws(Failure) {
         let space = SpaceProgram(path: options.space, common: options.commonWords)
         try await check(space)
-        guard let place = try? options.place, let address = try? place.address else {
+        guard let place = try? options.place else {
             throw Failure(Failure.usage, "this address can't be listened at")
         }
         try place.makeWay()
         if case .unix = place { umask(0o177) }
         let viewers = Viewers(space, limit: options.clients)
-        let bound = Mutexed(place)
-        let answers = Answers(viewers: viewers) { bound.value }
-        let server = HTTPServer(
-            config: .init(address: address, timeout: 15, logger: .disabled),
-            handler: ClosureHTTPHandler { answers.answer($0) }
-        )
-        let serving = Task { try await server.run() }
-        let isListening = Task {
-            try await server.waitUntilListening(timeout: 30)
+        let listener = try Listener(place, most: options.clients + Self.mostRequests) { place in
+            Answers(viewers: viewers, place: place)
         }
-        // If it can't listen, nothing else ends the wait.
-        let failing = Task {
-            _ = await serving.result
-            isListening.cancel()
-        }
-        guard (try? await isListening.value) != nil else { throw Self.failure(await serving.result, place) }
-        failing.cancel()
-        let listening = await server.listeningAddress
-        bound.change { $0 = $0.bound(to: listening) }
         let inode = place.inode
-        Self.print(bound.value.text)
-
-        let end = await withTaskGroup(of: End.self) { group in
-            group.addTask {
-                for await _ in signals { break }
-                return .signal
-            }
-            group.addTask { .failure(await serving.result) }
-            let end = await group.next() ?? .signal
-            viewers.close()
-            await server.stop(timeout: 1)
-            group.cancelAll()
-            return end
-        }
-        place.remove(inode: inode)
+        onEnd(space, place, inode)
+        try listener.start()
+        Self.print(listener.bound.text)
+        for await _ in signals { break }
+        listener.stop()
+        viewers.close()
+        // The events end with their last part.
+        for _ in 0..<50 where listener.served > 0 { try? await Task.sleep(for: .milliseconds(20)) }
         await Self.waitForEnd(of: space)
-        if case .failure(let result) = end { throw Self.failure(result, place) }
+        space.kill()
+        place.remove(inode: inode)
     }
 
-    /// Why the server ends.
-    private enum End {
-        case signal
-        /// It can't accept connections any more.
-        case failure(Result<Void, any Error>)
-    }
+    /// The most requests beside the events of the pages.
+    private static let mostRequests = 32
 
     /// Waits until the looks have ended, which were told to when their pages closed.
     private static func waitForEnd(of space: SpaceProgram) async {
-        for _ in 0..<50 where !space.pids.isEmpty { try? await Task.sleep(for: .milliseconds(50)) }
+        for _ in 0..<20 where !space.pids.isEmpty { try? await Task.sleep(for: .milliseconds(50)) }
     }
 
     /// Prints a line on standard output.
@@ -79,12 +57,5 @@ struct Server {
     private func check(_ space: SpaceProgram) async throws(Failure) {
         let (_, ending) = try await space.lines("top", ["--json", "--max=1"])
         guard ending.isDone else { throw Failure(ending.status ?? Failure.unavailable, ending.message) }
-    }
-
-    private static func failure(_ result: Result<Void, any Error>, _ place: ListeningPlace) -> Failure {
-        guard case .failure(SocketError.failed(_, let code, _)) = result else {
-            return Failure(Failure.inputOutput, "the server has ended")
-        }
-        return Failure("cannot listen at \(place.text)", errno: code)
     }
 }

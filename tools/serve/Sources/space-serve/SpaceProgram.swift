@@ -35,6 +35,9 @@ final class SpaceProgram: Sendable {
     /// The processes that look for the server right now; the page leaves them out.
     var pids: [Int32] { children.withLock { $0.sorted() } }
 
+    /// Kills those processes.
+    func kill() { for pid in pids { Glibc.kill(pid, SIGKILL) } }
+
     /// How a run ended.
     struct Ending: Sendable {
         /// The exit status; `nil` if a signal ended the process.

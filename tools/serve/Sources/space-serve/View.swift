@@ -1,5 +1,3 @@
-import FlyingFox
-
 /// What a page shows besides the look at everything.
 enum View: Sendable {
     case top
@@ -12,7 +10,7 @@ enum View: Sendable {
     private static let longest = 4096
 
     /// `nil` if the query asks for no such view.
-    init?(_ query: [HTTPRequest.QueryItem]) {
+    init?(_ query: [String: String]) {
         switch query["view"] {
         case nil, "top": self = .top
         case "waits": self = .waits

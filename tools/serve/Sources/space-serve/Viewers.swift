@@ -36,7 +36,7 @@ final class Viewers: Sendable {
 
     /// Opens a page's events; `nil` if too many are open.
     func open(_ view: View) -> Mailbox? {
-        let mailbox = Mailbox()
+        guard let mailbox = Mailbox() else { return nil }
         let number: Int? = state.withLock { state in
             guard !state.isClosed, state.mailboxes.count < limit else { return nil }
             state.next += 1
