@@ -39,10 +39,24 @@ package enum ProcFS {
 
     /// The PID of the process that a thread belongs to, or `nil` if the thread does not exist or is hidden.
     package static func process(ofThread thread: Int32) -> Int32? {
-        guard thread > 0, showsOurNamespace, let status = try? contents("/proc/\(thread)/status", limit: 65_536),
-            let line = status.split(separator: UInt8(ascii: "\n")).first(where: { $0.starts(with: "Tgid:".utf8) })
-        else { return nil }
-        return number(line.dropFirst("Tgid:\t".utf8.count)).flatMap(Int32.init(exactly:))
+        numbers(of: "Tgid:", thread).flatMap { $0.first.flatMap(Int32.init(exactly:)) }
+    }
+
+    /// The effective UID of a process, or `nil` if the process does not exist or is hidden.
+    package static func user(of pid: Int32) -> UInt32? {
+        // proc(5): real, effective, saved and file system UID. The owner of the folder is not it: that is root if the
+        // process may not be dumped.
+        numbers(of: "Uid:", pid).flatMap { $0.count > 1 ? UInt32(exactly: $0[1]) : nil }
+    }
+
+    /// The numbers of a line of proc(5)'s `status`, or `nil` if there is no such line to be read.
+    private static func numbers(of field: String, _ pid: Int32) -> [UInt64]? {
+        guard pid > 0, showsOurNamespace, let status = try? contents("/proc/\(pid)/status", limit: 65_536) else {
+            return nil
+        }
+        let line = status.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: field.utf8) }
+        return line?.dropFirst(field.utf8.count).split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }
+            .compactMap(number)
     }
 
     /// Whether a thread has provably ended: no task has its number, or it is a process's first thread and has ended.

@@ -61,6 +61,9 @@ package struct ProcessIdentity: Hashable, Sendable {
         ProcFS.status(of: pid).flatMap { $0.parent > 0 ? $0.parent : nil }
     }
 
+    /// The user whose rights a process has (its effective UID); `nil` if that is unknown.
+    package static func user(of pid: Int32) -> UInt32? { ProcFS.user(of: pid) }
+
     /// Whether it makes sense to wait until a process exits.
     ///
     /// PID 1 of the machine's first PID namespace never exits, and becomes the parent of orphans. In any other PID

@@ -68,22 +68,6 @@ struct ShellFormTests {
         }
     }
 
-    /// script(1) gives the command a terminal.
-    @Test("At a terminal a new namespace is told of, once, with its end")
-    func told() throws {
-        try withRoot { (runner) throws in
-            func atTerminal(_ command: String) throws -> String {
-                try runner.shell("SHARED_SPACE_OWNER=$$ script -qec \"\(command)\" /dev/null").output
-            }
-            let both = try atTerminal("space write jobs '[1]'; space write jobs '[2]'")
-            #expect(both.ranges(of: "created the namespace \"jobs\"; it goes when process ").count == 1, "\(both)")
-            let lasting = try atTerminal("space set lasting k 1 --persistent")
-            #expect(lasting.contains("stays until it is deleted"), "\(lasting)")
-            #expect(try runner.space("delete", "lasting").ending == .exited(0))
-            #expect(try runner.space("write", "quiet", "[1]").errors == "")
-        }
-    }
-
     @Test("A watch of a part tells that part")
     func part() throws {
         try withRoot { (runner) throws in

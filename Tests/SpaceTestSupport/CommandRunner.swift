@@ -97,7 +97,7 @@ package struct CommandRunner: Sendable {
         try start("/bin/sh", ["-c", script], environment: environment).finish(input: input)
     }
 
-    /// Starts a program with pipes on its three standard descriptors, in its own process group.
+    /// Starts a program with pipes on its three standard descriptors, in a session of its own.
     package func start(
         _ program: String,
         _ arguments: [String],

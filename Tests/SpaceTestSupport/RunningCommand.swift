@@ -75,10 +75,9 @@ package final class RunningCommand {
         posix_spawnattr_setsigmask(&attributes, &signals)
         for number in [SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT] { sigaddset(&signals, number) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
-        posix_spawnattr_setpgroup(&attributes, 0)
         posix_spawnattr_setflags(
             &attributes,
-            Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP)
+            Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) | Self.newSession
         )
         var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
         var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup($0) } + [nil]
@@ -92,6 +91,12 @@ package final class RunningCommand {
         }
         return (pid, toChild, fromChild, fromErrors)
     }
+
+    /// POSIX_SPAWN_SETSID of spawn.h, which Glibc's module doesn't show: the child leads a session, as that of a terminal
+    /// or of cron does.
+    ///
+    /// The commands of a script then belong to its shell, and a test doesn't depend on the session in which it runs.
+    private static let newSession: Int16 = 0x80
 
     private static func pipe() throws -> (reading: CInt, writing: CInt) {
         var ends: [CInt] = [0, 0]

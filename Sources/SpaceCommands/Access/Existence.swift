@@ -23,12 +23,29 @@ struct Existence {
     func wait(for goal: Goal, until deadline: MonotonicInstant) throws -> Bool {
         // The watch begins before the first look, so that no change falls between the two.
         let watch = RootWatch(space.root)
+        let notice =
+            deadline == .distantFuture && WaitNotice.isWanted
+            ? MonotonicInstant.now.advanced(by: WaitNotice.silence) : .distantFuture
         while true {
             try Signals.check()
             if try isThere() == (goal == .existing) { return true }
             if deadline.hasPassed { return false }
+            if notice.hasPassed { WaitNotice.give(text(for: goal)) }
             let rest = watch.isHeard && goal == .existing ? Duration.seconds(1) : Limits.tick
             watch.wait(atMost: min(deadline.remaining, rest))
+        }
+    }
+
+    /// What is waited for, for people.
+    private func text(for goal: Goal) -> String {
+        let name = name.quotedForPeople
+        switch goal {
+        case .existing: return "namespace \(name): there is none"
+        case .gone:
+            let owner = try? space.existingNamespace(self.name, owning: false).status().owners.first {
+                $0.isAlive && $0.kind != .visitor
+            }
+            return "the end of namespace \(name)" + (owner.map { ", which process \($0.pid) owns" } ?? "")
         }
     }
 

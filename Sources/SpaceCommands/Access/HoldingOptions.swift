@@ -37,9 +37,11 @@ struct HoldingOptions: ParsableArguments {
         let access = try NamespaceAccess(common, namespace)
         try access.check(name, of: kind)
         do {
-            return try access.use(for: owner, creating: creation, body)
+            return try access.use(for: owner, creating: creation) { namespace in
+                try WaitNotice.during(namespace, isUnlimited: timeout == nil) { try body(namespace) }
+            }
         } catch let error as SpaceError where error.code == .timedOut {
-            throw CommandFailure(status.nothingObtained.status, "\(error)")
+            throw status.nothingObtained("\(error)")
         }
     }
 
@@ -47,7 +49,9 @@ struct HoldingOptions: ParsableArguments {
     func useExisting<Result>(for kind: SharedObjectKind, _ body: (Namespace) throws -> Result) throws -> Result {
         let access = try NamespaceAccess(common, namespace)
         try access.check(name, of: kind)
-        return try access.use(for: owner, body)
+        return try access.use(for: owner) { namespace in
+            try WaitNotice.during(namespace, isUnlimited: timeout == nil) { try body(namespace) }
+        }
     }
 
     /// Runs the command, if there is one, once what was waited for has come; it ends with the command's status.

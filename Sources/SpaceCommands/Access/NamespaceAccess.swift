@@ -1,4 +1,3 @@
-import Glibc
 import SharedSpace
 import SpaceSystem
 
@@ -33,25 +32,7 @@ struct NamespaceAccess {
         bounds: CreationBounds? = nil,
         owner: OwnerOptions
     ) throws -> Namespace {
-        let choice = try owner.choice()
-        // People at a terminal are told of a namespace that they did not mean to make, and of its end.
-        let tells =
-            creation.create && isatty(STDERR_FILENO) != 0
-            && !((try? Existence(space: space, name: name).isThere()) ?? true)
-        let namespace = try open(for: choice, creates: creation.create, options: creation.options(bounds))
-        if tells { Messages.print("space: created the namespace \(name.quotedForPeople)\(Self.end(choice, creation))") }
-        return namespace
-    }
-
-    /// When a namespace that was created for an owner goes.
-    private static func end(_ choice: OwnerOptions.Choice, _ creation: CreationOptions) -> String {
-        if creation.persistent { return ", which stays until it is deleted" }
-        switch choice {
-        case .process(let pid), .parent(let pid):
-            let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
-            return "; it goes when process \(pid)\(command) has ended"
-        case .nobody, .parentGone: return ""
-        }
+        try open(for: try owner.choice(), creates: creation.create, options: creation.options(bounds))
     }
 
     /// Opens an existing namespace, for the owner that the options name; without options it enrols no process.
@@ -69,16 +50,18 @@ struct NamespaceAccess {
     }
 
     /// Opens the namespace for a chosen owner.
+    ///
+    /// A namespace that is created for an owner that was found, not named, ends with a process that the caller may not
+    /// have thought of, so standard error tells which.
     func open(for choice: OwnerOptions.Choice, creates: Bool, options: NamespaceOptions) throws -> Namespace {
         do {
-            let request = try choice.request()
-            do {
-                return try space.open(name, owner: request, creates: creates, options: options)
-            } catch {
-                // A parent may exit after the look at it; a process that the caller named must exist.
-                guard error.code == .noSuchProcess, case .parent = choice else { throw error }
-                return try space.open(name, owner: .nobody, creates: creates, options: options)
-            }
+            let namespace = try space.open(name, owner: choice.request(), creates: creates, options: options)
+            if namespace.isNew, !options.isPersistent { choice.tell(creationOf: name) }
+            return namespace
+        } catch let error as SpaceError where error.code == .noSuchProcess {
+            // What was found may have exited since; then there is another, or none. A process that was named must exist.
+            guard case .found = choice else { throw error }
+            return try open(for: try OwnerOptions.found(), creates: creates, options: options)
         } catch let error as SpaceError where error.code == .noOwner {
             throw OwnerOptions.refusal(name, choice)
         }
@@ -145,7 +128,9 @@ struct NamespaceAccess {
             do {
                 return try use(for: owner) { namespace in
                     let remaining = deadline.remaining
-                    return try attempt(namespace, remaining == .zero ? nil : remaining)
+                    return try WaitNotice.during(namespace, isUnlimited: limit.timeout == nil) {
+                        try attempt(namespace, remaining == .zero ? nil : remaining)
+                    }
                 }
             } catch let error as SpaceError where error.isOfMissingNamespace {
                 guard try Existence(space: space, name: name).wait(for: .existing, until: deadline) else { return nil }

@@ -24,7 +24,7 @@ struct ClaimCommand: ParsableCommand {
             --retry-delay a tuple whose command failed is out of sight for that time, so that those behind it get their turn.
 
             With --hold nothing is run: it prints the claim's id, for 'space complete', 'release', 'extend' and 'bury' in other \
-            processes. The claim is the owner's (--owner, $SHARED_SPACE_OWNER, or the calling process): when that exits the \
+            processes. The claim is the owner's (--owner, $SHARED_SPACE_OWNER, or the session leader): when that exits the \
             tuple returns.
 
             EXAMPLES:

@@ -7,7 +7,7 @@ struct DisownCommand: ParsableCommand {
         commandName: "disown",
         abstract: "End a process's ownership of a namespace.",
         discussion: """
-            Without --pid: of the process that --owner, $SHARED_SPACE_OWNER or, last, the call itself names. The status is 1 \
+            Without --pid: of the process that --owner, $SHARED_SPACE_OWNER or, last, the session leader is. The status is 1 \
             when it was no enrolled owner. When the last owner goes, the namespace goes.
 
             EXAMPLE:
@@ -31,12 +31,12 @@ struct DisownCommand: ParsableCommand {
 
     func run() throws {
         let choice = try owner.choice(pid: pid)
-        let process: Int32
-        switch choice {
-        case .process(let pid), .parent(let pid): process = pid
-        case .nobody: throw CommandFailure.usage("disown needs a process, so --owner none is refused")
-        case .parentGone:
-            throw CommandFailure.usage("the process that called this command has exited: name one with --pid")
+        guard let process = choice.pid else {
+            throw CommandFailure.usage(
+                choice == .nobody
+                    ? "disown needs a process, so --owner none is refused"
+                    : "the process that called this command has exited: name one with --pid"
+            )
         }
         let wasOwner = try NamespaceAccess(common, namespace).use { try $0.disenrol(pid: process) }
         if !wasOwner { throw status.nothingObtained }

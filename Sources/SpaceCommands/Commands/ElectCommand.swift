@@ -92,7 +92,7 @@ struct ElectCommand: ParsableCommand {
         do {
             try look { election throws(SpaceError) in try election.proclaim(value, term: term) }
         } catch let error as SpaceError where error.code == .holdLost {
-            throw CommandFailure(holding.status.nothingObtained.status, "\(error)")
+            throw holding.status.nothingObtained("\(error)")
         }
     }
 

@@ -44,7 +44,7 @@ struct EvalCommand: ParsableCommand {
         let (ending, output) = try ChildCommand(wordCount: command.count).runForOutput(input: .nothing, with: right)
         try Signals.check()
         if !ending.isSuccess, deadline.hasPassed {
-            throw CommandFailure(status.nothingObtained.status, "the command did not end in time; nothing was written")
+            throw status.nothingObtained("the command did not end in time; nothing was written")
         }
         try ending.checkSuccess()
         guard !output.isTooLong else {

@@ -55,9 +55,15 @@ enum HelpTopic: String, ExpressibleByArgument, CaseIterable {
             """
         case .environment:
             """
+            A namespace that a command creates goes when its last owner has ended. The owner is the session leader: the terminal's
+            shell, the cron job, the unit's main process, a container's first process. Where that is the command itself (ssh HOST
+            space …, setsid, a unit's ExecStart), has exited, or is another user's, it is the calling process. A command that creates
+            a namespace for an owner that was not named says so, unless that is the interactive shell of the terminal, or --quiet is
+            given. To name one: --owner PID, SHARED_SPACE_OWNER, 'space own'; to keep a namespace without owners: --persistent.
+
             SHARED_SPACE_ROOT    The folder with the namespaces (default: /dev/shm/shared-space-UID); --root comes before it.
-            SHARED_SPACE_OWNER   The process that owns what a command creates, or 'none'; --owner comes before it. A script begins
-                                 with: export SHARED_SPACE_OWNER=$$
+            SHARED_SPACE_OWNER   The process that owns what a command creates, or 'none'; --owner comes before it. A script whose
+                                 namespaces end with it begins with: export SHARED_SPACE_OWNER=$$
 
             What the commands give to the programs that they run:
 

@@ -11,7 +11,7 @@ struct OwnCommand: ParsableCommand {
         discussion: """
             Creates the namespace if need be. With a command it makes itself an owner and then becomes the command, so the \
             status and signals are the command's own; $SHARED_SPACE_OWNER is set for it. Without one it makes PID an owner, \
-            or else the process that --owner, $SHARED_SPACE_OWNER or, last, the call itself names.
+            or else the process that --owner or $SHARED_SPACE_OWNER names, or last the session leader.
 
             EXAMPLES:
               space own jobs -- ./worker --fast
@@ -50,13 +50,11 @@ struct OwnCommand: ParsableCommand {
         if choice == .nobody {
             throw CommandFailure.usage("own makes a process an owner, so --owner none is refused")
         }
-        let request = try choice.request()
-        // If the parent has exited, or is hidden, there is no process to enrol, also if the namespace exists.
-        guard request.enrolled != nil else { throw OwnerOptions.refusal(namespace, choice) }
+        // If there is no process to enrol, that is an error also where the namespace exists.
+        guard try choice.request().enrolled != nil else { throw OwnerOptions.refusal(namespace, choice) }
         try NamespaceAccess.use(
-            try access.space.open(
-                namespace,
-                owner: request,
+            try access.open(
+                for: choice,
                 creates: creation.create,
                 options: creation.options(CreationBounds(limit: limit, group: group))
             )

@@ -91,6 +91,7 @@ struct ReplayCommand: ParsableCommand {
                 group: group?.id,
                 asStandby: follow
             )
+            if !persistent, !follow { choice.tell(creationOf: target) }
             if follow { return try keepUp(made, with: from) }
             try NamespaceAccess.use(made) { _ in
                 try Output.print(lines: [Self.line(moment)])

@@ -72,7 +72,7 @@ struct RequestCommand: ParsableCommand {
                 try ask(namespace, name, value, remaining)
             }
         } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
-            throw CommandFailure(status.nothingObtained.status, "\(error)")
+            throw status.nothingObtained("\(error)")
         }
         guard let reply else { throw status.nothingObtained }
         try Signals.check()
@@ -99,7 +99,7 @@ struct RequestCommand: ParsableCommand {
                 )
             }
         } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
-            throw CommandFailure(status.nothingObtained.status, "\(error)")
+            throw status.nothingObtained("\(error)")
         }
         try Signals.check()
         try Output.print(line: PrintOptions.line(reply, raw: raw))

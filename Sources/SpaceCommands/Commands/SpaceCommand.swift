@@ -10,7 +10,8 @@ struct SpaceCommand: ParsableCommand {
             Processes write, read and take tuples in namespaces; a namespace disappears when the last process that owns it has \
             exited. Data goes to standard output, one JSON value a line; everything else to standard error.
 
-            A script begins with: export SHARED_SPACE_OWNER=$$
+            The owner of what a command creates is the session leader (the terminal's shell, the cron job, the unit's main \
+            process), unless it is named. A script whose namespaces end with it begins with: export SHARED_SPACE_OWNER=$$
 
             More help: space help templates, space help durations, space help environment, space help status.
 

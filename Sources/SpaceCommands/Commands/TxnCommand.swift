@@ -63,8 +63,7 @@ struct TxnCommand: ParsableCommand {
                 return results
             }
         } catch let error as TransactionStep.NothingFound {
-            Messages.print("space: \(error.message)")
-            throw status.nothingObtained
+            throw status.nothingObtained(error.message)
         }
     }
 }

@@ -20,6 +20,11 @@ struct CommonOptions: ParsableArguments {
     )
     var timeout: DurationArgument?
 
+    @Flag(help: "No word on standard error for what the exit status says: nothing matched, created, waiting.")
+    var quiet = false
+
+    func validate() throws { if quiet { Messages.isQuiet = true } }
+
     /// The space that the options name.
     ///
     /// Only a command that creates a namespace creates the root folder.

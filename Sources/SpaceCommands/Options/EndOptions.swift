@@ -8,7 +8,7 @@ struct EndOptions: ParsableArguments {
     )
     var expires: DurationArgument?
 
-    @Flag(help: "It vanishes when its owner process ends: --owner, the variable, or the calling process.")
+    @Flag(help: "It vanishes when its owner process ends: --owner, the variable, or the session leader.")
     var session = false
 
     /// The lifetime that the options name, given those of the owner.
@@ -16,13 +16,12 @@ struct EndOptions: ParsableArguments {
     /// - Throws: `CommandFailure` (usage) if `--session` is given and there is no owner.
     func lifetime(_ owner: OwnerOptions) throws -> Lifetime {
         guard session else { return .permanent }
-        switch try owner.choice() {
-        case .process(let pid), .parent(let pid): return .process(pid)
-        case .nobody, .parentGone:
+        guard let pid = try owner.choice().pid else {
             throw CommandFailure.usage(
                 "--session needs an owner process: name one with --owner PID, or with export "
                     + "\(OwnerOptions.variable)=$$ at the start of the script"
             )
         }
+        return .process(pid)
     }
 }

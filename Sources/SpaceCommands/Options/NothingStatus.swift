@@ -16,8 +16,11 @@ struct NothingStatus: ExpressibleByArgument {
 
 extension NothingStatus? {
     /// The error of a command that obtained nothing; it has no message, like grep(1).
-    var nothingObtained: CommandFailure {
-        CommandFailure(map { ExitStatus(rawValue: Int32($0.rawValue)) } ?? .nothing, nil)
+    var nothingObtained: CommandFailure { nothingObtained(nil) }
+
+    /// The error of a command that obtained nothing, with the reason.
+    func nothingObtained(_ reason: String?) -> CommandFailure {
+        CommandFailure(map { ExitStatus(rawValue: Int32($0.rawValue)) } ?? .nothing, reason, isOfNothing: true)
     }
 }
 

@@ -10,10 +10,10 @@ extension OwnerOptions.Choice {
     ///   (`descriptorsExhausted`) if no descriptor is left to look at it.
     func request() throws -> OwnerRequest {
         switch self {
-        case .nobody, .parentGone:
-            return .nobody
+        case .nobody, .noneFound, .hidden: return .nobody
+        case .found(let process): return .process(process)
         case .process(let pid):
-            guard let process = try find(pid), process.life == .alive else {
+            guard let process = try ProcessIdentity.found(pid), process.life == .alive else {
                 guard ProcessIdentity.isHidden(pid: pid) else {
                     throw CommandFailure.usage("process \(pid) can't be an owner: there is none, or it has exited")
                 }
@@ -22,15 +22,15 @@ extension OwnerOptions.Choice {
                 )
             }
             return .process(process)
-        case .parent(let pid):
-            // If the process is still the parent after its start time was read, that start time is the parent's. A
-            // hidden parent owns nothing.
-            guard let process = try find(pid), OwnerOptions.isParent(pid) else { return .nobody }
-            return .process(process)
         }
     }
+}
 
-    private func find(_ pid: Int32) throws(SpaceError) -> ProcessIdentity? {
+extension ProcessIdentity {
+    /// The process that has this PID now; `nil` if there is none, or if it can't be seen.
+    ///
+    /// - Throws: `SpaceError` (`descriptorsExhausted`) if no descriptor is left to look at it.
+    static func found(_ pid: Int32) throws(SpaceError) -> ProcessIdentity? {
         try SpaceError.attempt("look at the owner", on: nil) { () throws(SpaceError) in
             try system("/proc") { () throws(Errno) in try ProcessIdentity.find(pid: pid) }
         }

@@ -93,12 +93,14 @@ package enum Executable {
             // A signal has ended a wait of the library: the process dies by it, and prints nothing.
             return .nothing
         case let error as CommandFailure:
-            if let message = error.message { Messages.print("\(name): \(message)") }
+            if let message = error.message, !(Messages.isQuiet && error.isOfNothing) {
+                Messages.print("\(name): \(message)")
+            }
             return error.status
         case let error as OutputFailure:
             return report(error.failure, root, name: name)
         case let error as SpaceError:
-            Messages.print("\(name): \(error)")
+            if !(Messages.isQuiet && error.isSaidByStatus) { Messages.print("\(name): \(error)") }
             return ExitStatus(error.code)
         case let error as TupleCodingError:
             Messages.print("\(name): \(error)")

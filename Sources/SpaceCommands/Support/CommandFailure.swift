@@ -5,10 +5,17 @@ struct CommandFailure: Error {
     let status: ExitStatus
     /// The message; `nil` if the status says it all, as when nothing matched.
     let message: String?
+    /// Whether the status says that nothing was obtained; `--quiet` leaves out the message then.
+    let isOfNothing: Bool
 
     init(_ status: ExitStatus, _ message: String?) {
+        self.init(status, message, isOfNothing: status == .nothing)
+    }
+
+    init(_ status: ExitStatus, _ message: String?, isOfNothing: Bool) {
         self.status = status
         self.message = message
+        self.isOfNothing = isOfNothing
     }
 
     static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }

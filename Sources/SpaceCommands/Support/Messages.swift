@@ -1,7 +1,21 @@
 import Glibc
+import Synchronization
+
+private let quiet = Atomic<Bool>(false)
 
 /// Standard error, for everything that isn't data.
 enum Messages {
+    /// Whether `--quiet` leaves out what the exit status says, and what is told besides.
+    static var isQuiet: Bool {
+        get { quiet.load(ordering: .relaxed) }
+        set { quiet.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Prints something that people may want to know although nothing has failed, unless `--quiet`.
+    static func hint(_ message: String) {
+        if !isQuiet { print("space: \(message)") }
+    }
+
     /// Prints one message, its control characters as escapes; a failure can't be reported anywhere, so it is ignored.
     static func print(_ message: String) {
         let lines = message.split(separator: "\n", omittingEmptySubsequences: false)

@@ -128,6 +128,20 @@ enum PeopleText {
         return "\(date)T\(padded(parts.tm_hour)):\(padded(parts.tm_min)):\(padded(parts.tm_sec))Z"
     }
 
+    /// A time of this place, both in milliseconds since 1970: `14:02`, with the date if that is not today's.
+    static func clock(_ milliseconds: Int64, now: Int64) -> String {
+        func parts(_ milliseconds: Int64) -> tm? {
+            var seconds = time_t(milliseconds / 1000)
+            var parts = tm()
+            return localtime_r(&seconds, &parts) == nil ? nil : parts
+        }
+        guard let then = parts(milliseconds), let today = parts(now) else { return "unknown" }
+        func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let time = "\(padded(then.tm_hour)):\(padded(then.tm_min))"
+        guard (then.tm_year, then.tm_yday) != (today.tm_year, today.tm_yday) else { return time }
+        return "\(Int(then.tm_year) + 1900)-\(padded(then.tm_mon + 1))-\(padded(then.tm_mday)) \(time)"
+    }
+
     /// How far `moment` is from `now`, both in milliseconds: `just now`, `12s ago`, `in 3m`.
     static func relative(_ moment: Int64, to now: Int64) -> String {
         let (difference, overflow) = now.subtractingReportingOverflow(moment)

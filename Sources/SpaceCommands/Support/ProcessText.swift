@@ -8,6 +8,13 @@ enum ProcessText {
         ProcessIdentity.commandLine(of: pid, showing: WaitGraph.runner).map { PeopleText.shortened($0, to: length) }
     }
 
+    /// What a process runs, in a few words: of a command of `space` that runs another, that other.
+    static func work(of pid: Int32) -> String? {
+        guard let text = ProcessIdentity.commandLine(of: pid, showing: WaitGraph.runner) else { return nil }
+        let end = text.ranges(of: " (\(WaitGraph.runner)").last?.lowerBound ?? text.endIndex
+        return PeopleText.shortened(String(text[..<end]), to: 40)
+    }
+
     /// Whether a living process runs, is stopped or is frozen.
     static func state(of pid: Int32) -> String {
         switch ProcessIdentity.halt(of: pid) {

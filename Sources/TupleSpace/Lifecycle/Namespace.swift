@@ -19,11 +19,14 @@ public final class Namespace: Sendable {
 
     /// Whether this handle keeps the namespace alive.
     public let isOwning: Bool
+    /// Whether this handle was made by the creation of the namespace.
+    package let isNew: Bool
 
-    package init(core: NamespaceCore, entry: CoreRegistry.Entry, isOwning: Bool) {
+    package init(core: NamespaceCore, entry: CoreRegistry.Entry, isOwning: Bool, isNew: Bool = false) {
         self.core = core
         self.entry = entry
         self.isOwning = isOwning
+        self.isNew = isNew
     }
 
     deinit {

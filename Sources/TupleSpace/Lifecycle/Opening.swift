@@ -28,12 +28,12 @@ package struct Opening {
 
     /// The result of an attempt.
     package enum Outcome {
-        case opened(CoreRegistry.Entry, NamespaceCore)
+        case opened(CoreRegistry.Entry, NamespaceCore, isNew: Bool = false)
         /// The namespace changed during the attempt: try again.
         case again
     }
 
-    package func run() throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore) {
+    package func run() throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore, isNew: Bool) {
         try LibraryUse.begin()
         let host = try HostIdentity.current()
         // Each turn is caused by another process's progress; a thousand in a row are a fault, not a race.
@@ -50,7 +50,7 @@ package struct Opening {
                 if contents == nil, try waitForReplica(in: rootFolder) { continue }
                 outcome = try create(in: rootFolder, host)
             }
-            if case .opened(let entry, let core) = outcome { return (entry, core) }
+            if case .opened(let entry, let core, let isNew) = outcome { return (entry, core, isNew) }
         }
         let reason = "it was deleted and made anew a thousand times meanwhile"
         throw SpaceError(.holderBusy, reason: reason, advice: "look who does that")
@@ -283,6 +283,6 @@ package struct Opening {
 
     private func create(in rootFolder: borrowing OwnedDescriptor, _ host: HostIdentity) throws(SpaceError) -> Outcome {
         guard let (entry, core) = try Creation(opening: self, host: host).run(in: rootFolder) else { return .again }
-        return .opened(entry, core)
+        return .opened(entry, core, isNew: true)
     }
 }

@@ -103,8 +103,8 @@ public final class Space: Sendable {
             parts: parts,
             contents: contents
         )
-        let (entry, core) = try opening.run()
-        let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession)
+        let (entry, core, isNew) = try opening.run()
+        let namespace = Namespace(core: core, entry: entry, isOwning: owner.isOwningSession, isNew: isNew)
         do throws(SpaceError) {
             try options.checkHistory(core)
             if core.control.staying.isReplica, owner.isOwningSession || owner.enrolled != nil {
