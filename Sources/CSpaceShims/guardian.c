@@ -26,6 +26,14 @@
 // waited for (kernel/signal.c, kernel/exit.c: both hold tasklist_lock), so the process above already has the signal
 // when it reads the byte.
 //
+// A signal that the terminal sends to the whole process group reaches the program without the process above, which must
+// not pass it on. Two cases differ. A program that has left the group did not get it; the guardian knows, because it
+// has the program's PID and the group. And a signal may come before the program exists; then it is pending in the
+// process above, which blocks all signals until the program was started, and not in the program. fork(2) happens either
+// before a signal to a group or after it (kernel/fork.c: such a signal that comes meanwhile is pending in the child
+// too). So the program, before it becomes what it is meant to be, reports what is pending in the process above and not
+// in itself.
+//
 // After fork(2) in a process with threads, locks that other threads held stay locked in the child. So nothing below
 // allocates or locks (signal-safety(7)); glibc's execvp searches the path on its stack.
 
@@ -52,6 +60,8 @@
 #define SPACE_LEAVE (SIGRTMIN + 5)
 #define SPACE_SWEEP (SIGRTMIN + 6)
 #define SPACE_END (SIGRTMIN + 7)
+// The value that goes with a signal that was sent to the whole process group of the process above.
+#define SPACE_TO_GROUP 0x67726f75
 
 // MARK: Children
 
@@ -148,8 +158,47 @@ int space_adopt_orphans(void) { return space_result(prctl(PR_SET_CHILD_SUBREAPER
 
 // MARK: The program
 
-static void become(const char *file, char *const *words, int input, int output, uint64_t resetSignals, pid_t parent,
-                   int report, const sigset_t *mask) {
+// What a guardian and its program tell the process above before the program runs.
+struct report {
+    // A negated error number.
+    int result;
+    // The signals that the process above has and the program has not, as bits.
+    uint64_t missed;
+};
+
+static void tell_result(int report, int result) {
+    struct report answer = {.result = result};
+    SPACE_RETRYING(write(report, &answer, sizeof answer));
+}
+
+// The signals that are pending for another process as a whole, as bits; 0 if /proc does not tell.
+static uint64_t pending_for(pid_t pid) {
+    char path[32] = "/proc/", text[4096];
+    char digits[12];
+    int length = 0, end = 6;
+    for (; pid > 0; pid /= 10) digits[length++] = (char)('0' + pid % 10);
+    while (length > 0) path[end++] = digits[--length];
+    memcpy(path + end, "/status", 8);
+    if (read_small(AT_FDCWD, path, text, sizeof text) < 0) return 0;
+    // proc(5): "ShdPnd:" and a mask, in which signal 1 is bit 0.
+    const char *line = strstr(text, "\nShdPnd:");
+    return line ? strtoull(line + 8, NULL, 16) << 1 : 0;
+}
+
+// Reports the signals that came to the process above before this process existed.
+static void tell_missed(pid_t above, int report) {
+    // This order: what comes in between is pending here, and counts as missed only if it is pending there.
+    struct report answer = {.missed = pending_for(above)};
+    sigset_t own;
+    sigpending(&own);
+    for (int number = 1; number < 64; number++) {
+        if (sigismember(&own, number) == 1) answer.missed &= ~(UINT64_C(1) << number);
+    }
+    if (answer.missed != 0) SPACE_RETRYING(write(report, &answer, sizeof answer));
+}
+
+static void become(const char *file, char *const *words, int input, int output, uint64_t resetSignals, pid_t above,
+                   pid_t parent, int report, const sigset_t *mask) {
     // All signals are blocked here, so no handler of the process above runs in the child.
     for (int number = 1; number < NSIG; number++) {
         struct sigaction action;
@@ -170,11 +219,12 @@ static void become(const char *file, char *const *words, int input, int output, 
     }
     if (result >= 0 && output >= 0) result = space_result(dup2(output, STDOUT_FILENO));
     if (result >= 0) {
+        tell_missed(above, report);
         sigprocmask(SIG_SETMASK, mask, NULL);
         execvp(file, words);
         result = -errno;
     }
-    SPACE_RETRYING(write(report, &result, sizeof result));
+    tell_result(report, result);
     _exit(127);
 }
 
@@ -218,7 +268,7 @@ static int status_of(const siginfo_t *info) {
     return info->si_code == CLD_EXITED ? info->si_status & 0xFF : 128 + (info->si_status & 0x7F);
 }
 
-static _Noreturn void guard(pid_t child, int news) {
+static _Noreturn void guard(pid_t child, pid_t group, int news) {
     setpgid(0, 0);
     close_all_but(news);
     take_name();
@@ -248,9 +298,11 @@ static _Noreturn void guard(pid_t child, int news) {
             if (signal != SPACE_LEAVE) space_end_children();
             _exit(status);
         }
-        // Signals from the kernel are not passed on: SIGCHLD, and signals from the terminal before the group was
-        // changed.
-        if (!hasEnded && signal != SIGCHLD && info.si_code <= 0) kill(child, signal);
+        if (hasEnded || signal == SIGCHLD) continue;
+        // Signals from the kernel are not passed on: those from the terminal before the group was changed.
+        if (info.si_code > 0) continue;
+        bool isToGroup = info.si_code == SI_QUEUE && info.si_value.sival_int == SPACE_TO_GROUP;
+        if (!isToGroup || getpgid(child) != group) kill(child, signal);
     }
 }
 
@@ -261,21 +313,22 @@ static _Noreturn void begin(const char *file, char *const *words, int input, int
     if (result == 0) {
         // If the guardian can't become a subreaper, only the program is killed.
         space_adopt_orphans();
-        pid_t self = getpid();
+        pid_t self = getpid(), group = getpgrp();
         // wait(2): if SIGCHLD is ignored, no child can be waited for.
         signal(SIGCHLD, SIG_DFL);
         pid_t child = fork();
-        if (child == 0) become(file, words, input, output, resetSignals, self, report, mask);
+        if (child == 0) become(file, words, input, output, resetSignals, parent, self, report, mask);
         result = space_result(child);
-        if (child > 0) guard(child, news);
+        if (child > 0) guard(child, group, news);
     }
-    SPACE_RETRYING(write(report, &result, sizeof result));
+    tell_result(report, result);
     _exit(127);
 }
 
 // MARK: The process above
 
-int space_spawn_guarded(const char *file, char *const *words, int input, int output, uint64_t resetSignals, int *news) {
+int space_spawn_guarded(const char *file, char *const *words, int input, int output, uint64_t resetSignals,
+                        int32_t (*mayStart)(void), uint64_t *missed, int *news) {
     // A successful exec closes this pipe, so end of file means success.
     int ends[2];
     int result = space_result(pipe2(ends, O_CLOEXEC));
@@ -291,20 +344,29 @@ int space_spawn_guarded(const char *file, char *const *words, int input, int out
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &mask);
     pid_t parent = getpid();
-    pid_t guardian = fork();
-    if (guardian == 0) begin(file, words, input, output, resetSignals, parent, ends[1], newsEnds[1], &mask);
-    result = space_result(guardian);
-    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    pid_t guardian = -1;
+    if (mayStart && !mayStart()) {
+        result = -ECANCELED;
+    } else {
+        guardian = fork();
+        if (guardian == 0) begin(file, words, input, output, resetSignals, parent, ends[1], newsEnds[1], &mask);
+        result = space_result(guardian);
+    }
     close(ends[1]);
     close(newsEnds[1]);
-    int failure = 0;
-    if (guardian > 0 && SPACE_RETRYING(read(ends[0], &failure, sizeof failure)) == sizeof failure) {
+    struct report report;
+    *missed = 0;
+    while (guardian > 0 && SPACE_RETRYING(read(ends[0], &report, sizeof report)) == sizeof report) {
+        *missed |= report.missed;
+        if (report.result == 0) continue;
         // After a failed exec the child has exited, and its guardian waits for an answer.
         kill(guardian, SPACE_END);
         SPACE_RETRYING(waitpid(guardian, NULL, 0));
         // If a call was refused, it was refused in the child; the only such call there is prctl(2).
-        result = space_optional("prctl", failure == -EPERM ? -EACCES : failure);
+        result = space_optional("prctl", report.result == -EPERM ? -EACCES : report.result);
+        break;
     }
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
     close(ends[0]);
     if (result < 0) {
         close(newsEnds[0]);
@@ -319,6 +381,11 @@ static int tell(int32_t guardian, int signal) {
     int result = space_result(kill(guardian, signal));
     kill(guardian, SIGCONT);
     return result;
+}
+
+int space_pass_on_guarded(int32_t guardian, int signal, bool isToGroup) {
+    union sigval value = {.sival_int = SPACE_TO_GROUP};
+    return space_result(isToGroup ? sigqueue(guardian, signal, value) : kill(guardian, signal));
 }
 
 int space_end_guarded(int32_t guardian) { return tell(guardian, SPACE_END); }

@@ -25,10 +25,32 @@ package enum Directory {
         try checkedName(name)
         // The directory is made closed to the group and others, then opened up, so it never allows more than `mode`.
         guard mkdirat(directory, name, mode & 0o700) == 0 else { throw Errno(rawValue: errno) }
-        let made = try OwnedDescriptor.directory(at: directory, name)
+        let made = try openMade(at: directory, name)
         guard try FileInfo.of(made.raw).owner == geteuid() else { throw .notPermitted }
         try setMode(made.raw, mode)
         return made
+    }
+
+    /// Opens a directory that this process has just made, also if the umask has left its user no permission.
+    ///
+    /// - Parameters:
+    ///   - directory: the open directory in which it was made.
+    ///   - name: its name, or a path.
+    package static func openMade(at directory: CInt, _ name: String) throws(Errno) -> OwnedDescriptor {
+        do throws(Errno) {
+            return try OwnedDescriptor.directory(at: directory, name)
+        } catch .permissionDenied {
+            // open(2): O_PATH needs no permission of the file itself. The path in /proc leads to the opened file, whatever
+            // another user puts in its place.
+            let place = try OwnedDescriptor.openat(
+                directory: directory,
+                name,
+                flags: space_flag_path_only() | O_NOFOLLOW | O_DIRECTORY
+            )
+            guard try FileInfo.of(place.raw).owner == geteuid() else { throw .notPermitted }
+            guard chmod("/proc/self/fd/\(place.raw)", 0o700) == 0 else { throw Errno(rawValue: errno) }
+            return try OwnedDescriptor.directory(at: directory, name)
+        }
     }
 
     /// Makes a directory that has its permissions from the moment at which it has its name.

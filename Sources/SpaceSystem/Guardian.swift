@@ -15,6 +15,9 @@ package enum Guardian {
     package struct Program: ~Copyable, Sendable {
         /// The guardian's PID.
         package let guardian: Int32
+        /// The signals that this process got before the program existed, while it was being started, as bits
+        /// (`1 << SIGINT`): the program has not got them, even if they went to the whole process group.
+        package let missedSignals: UInt64
         /// A descriptor for poll: readable once the program has ended, or its guardian was killed.
         package let news: OwnedDescriptor
     }
@@ -32,19 +35,32 @@ package enum Guardian {
     ///   - output: the descriptor of its standard output, not one of the first three; `nil` for this process's standard
     ///     output.
     ///   - signals: signals that get their default disposition in the program even if this process ignores them.
+    ///   - mayStart: called when all signals are blocked in this thread; if it returns 0, nothing is started.
     /// - Returns: the program. Once it has ended, answer its guardian (`leave` or `sweep`), and wait for the guardian.
-    /// - Throws: the error of fork(2) or execve(2).
+    /// - Throws: the error of fork(2) or execve(2); `canceled` if `mayStart` has returned 0.
     package static func spawn(
         _ file: UnsafePointer<CChar>,
         _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>,
         input: CInt,
         output: CInt? = nil,
-        resetting signals: [CInt]
+        resetting signals: [CInt],
+        mayStart: (@convention(c) () -> Int32)? = nil
     ) throws(Errno) -> Program {
         var news: CInt = -1
+        var missed: UInt64 = 0
         let mask = signals.reduce(0 as UInt64) { $0 | 1 << UInt64($1) }
-        let guardian = try checked(space_spawn_guarded(file, words, input, output ?? -1, mask, &news))
-        return Program(guardian: guardian, news: OwnedDescriptor(adopting: news))
+        let guardian = try checked(
+            space_spawn_guarded(file, words, input, output ?? -1, mask, mayStart, &missed, &news)
+        )
+        return Program(guardian: guardian, missedSignals: missed, news: OwnedDescriptor(adopting: news))
+    }
+
+    /// Makes the guardian send a signal to the program, if it has not ended.
+    ///
+    /// A signal that was sent to the whole process group of this process reaches only a program that has left the
+    /// group, because one in the group has got it already.
+    package static func passOn(_ signal: CInt, to guardian: Int32, isToGroup: Bool) {
+        _ = space_pass_on_guarded(guardian, signal, isToGroup)
     }
 
     /// Makes the guardian kill the program with all of its descendants.

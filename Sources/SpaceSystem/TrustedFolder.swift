@@ -58,7 +58,15 @@ package struct TrustedFolder: Sendable {
             throw refusal(error, name)
         }
         try check(file)
+        if flags & O_CREAT != 0 { openToOwner(file.raw, mode) }
         return file
+    }
+
+    /// Gives the owner of a file that was made the permissions that the umask has taken away.
+    private func openToOwner(_ file: CInt, _ mode: UInt32) {
+        guard let found = try? FileInfo.of(file), found.mode & mode & 0o600 != mode & 0o600 else { return }
+        // Only the owner may do it; if it fails, the next one that opens the file is told.
+        try? Directory.setMode(file, found.mode | mode & 0o600)
     }
 
     /// Finds a file without opening its contents.

@@ -166,4 +166,36 @@ struct FullNamespaceTests {
         for number in 0..<fillers { try namespace.counter("filler \(number)").remove() }
         #expect(try namespace.objects.isEmpty)
     }
+
+    /// What leads to space goes on in a full namespace: a tuple or a cell gets an end, a dead letter returns, and a small
+    /// request is answered.
+    @Test func whatLeadsToSpaceIsNotRefused() async throws {
+        let options = NamespaceOptions(byteLimit: Limits.smallestByteLimit)
+        let namespace = try root.space.namespace("ends", options: options)
+        let queue = namespace.queue("mail")
+        try queue.put("letter")
+        guard let item = try queue.takeIfReady() else { throw TestFailure("no item") }
+        try item.bury(reason: "broken")
+        let id = try namespace.write(tuple: Tuple(fields: [.string("ends")]))
+        try namespace.set("cell", 1)
+        let responder = try Agent(root, "ends")
+        try responder.run("respond ask low say")
+        for size in [100_000, 4000, 100, 1] {
+            let body = [UInt8](repeating: 7, count: size)
+            let refused = #expect(throws: SpaceError.self) { while true { try namespace.write("fill", body) } }
+            #expect(refused?.code == .limitReached)
+        }
+        #expect(try namespace.renew(id, expires: .seconds(3600)))
+        #expect(try namespace.persist(id))
+        #expect(try namespace.renew("cell", expires: .seconds(3600)))
+        #expect(try namespace.persist("cell"))
+        #expect(try queue.kick() == 1)
+        async let reply: Void = namespace.request("ask", "small", timeout: nil)
+        #expect(try await onThread { try responder.line() } == "at low")
+        try await reply
+        // A large one has no room.
+        let large = String(repeating: "x", count: 100_000)
+        let refused = await #expect(throws: SpaceError.self) { try await namespace.request("ask", large) }
+        #expect(refused?.code == .limitReached)
+    }
 }

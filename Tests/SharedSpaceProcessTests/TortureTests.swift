@@ -13,7 +13,7 @@ struct TortureTests {
 
     @Test(arguments: [
         "kill", "near", "handoff", "history", "stop", "exhaust", "reap", "disk", "recipes", "collections", "responders",
-        "objects",
+        "objects", "terminal",
     ])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
         try await torture.expectGood(part, seconds: 1)
@@ -30,7 +30,7 @@ struct TortureTests {
         ("recipes", "doubled", "overlaps", 30), ("collections", "lost", "unmade lost", 30),
         ("collections", "unheard", "differing", 30), ("responders", "doubled", "doubled", 30),
         ("responders", "unheard", "late", 30), ("objects", "lost", "found", 30), ("churn", "lost", "lost", 30),
-        ("surroundings", "lost", "faults", 2),
+        ("surroundings", "lost", "faults", 2), ("terminal", "doubled", "faults", 2),
     ])
     func aPlantedFaultIsFound(_ part: String, _ fault: String, _ counts: String, _ seconds: Int) async throws {
         try await torture.expectFault(part, "--plant", fault, in: counts, seconds)

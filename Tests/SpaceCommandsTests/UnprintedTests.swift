@@ -22,6 +22,42 @@ struct UnprintedTests {
         }
     }
 
+    @Test("Counts, and what is removed from a queue", arguments: [">&-", ""])
+    func counts(_ output: String) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            try runner.space("counter", "jobs", "c", "5")
+            try runner.space("latch", "jobs", "l", "--count", "2", "--down")
+            try runner.space("queue", "jobs", "q", "put", "1")
+            for command in [
+                "counter jobs c", "latch jobs l --count 2 --down", "queue jobs q drain", "queue jobs q kick",
+                "claim jobs --hold '[1]'", "request jobs r --wait 0",
+            ] {
+                let shell = try runner.start("/bin/sh", ["-c", "read start; exec space \(command) \(output)"])
+                if output.isEmpty { shell.closeOutput() }
+                try shell.send("now\n")
+                #expect(try shell.finish().ending == .exited(74), "\(command)")
+            }
+            #expect(try runner.space("counter", "jobs", "c", "0").output == "5\n")
+            #expect(try runner.space("latch", "jobs", "l", "--count", "2", "--down").output == "0\n")
+            #expect(try runner.space("queue", "jobs", "q", "count").output.contains(#""ready":1,"#))
+            #expect(try runner.tuples("jobs") == ["[1]"])
+        }
+    }
+
+    @Test("A tuple that can't be moved for want of room is not printed, and stays")
+    func moveWithoutRoom() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "--limit", "16M", #"["a"]"#)
+            let large = #"["b","\#(String(repeating: "x", count: 100_000))"]"#
+            while try runner.space("write", "jobs", large).status == 0 {}
+            let moved = try runner.space("move", "jobs", #"["a"]"#, large)
+            #expect(moved.ending == .exited(74))
+            #expect(moved.output == "")
+            #expect(try runner.tuples("jobs", #"["a"]"#) == [#"["a"]"#])
+        }
+    }
+
     @Test("If the moved tuple lacks the field to print, the tuple stays where it is")
     func lackingField() throws {
         try withRoot { (runner) throws in

@@ -63,6 +63,38 @@ func startArmedChild() throws(Errno) {
     while true { pause() }
 }
 
+/// Starts a program under a guardian, and prints whether it missed a SIGINT, and its end when that is passed on.
+///
+/// `raises`: Whether the SIGINT goes to the whole process group just before the program exists.
+func startProgram(raising raises: Bool) throws(Errno) {
+    setpgid(0, 0)
+    signal(SIGINT) { _ in }
+    // The tests' threads block signals, and a program inherits that.
+    var none = sigset_t()
+    sigemptyset(&none)
+    sigprocmask(SIG_SETMASK, &none, nil)
+    var words: [UnsafeMutablePointer<CChar>?] = [strdup("cat"), nil]
+    defer { words.forEach { free($0) } }
+    guard let file = words[0] else { throw .noMemory }
+    let program = try Guardian.spawn(
+        file,
+        &words,
+        input: STDIN_FILENO,
+        resetting: [],
+        mayStart: raises ? { kill(0, SIGINT) == 0 ? 1 : 0 } : nil
+    )
+    let isMissed = program.missedSignals & 1 << UInt64(SIGINT) != 0
+    say("missed: \(isMissed)")
+    Guardian.passOn(SIGINT, to: program.guardian, isToGroup: !isMissed)
+    Guardian.passOn(SIGTERM, to: program.guardian, isToGroup: false)
+    var request = pollfd(fd: program.news.raw, events: Int16(POLLIN), revents: 0)
+    while poll(&request, 1, -1) < 0 && errno == EINTR {}
+    Guardian.leave(program.guardian)
+    var status: CInt = 0
+    while waitpid(program.guardian, &status, 0) < 0 && errno == EINTR {}
+    say("status: \(status >> 8 & 0xff)")
+}
+
 /// Starts a child in a PID namespace of its own, but with this one's `/proc`.
 func lookFromInnerNamespace() throws(Errno) {
     let unshare = hidden("unshare", as: (@convention(c) (CInt) -> CInt).self)

@@ -87,6 +87,9 @@ do throws(Errno) {
         // Standard input stays open beyond the parent: only the signal ends this.
         while true { pause() }
 
+    case "missed-signal":
+        try startProgram(raising: argument(2) == "before")
+
     case "tmpfs":
         try useSmallFileSystem(argument(2), argument(3))
 

@@ -40,7 +40,7 @@ struct Torture {
 
 enum Part: String, CaseIterable {
     case kill, near, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, churn,
-        hostile, surroundings, damage, cluster
+        hostile, surroundings, damage, terminal, cluster
 
     /// All but the one that needs etcd.
     static let ofOneMachine = allCases.filter { $0 != .cluster }
@@ -65,6 +65,7 @@ enum Part: String, CaseIterable {
         case .hostile: try report(HostilePart(options: options).run())
         case .surroundings: try report(SurroundingsPart(options: options).run())
         case .damage: try report(DamagePart(options: options).run())
+        case .terminal: try report(TerminalPart(options: options).run())
         }
     }
 }

@@ -3,6 +3,7 @@
 #ifndef SPACE_GUARDIAN_H
 #define SPACE_GUARDIAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /// Starts a program, found as execvp(3) does, under a guardian: a process between this one and the program.
@@ -11,6 +12,11 @@
 /// output; it must not be one of the first three descriptors. The program has this process's process group, environment
 /// and signal mask. A signal that this process handles has its default disposition in the program. A signal that this
 /// process ignores stays ignored, unless its bit is set in `resetSignals` (1 << SIGPIPE, for example).
+///
+/// `mayStart`, if given, is called when all signals are blocked: if it returns 0, nothing is started, and the result is
+/// -ECANCELED. From then until the program was started all signals are blocked in the calling thread. `*missed` are the
+/// signals that became pending for this process meanwhile, before the program existed, as bits (1 << SIGINT): the
+/// program has not got them, even if they went to the whole process group.
 ///
 /// The caller closes the descriptor `news`. It becomes readable when the program has ended, or when the guardian was
 /// killed. When the program has ended, the guardian waits for space_leave_guarded or space_sweep_guarded. It then exits
@@ -25,7 +31,11 @@
 /// to wait for.
 int space_spawn_guarded(
     const char *_Nonnull file, char *_Nullable const *_Nonnull words, int input, int output,
-    uint64_t resetSignals, int *_Nonnull news);
+    uint64_t resetSignals, int32_t (*_Nullable mayStart)(void), uint64_t *_Nonnull missed, int *_Nonnull news);
+
+/// Makes a guardian send a signal to the program, if it has not ended. A signal that was sent to the whole process group
+/// of this process reaches only a program that has left the group, because one in the group has got it already.
+int space_pass_on_guarded(int32_t guardian, int signal, bool isToGroup);
 
 /// Makes a guardian, even a stopped one, kill the program and all of its descendants, and then end.
 int space_end_guarded(int32_t guardian);

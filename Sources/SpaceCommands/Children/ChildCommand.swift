@@ -78,20 +78,24 @@ struct ChildCommand {
 
     /// - Throws: `Terminated` if a signal has asked this process to end; `CommandFailure`.
     private func spawn(reading input: CInt, writing output: CInt?) throws -> Guardian.Program {
-        try Signals.check()
         guard let file = words[0] else { throw CommandFailure.usage("the command to run is missing") }
         // wait(2): while SIGCHLD is ignored, a parent does not learn how a child ended.
         signal(SIGCHLD, SIG_DFL)
         do throws(Errno) {
             // This is the process's first thread, which lives as long as the process.
             Guardian.adoptOrphans()
+            // The command decides whether it ends by SIGQUIT; while it goes on, so does this process.
+            Signals.endOnQuit()
             return try Guardian.spawn(
                 file,
                 words,
                 input: input,
                 output: output,
-                resetting: Signals.errorsToReset
+                resetting: Signals.errorsToReset,
+                mayStart: { Signals.pending == nil ? 1 : 0 }
             )
+        } catch  where error == .canceled {
+            throw Terminated()
         } catch {
             throw CommandFailure(
                 error == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute,
@@ -108,9 +112,9 @@ struct ChildCommand {
     ) -> Ending {
         let guardian = program.guardian
         var right = right
-        var relay = SignalRelay()
+        var relay = SignalRelay(to: program)
         while true {
-            let due = relay.passOn(to: guardian)
+            relay.passOn(to: guardian)
             let limit = right?.enforce(on: guardian)
             // poll(2) leaves negative descriptors out.
             var requests = [
@@ -119,7 +123,7 @@ struct ChildCommand {
                 pollfd(fd: output?.reading ?? -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: right?.news ?? -1, events: Int16(POLLIN), revents: 0),
             ]
-            let patience = [due, limit].compactMap(\.self).min()?.pollMilliseconds ?? -1
+            let patience = limit?.pollMilliseconds ?? -1
             guard poll(&requests, nfds_t(requests.count), patience) > 0 else { continue }
             if requests[1].revents != 0 { input.write() }
             if requests[2].revents != 0 { output?.read() }

@@ -1,34 +1,30 @@
 import Glibc
-import SharedSpace
 import SpaceSystem
 
 /// Passes each signal that asks this process to end on to a command, also those after one that the command has
 /// survived.
 ///
-/// A terminal sends SIGINT to the command too, and a second SIGINT often means more than the first. So this process
-/// waits one second, and passes SIGINT on only if the command is still there.
+/// Guarantees: a signal that the terminal has sent to the whole process group reaches the command once, because this
+/// process does not pass it on to a command that has got it. A signal that a process has sent is passed on, because
+/// nothing tells whether it was sent to this process alone.
 struct SignalRelay {
-    private static let patience = Duration.seconds(1)
-    private var interruptTime: MonotonicInstant?
+    /// Signals that came while the command was being started, and that the command has not got.
+    private var missed: UInt64
+
+    init(to program: borrowing Guardian.Program) {
+        missed = program.missedSignals
+    }
 
     /// Passes on the signals that have come.
     ///
     /// `guardian`: The command's guardian. This process has not waited for it yet, so the number can't be another
     /// process's.
-    ///
-    /// Returns: When to look again; `nil` to look when a signal comes.
-    mutating func passOn(to guardian: pid_t) -> Duration? {
-        for number in Signals.takeArrived() {
-            if number != SIGINT {
-                kill(guardian, number)
-            } else if interruptTime == nil {
-                interruptTime = .now.advanced(by: Self.patience)
-            }
+    mutating func passOn(to guardian: pid_t) {
+        for arrival in Signals.takeArrived() {
+            let isMissed = missed & 1 << UInt64(arrival.number) != 0
+            Guardian.passOn(arrival.number, to: guardian, isToGroup: arrival.isToGroup && !isMissed)
         }
-        guard let time = interruptTime else { return nil }
-        guard time.hasPassed else { return time.remaining }
-        interruptTime = nil
-        kill(guardian, SIGINT)
-        return nil
+        // All that came while the command was being started has arrived before the first call.
+        missed = 0
     }
 }

@@ -195,6 +195,7 @@ struct ClaimCommand: ParsableCommand {
                 "a held claim is its owner's, and there is none: name one with --owner PID, or with \(OwnerOptions.variable)"
             )
         }
+        try Output().checkTaken()
         let done = try access.obtain(wait, for: owner) { (namespace, remaining) -> Bool? in
             let claim = try namespace.claim(
                 matching: template,

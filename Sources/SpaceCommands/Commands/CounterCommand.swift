@@ -36,6 +36,7 @@ struct CounterCommand: ParsableCommand {
         try access.check(name, of: .counter)
         // What isn't there is not created to be removed.
         if remove { return try access.use(for: owner) { try $0.counter(name).remove() } }
+        try Output().checkTaken()
         let sum = try access.use(for: owner, creating: creation) { namespace in
             let counter = namespace.counter(name)
             return try number == 0 ? counter.value() : counter.add(number)

@@ -46,10 +46,14 @@ struct EvalCommand: ParsableCommand {
         if !ending.isSuccess, deadline.hasPassed {
             throw status.nothingObtained("the command did not end in time; nothing was written")
         }
-        try ending.checkSuccess()
+        // A command that prints more ends by SIGPIPE: that is no failure of its own.
         guard !output.isTooLong else {
-            throw CommandFailure.badData("the command prints more than \(Limits.valueBytes) bytes; nothing was written")
+            throw CommandFailure.badData(
+                "the command prints more than \(Limits.valueBytes) bytes (64 MiB), the most that a tuple can have; "
+                    + "nothing was written"
+            )
         }
+        try ending.checkSuccess()
         do throws(TupleCodingError) {
             return try Tuple(json: output.bytes)
         } catch {

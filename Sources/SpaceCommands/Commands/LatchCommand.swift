@@ -42,6 +42,7 @@ struct LatchCommand: ParsableCommand {
     func run() throws {
         // What isn't there is not created to be removed.
         if remove { return try holding.useExisting(for: .latch) { try $0.latch(holding.name, count: count).remove() } }
+        if down { try Output().checkTaken() }
         let rest = try holding.use(for: .latch) { namespace -> Int? in
             let latch = namespace.latch(holding.name, count: count)
             if down { return try latch.countDown() }

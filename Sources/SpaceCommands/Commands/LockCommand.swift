@@ -11,7 +11,8 @@ struct LockCommand: ParsableCommand {
             Like flock(1), but fair: requests are served in their order, and a reader does not overtake a writer that waits. Waits \
             without limit, unless --wait. The status is CMD's (128 + n for a signal; 126 and 127 as the shell's), and 1 when the \
             lock was not free in time. If this process dies CMD is killed, with all that it has started, and the next in the \
-            queue holds the lock. SIGINT, SIGTERM and SIGHUP are passed on to CMD; when CMD ends after one, what it has left is \
+            queue holds the lock. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGALRM are passed on to \
+            CMD, but not a signal that the terminal has sent to CMD too (^C); when CMD ends after one, what it has left is \
             killed. If CMD ends by itself, what it leaves behind goes on. CMD finds the fencing number, which is greater \
             for every later holder, in $\(HoldingOptions.variable). With --also, CMD runs while all the locks are held, and finds \
             their numbers with spaces in between; they are acquired in the order of their names, so that no two commands wait \

@@ -31,6 +31,9 @@ struct MoveCommand: ParsableCommand {
     @Argument(help: ArgumentHelp("The tuple to write.", valueName: "to"))
     var to: String
 
+    /// Ends a transaction that is tried out and undone.
+    private struct Rehearsed: Error {}
+
     func run() throws {
         let template = try matching.template(from)
         let tuple = try JSONText.tuple(to, what: "the new tuple", arguments: try matching.arguments.resolved())
@@ -41,13 +44,21 @@ struct MoveCommand: ParsableCommand {
             guard let claim = try namespace.claimAll(matching: template, max: 1, isTake: true).first else {
                 return false
             }
+            func move(_ t: borrowing Transaction) throws {
+                try t.complete(claim)
+                try t.write(tuple: tuple)
+            }
             do {
                 output.append(line: try printing.line(claim.tuple))
+                // What would fail, such as for want of room, fails before anything is printed.
+                do {
+                    try namespace.repeatableTransaction { t in
+                        try move(t)
+                        throw Rehearsed()
+                    }
+                } catch is Rehearsed {}
                 try output.flush()
-                try namespace.repeatableTransaction { t in
-                    try t.complete(claim)
-                    try t.write(tuple: tuple)
-                }
+                try namespace.repeatableTransaction(move)
             } catch {
                 try? namespace.release([claim], wasDelivered: false)
                 throw error

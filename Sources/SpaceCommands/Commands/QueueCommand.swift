@@ -138,9 +138,9 @@ struct QueueCommand: ParsableCommand {
     func run() throws {
         try NamespaceAccess(common, namespace).check(name, of: .queue)
         let output = Output()
+        if [.put, .kick, .drain].contains(action) { try output.checkTaken() }
         switch action {
         case .put:
-            try output.checkTaken()
             for id in try put() { output.append(line: "\(id)") }
         case .take: return try take()
         case .peek: try list(state?.state, output)

@@ -9,7 +9,10 @@ struct ReadCommand: ParsableCommand {
         discussion: """
             Of several templates it prints the oldest match of any, with --all or --max all matches or the first of them. Tries \
             once, unless --wait. The status is 1 when nothing matched or time passed, and 69 when there is no such namespace; \
-            with --wait a missing namespace counts as nothing yet.
+            with --wait a missing namespace counts as nothing yet. \
+            What is printed is of one moment up to 4 MiB; more is read in parts, each of a moment, so that it is printed at once \
+            and nothing is held while it prints: a tuple that is taken meanwhile may be missing, one that is written since \
+            does not come.
 
             EXAMPLES:
               space read jobs '["resize", "?int", "?"]'
@@ -48,25 +51,41 @@ struct ReadCommand: ParsableCommand {
         let templates = try templates.map { try matching.template($0) }
         let order = MatchOrder(newest: newest)
         let access = try NamespaceAccess(common, namespace)
-        let found = try access.obtain(wait, for: owner) { (namespace, remaining) -> [Tuple]? in
+        let output = Output()
+        let hasFound = try access.obtain(wait, for: owner) { (namespace, remaining) -> Bool? in
+            let patience = remaining.map { Patience.waiting($0, Signals.interruption) }
             func first(_ patience: Patience) throws -> Tuple? {
                 try namespace.find(anyOf: templates, isTaking: false, order, patience)
             }
             if !all, max == nil {
-                let patience = remaining.map { Patience.waiting($0, Signals.interruption) }
-                return try first(patience ?? .none).map { [$0] }
+                guard let tuple = try first(patience ?? .none) else { return nil }
+                try output.print(try printing.line(tuple))
+                return true
             }
-            let tuples = try namespace.readAll(anyOf: templates, order: order, max: max ?? .max)
-            guard tuples.isEmpty, let remaining else { return tuples.isEmpty ? nil : tuples }
-            guard let first = try first(.waiting(remaining, Signals.interruption)) else { return nil }
+            if try printAll(templates, of: namespace, output) { return true }
+            guard let patience, let first = try first(patience) else { return nil }
             // More tuples may have come with the first; and it may be gone again, but it was there.
-            let rest = try namespace.readAll(anyOf: templates, order: order, max: max ?? .max)
-            return rest.isEmpty ? [first] : rest
+            if try !printAll(templates, of: namespace, output) { try output.print(try printing.line(first)) }
+            return true
         }
-        guard let found else { throw status.nothingObtained }
+        if hasFound == nil { throw status.nothingObtained }
         try Signals.check()
-        let output = Output()
-        for tuple in found { try output.print(try printing.line(tuple)) }
         try output.flush()
+    }
+
+    /// Prints all matches, part by part, so that memory is bounded; returns whether there were any.
+    private func printAll(_ templates: [Template], of namespace: Namespace, _ output: Output) throws -> Bool {
+        var hasFound = false
+        do {
+            try namespace.forEachPart(anyOf: templates, order: MatchOrder(newest: newest), max: max ?? .max) { tuples in
+                hasFound = true
+                for tuple in tuples { try output.print(try printing.line(tuple)) }
+                try output.flush()
+            }
+        } catch let error as SpaceError where hasFound && error.isOfMissingNamespace {
+            // What was printed stays printed: a wait does not begin again.
+            throw CommandFailure(.unavailable, "\(error)")
+        }
+        return hasFound
     }
 }

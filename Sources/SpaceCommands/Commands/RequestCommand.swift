@@ -67,6 +67,8 @@ struct RequestCommand: ParsableCommand {
         let named = try arguments.resolved()
         let value = try value.map { try values.value($0, what: "the value", arguments: named) } ?? .null
         let reply: Value?
+        // A responder may act, so its reply must be printable.
+        try Output().checkTaken()
         do {
             reply = try access.obtain(wait) { namespace, remaining in
                 try ask(namespace, name, value, remaining)
@@ -89,6 +91,7 @@ struct RequestCommand: ParsableCommand {
         let named = try arguments.resolved()
         let value = try namespace.map { try values.value($0, what: "the value", arguments: named) }
         let reply: Value
+        try Output().checkTaken()
         do {
             reply = try access.use { namespace in
                 try namespace.requestNextBlocking(

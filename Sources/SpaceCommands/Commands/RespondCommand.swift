@@ -162,10 +162,17 @@ struct RespondCommand: ParsableCommand {
         _ command: ChildCommand
     ) throws -> Result<Value, ResponderFailure> {
         let (ending, output) = try run(command, argument, request)
+        // A command that prints more ends by SIGPIPE: that is no failure of its own.
+        guard !output.isTooLong else {
+            return .failure(
+                ResponderFailure(
+                    "the command prints more than \(Limits.valueBytes) bytes (64 MiB), the most that a reply can have"
+                )
+            )
+        }
         guard ending.isSuccess else {
             return .failure(ResponderFailure("the command ended with status \(ending.status)"))
         }
-        guard !output.isTooLong else { return .failure(ResponderFailure("the command's output is too long")) }
         guard let text = String(validating: output.bytes, as: UTF8.self) else {
             return .failure(ResponderFailure("the command's output is no UTF-8"))
         }

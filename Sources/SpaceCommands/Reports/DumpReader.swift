@@ -19,7 +19,7 @@ struct DumpReader {
     /// Reads standard input to its end.
     static func read() throws -> DumpReader {
         var reader = DumpReader()
-        var input = Input()
+        var input = Input(longest: Input.longestDumpLine)
         var ids: [(id: Int, tuple: LoadedTuple)] = []
         while let line = try input.next() {
             let what = "standard input, line \(input.line)"

@@ -4,11 +4,15 @@ import SystemPackage
 
 /// Standard input, read line by line.
 struct Input: ~Copyable {
-    /// The longest line that is read: that of the largest value.
+    /// The longest line of a dump: that of the largest value.
     ///
     /// JSON takes six bytes where the value takes one (a control character, \u0001, or false and its comma), and 15
     /// where it takes two (empty bytes, {"$base64":""},). The rest is for what encloses the value.
-    static let longestLine = 8 * Limits.valueBytes
+    static let longestDumpLine = 8 * Limits.valueBytes
+    /// The longest line of any other input: that of the largest value with text or bytes in it.
+    ///
+    /// The line is kept as a whole, so a process that writes without an end would fill the memory.
+    static let longestLine = 2 * Limits.valueBytes
 
     private let descriptor: CInt
     private var buffer: [UInt8] = []
@@ -17,8 +21,11 @@ struct Input: ~Copyable {
     /// The number of the line returned last, from 1.
     private(set) var line = 0
 
-    init(descriptor: CInt = STDIN_FILENO) {
+    private let longest: Int
+
+    init(descriptor: CInt = STDIN_FILENO, longest: Int = Self.longestLine) {
         self.descriptor = descriptor
+        self.longest = longest
     }
 
     /// The next line that isn't blank, without its end, or `nil` at the end of the input.
@@ -39,7 +46,7 @@ struct Input: ~Copyable {
     private mutating func nextBytes() throws -> ArraySlice<UInt8>? {
         var searched = start
         while true {
-            if let end = buffer[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+            if let end = newline(from: searched) {
                 defer { start = end + 1 }
                 return buffer[start..<end]
             }
@@ -48,13 +55,26 @@ struct Input: ~Copyable {
                 defer { start = buffer.count }
                 return buffer[start...]
             }
-            guard buffer.count - start <= Self.longestLine else {
-                throw CommandFailure.badData("standard input, line \(line + 1): longer than \(Self.longestLine) bytes")
+            guard buffer.count - start <= longest else {
+                throw CommandFailure.badData(
+                    "standard input, line \(line + 1): longer than \(longest) bytes; one value is one line, and has "
+                        + "\(Limits.valueBytes) bytes (64 MiB) at most"
+                )
             }
             searched = buffer.count - start
             buffer.removeFirst(start)
             start = 0
             try fill()
+        }
+    }
+
+    /// The place of the first end of a line.
+    private func newline(from start: Int) -> Int? {
+        buffer.withUnsafeBytes { bytes in
+            guard let base = bytes.baseAddress, start < bytes.count,
+                let found = memchr(base + start, 0x0A, bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
         }
     }
 

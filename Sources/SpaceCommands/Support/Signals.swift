@@ -3,26 +3,36 @@ import SharedSpace
 import SpaceSystem
 import Synchronization
 
-// SIGINT, SIGTERM and SIGHUP ask a command to end: it returns its claims, leaves the namespace and then dies by the
-// same signal, so that a shell sees what happened. The handlers below only note the signal and wake the waits; the
+// SIGINT, SIGTERM, SIGHUP and SIGALRM ask a command to end: it returns its claims, leaves the namespace and then dies by
+// the same signal, so that a shell sees what happened. The handlers below only note the signal and wake the waits; the
 // thread that runs the command does all the cleaning.
 //
 // A handler interrupts a blocked system call (no SA_RESTART), but a signal just before the call would leave the call
 // blocked. So an alarm goes off every second from then on, until the command notices: signal-safety(7) lists alarm().
+// That alarm's SIGALRM comes from the kernel after a first signal; any other SIGALRM is one of the signals that end a
+// command, such as that of an alarm that the caller has set before execve(2).
 
 private let noted = Atomic<Int32>(0)
-/// The signals that have come and are not passed on yet, one bit for each number.
-private let arrived = Atomic<UInt64>(0)
+/// The signals that processes have sent and that are not passed on yet, one bit for each number.
+private let sent = Atomic<UInt64>(0)
+/// Likewise those that the kernel has sent.
+private let raised = Atomic<UInt64>(0)
 
-private func receive(_ number: Int32) {
+private func receive(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
     let saved = errno
-    Signals.note(number)
+    // sigaction(2): the code of a signal that a process has sent is not positive.
+    let isRaised = (info?.pointee.si_code ?? 0) > 0
+    let isReminder = number == SIGALRM && isRaised && Signals.pending != nil
+    if !isReminder { Signals.note(number, isRaised: isRaised) }
     Signals.interruption.trigger()
+    // An ignored SIGALRM would remind of nothing.
+    if Signals.isIgnored(SIGALRM) { Signals.handle(SIGALRM, remind) }
     alarm(1)
     errno = saved
 }
 
-private func remind(_: Int32) {
+private func remind(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
+    guard (info?.pointee.si_code ?? 0) > 0 else { return }
     let saved = errno
     Signals.interruption.trigger()
     alarm(1)
@@ -37,7 +47,7 @@ enum Signals {
     /// The signals that ask a command to end.
     ///
     /// A signal that was ignored when the command started (nohup(1), `&` in a shell without job control) stays ignored.
-    static let ending = [SIGINT, SIGTERM, SIGHUP]
+    static let ending = [SIGINT, SIGTERM, SIGHUP, SIGALRM]
 
     /// The first signal that came, if any.
     static var pending: Int32? {
@@ -45,17 +55,47 @@ enum Signals {
         return number == 0 ? nil : number
     }
 
-    /// The signals that have come since the last call, in the order of their numbers.
+    /// A signal that has come, for a command that runs.
+    struct Arrival {
+        let number: Int32
+        /// Whether the kernel sent it to the whole process group, as a terminal does.
+        let isToGroup: Bool
+
+        fileprivate init(_ number: Int32, isRaised: Bool) {
+            self.number = number
+            // When a terminal hangs up, only the session's leader gets SIGHUP; an alarm is one process's own.
+            isToGroup = isRaised && number != SIGALRM && !(number == SIGHUP && getsid(0) == getpid())
+        }
+    }
+
+    /// The signals that have come since the last call.
     ///
     /// A relay passes on all of them, because a later SIGTERM may end a command that ignores SIGINT.
-    static func takeArrived() -> [Int32] {
-        let bits = arrived.exchange(0, ordering: .sequentiallyConsistent)
-        return bits == 0 ? [] : ending.filter { bits & 1 << UInt64($0) != 0 }
+    static func takeArrived() -> [Arrival] {
+        var arrivals: [Arrival] = []
+        for (isRaised, bits) in [
+            (false, sent.exchange(0, ordering: .sequentiallyConsistent)),
+            (true, raised.exchange(0, ordering: .sequentiallyConsistent)),
+        ] {
+            var rest = bits
+            while rest != 0 {
+                arrivals.append(Arrival(Int32(rest.trailingZeroBitCount), isRaised: isRaised))
+                rest &= rest - 1
+            }
+        }
+        return arrivals
     }
 
     /// Notes a signal; the process dies by the first.
-    static func note(_ number: Int32) {
-        _ = arrived.bitwiseOr(1 << UInt64(number), ordering: .sequentiallyConsistent)
+    ///
+    /// `isRaised`: Whether the kernel has sent it.
+    static func note(_ number: Int32, isRaised: Bool = false) {
+        let bit: UInt64 = 1 << UInt64(number)
+        if isRaised {
+            _ = raised.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+        } else {
+            _ = sent.bitwiseOr(bit, ordering: .sequentiallyConsistent)
+        }
         _ = noted.compareExchange(expected: 0, desired: number, ordering: .sequentiallyConsistent)
     }
 
@@ -69,15 +109,14 @@ enum Signals {
         _ = errorsToReset
         _ = pending
         _ = takeArrived()
-        DetachedThread.block(ending + [SIGALRM])
+        DetachedThread.block(ending + [SIGQUIT])
         for number in errors { signal(number, SIG_IGN) }
         for number in ending where !isIgnored(number) { handle(number, receive) }
-        handle(SIGALRM, remind)
         // The Swift runtime's handler prints a backtrace, and then the process goes on.
         if !isIgnored(SIGQUIT) { signal(SIGQUIT, SIG_DFL) }
         // sigprocmask(2): if the caller has blocked a signal, it stays blocked after execve(2).
         _ = inheritedMask
-        unblock(ending + [SIGALRM])
+        unblock(ending)
     }
 
     /// From now on SIGQUIT asks the command to end too, unless the caller has ignored it.
@@ -140,10 +179,14 @@ enum Signals {
             == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
+    /// What runs when a signal comes: sigaction(2), SA_SIGINFO.
+    typealias Handler = @convention(c) (Int32, UnsafeMutablePointer<siginfo_t>?, UnsafeMutableRawPointer?) -> Void
+
     /// Installs a handler; it interrupts blocked system calls.
-    static func handle(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+    static func handle(_ number: Int32, _ handler: @escaping Handler) {
         var action = sigaction()
-        action.__sigaction_handler = .init(sa_handler: handler)
+        action.__sigaction_handler = .init(sa_sigaction: handler)
+        action.sa_flags = SA_SIGINFO
         sigaction(number, &action, nil)
     }
 }

@@ -12,7 +12,7 @@ private let hasContinued = Atomic<Bool>(false)
 /// The writing end of the pipe, or -1.
 private let writing = Atomic<CInt>(-1)
 
-private func receive(_ number: CInt) {
+private func receive(_ number: CInt, _: UnsafeMutablePointer<siginfo_t>?, _: UnsafeMutableRawPointer?) {
     let saved = errno
     if number == SIGCONT {
         hasContinued.store(true, ordering: .sequentiallyConsistent)

@@ -88,8 +88,19 @@ package final class SpaceRoot: Sendable {
         }
         if !isThere {
             guard create else { return nil }
-            // EEXIST: another process was quicker.
-            if mkdir(path, 0o700) != 0, errno != EEXIST { throw refuse(Errno(rawValue: errno)) }
+            if mkdir(path, 0o700) == 0 {
+                // Whatever the umask is, the folder is its user's.
+                do throws(Errno) {
+                    let made = try Directory.openMade(at: AT_FDCWD, path)
+                    let mode = try FileInfo.of(made.raw).mode
+                    if mode & 0o700 != 0o700 { try Directory.setMode(made.raw, mode | 0o700) }
+                } catch {
+                    throw refuse(error)
+                }
+            } else if errno != EEXIST {
+                // EEXIST: another process was quicker.
+                throw refuse(Errno(rawValue: errno))
+            }
         }
         let descriptor = try openExisting()
         let info = try system(path.quotedForPeople) { () throws(Errno) in try FileInfo.of(descriptor.raw) }

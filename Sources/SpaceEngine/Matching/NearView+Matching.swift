@@ -7,10 +7,12 @@ extension NearView {
     func forEach(
         _ template: Template,
         _ order: MatchOrder,
+        within bounds: Range<UInt64>,
         _ visit: (UInt64, TupleRow) throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Bool {
         guard let ring else { return true }
         let sieve = NearSieve(template)
+        let ids = ids.clamped(to: bounds)
         for place in 0..<UInt64(ids.count) {
             let id = order.id(at: place, of: ids)
             guard ring.record(id).mayMatch(sieve), let row = row(id), template.matches(row.encoded) else { continue }

@@ -13,12 +13,23 @@ package struct Search {
     package let snapshot: Snapshot
     package let shapes: ShapeTable
     package let order: MatchOrder
+    /// The ids of the tuples that are looked at.
+    package let ids: Range<UInt64>
     /// How many tuples the search has looked at.
     package private(set) var examined = 0
     /// Whether the search went through LMDB's tables to the end.
     package private(set) var isAbsent = false
 
-    package init(_ snapshot: Snapshot, _ shapes: ShapeTable, _ order: MatchOrder) {
+    /// All ids.
+    package static let allIDs: Range<UInt64> = 0..<UInt64.max
+
+    package init(
+        _ snapshot: Snapshot,
+        _ shapes: ShapeTable,
+        _ order: MatchOrder,
+        within ids: Range<UInt64> = Search.allIDs
+    ) {
+        self.ids = ids
         self.snapshot = snapshot
         self.shapes = shapes
         self.order = order
@@ -28,19 +39,24 @@ package struct Search {
 
     /// Calls `visit` for each match of a template, in order, until it returns `false`.
     ///
+    /// A signal that has asked a command to end ends its search too, after a few more tuples.
+    ///
     /// The rows stay valid until something is changed. The search does not keep the template, because a copy would count
     /// the references of its arrays up and down.
     package mutating func forEach(_ template: Template, _ visit: Visit) throws(SpaceError) {
+        let isWhole = ids == Self.allIDs
         guard let near = snapshot.near, !near.pointee.isEmpty else {
-            isAbsent = try walkTables(template, visit)
+            isAbsent = try walkTables(template, visit) && isWhole
             return
         }
         switch order {
         case .oldestFirst:
-            isAbsent = try walkTables(template, visit)
-            if isAbsent { _ = try near.pointee.forEach(template, order, visit) }
+            guard try walkTables(template, visit) else { return }
+            isAbsent = isWhole
+            _ = try near.pointee.forEach(template, order, within: ids, visit)
         case .newestFirst:
-            if try near.pointee.forEach(template, order, visit) { isAbsent = try walkTables(template, visit) }
+            guard try near.pointee.forEach(template, order, within: ids, visit) else { return }
+            isAbsent = try walkTables(template, visit) && isWhole
         }
     }
 
@@ -63,14 +79,29 @@ package struct Search {
         _ ids: Range<UInt64>,
         _ visit: Visit
     ) throws(SpaceError) -> Bool {
-        let isAll = order == .oldestFirst || ids.upperBound == .max
-        var rows = isAll ? try snapshot.tuples.scan() : try snapshot.tuples.scan(below: ids.upperBound)
+        let ids = ids.clamped(to: self.ids)
+        guard !ids.isEmpty else { return true }
+        var rows =
+            switch order {
+            case .oldestFirst where ids.lowerBound > 0: try snapshot.tuples.scan(from: ids.lowerBound)
+            case .newestFirst where ids.upperBound < .max: try snapshot.tuples.scan(below: ids.upperBound)
+            default: try snapshot.tuples.scan()
+            }
         while let (id, row) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard ids.contains(id) else { return true }
-            examined += 1
+            try examine()
             if try !pass(template, id, row, visit) { return false }
         }
         return true
+    }
+
+    /// Counts a tuple that is looked at.
+    ///
+    /// - Throws: `cancelled`, once in 16 tuples, if the process was asked to end.
+    @inline(__always)
+    private mutating func examine() throws(SpaceError) {
+        examined &+= 1
+        if examined & 15 == 0, Interruption.ofProcess.isTriggered { throw .cancelled }
     }
 
     /// Calls `visit` if the tuple matches; the result is whether the walk goes on.
@@ -97,14 +128,17 @@ package struct Search {
         _ visit: Visit
     ) throws(SpaceError) -> Bool {
         let hash = template.boundHash
-        let start = IndexKey(shape: index.number, hash: hash, id: order == .oldestFirst ? from : .max)
+        let from = max(from, ids.lowerBound)
+        let start = IndexKey(shape: index.number, hash: hash, id: order == .oldestFirst ? from : ids.upperBound)
         var rows = order == .oldestFirst ? try snapshot.index.scan(from: start) : try snapshot.index.scan(below: start)
         while let (key, _) = try order == .oldestFirst ? rows.next() : rows.previous() {
-            guard key.shape == index.number, key.hash == hash, key.id >= from else { return true }
+            guard key.shape == index.number, key.hash == hash, key.id >= from, key.id < ids.upperBound else {
+                return true
+            }
             guard let row = try snapshot.tuples.get(key.id) else {
                 throw .damaged("the index names tuple \(key.id), which is not there")
             }
-            examined += 1
+            try examine()
             if try !pass(template, key.id, row, visit) { return false }
         }
         return true

@@ -69,10 +69,24 @@ extension NamespaceCore {
             return nil
         }
         announceClaimant()
-        return try write(.adding) { scope throws(SpaceError) in
-            try scope.ask(request, session: session.number)
+        do throws(SpaceError) {
+            return try write(.adding) { scope throws(SpaceError) in
+                try scope.ask(request, session: session.number)
+            }
+        } catch  where error.isOfStorage && request.argument.count <= Self.smallArgument {
+            // A request goes again, and is often how a full namespace is emptied. So a few small ones may use the space
+            // that is kept back for removals.
+            return try write(.removing) { scope throws(SpaceError) in
+                var count = 0
+                try scope.snapshot.forEachRequest { _ in count += 1 }
+                guard count < Self.smallRequests else { throw error }
+                return try scope.ask(request, session: session.number)
+            }
         }
     }
+
+    /// How many bytes an argument, and how many requests at a time, may use of the space for removals (4 MiB).
+    private static let (smallArgument, smallRequests) = (4096, 64)
 
     package func standing(of ticket: UInt64) throws(SpaceError) -> RequestStanding {
         try read { snapshot throws(SpaceError) in
@@ -166,13 +180,22 @@ extension NamespaceCore {
                 guard value.count <= Limits.valueBytes else {
                     throw SpaceError(.tooLarge, reason: "it has \(value.count) bytes")
                 }
-                try write(.adding) { scope throws(SpaceError) in
-                    try scope.answer(request.asking, at: request.position, .answered, value)
+                do throws(SpaceError) {
+                    try store(value, for: request, .adding)
+                } catch  where error.isOfStorage && value.count <= Self.smallArgument {
+                    // The reply goes with its request, and takes the place of its argument.
+                    try store(value, for: request, .removing)
                 }
             case .failure(let failure): try fail(request, failure)
             }
         } catch  where error.isOfStorage {
             try fail(request, ResponderFailure("its reply could not be stored: \(error.reason)"))
+        }
+    }
+
+    private func store(_ reply: [UInt8], for request: IncomingRequest, _ purpose: WritePurpose) throws(SpaceError) {
+        try write(purpose) { scope throws(SpaceError) in
+            try scope.answer(request.asking, at: request.position, .answered, reply)
         }
     }
 

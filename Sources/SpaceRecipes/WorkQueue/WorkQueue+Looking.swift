@@ -112,7 +112,8 @@ extension WorkQueue {
     }
 
     private func kick(_ id: UInt64, _ core: NamespaceCore) throws(SpaceError) -> UInt64? {
-        try core.write(.adding) { scope throws(SpaceError) in
+        // The item takes as much room as before.
+        try core.write(.removing) { scope throws(SpaceError) in
             guard let (rows, _) = try scope.snapshot.queue(name) else { return nil }
             return try scope.kickItem(id, rows, name)
         }

@@ -340,7 +340,8 @@ extension CellStore where Self: ~Copyable {
         _ operation: String,
         _ end: (RowEnd, NamespaceClock) -> RowEnd
     ) throws(SpaceError) -> Bool {
-        try changeIfSet(key, operation, .adding) { (scope, row) throws(SpaceError) in
+        // The row is there, and is to go sooner or later: this may use the space that is kept back for removals.
+        try changeIfSet(key, operation, .removing) { (scope, row) throws(SpaceError) in
             try scope.setEnd(ofCell: key, row, end(row.end, scope.clock))
         } != nil
     }

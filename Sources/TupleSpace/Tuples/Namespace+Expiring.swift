@@ -45,7 +45,8 @@ extension Namespace {
         _ end: (RowEnd, NamespaceCore) throws(SpaceError) -> RowEnd
     ) throws(SpaceError) -> Bool {
         try attempt(operation) { (core) throws(SpaceError) in
-            try core.write(.adding) { (scope) throws(SpaceError) in
+            // The row is there, and is to go sooner or later: this may use the space that is kept back for removals.
+            try core.write(.removing) { (scope) throws(SpaceError) in
                 guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return false }
                 try scope.setEnd(of: id.rawValue, row, try end(row.end, core))
                 return true

@@ -12,8 +12,12 @@ extension NamespaceCore {
     /// How often a take that the daemon executes may lose all candidates before this process takes under the gate.
     private static let sentAttempts = 16
 
-    func search(_ snapshot: Snapshot, _ order: MatchOrder) throws(SpaceError) -> Search {
-        Search(snapshot, try engine.shapeCache.table(of: snapshot), order)
+    func search(
+        _ snapshot: Snapshot,
+        _ order: MatchOrder,
+        within ids: Range<UInt64> = Search.allIDs
+    ) throws(SpaceError) -> Search {
+        Search(snapshot, try engine.shapeCache.table(of: snapshot), order, within: ids)
     }
 
     /// Whether there is a match; the first one is lent to `borrow`.
@@ -152,12 +156,26 @@ extension NamespaceCore {
         max: Int,
         maxBytes: Int = .max
     ) throws(SpaceError) -> [Match] {
-        guard max > 0 else { return [] }
+        try readPart(template, order, max: max, maxBytes: maxBytes).matches
+    }
+
+    /// The matches of one snapshot among the tuples with some ids, up to a number and a size.
+    ///
+    /// `end`: If there may be more matches, the first id that the snapshot had not given out yet.
+    func readPart(
+        _ template: Template,
+        _ order: MatchOrder,
+        max: Int,
+        maxBytes: Int,
+        within ids: Range<UInt64> = Search.allIDs
+    ) throws(SpaceError) -> (matches: [Match], end: UInt64?) {
+        guard max > 0 else { return ([], nil) }
         while true {
-            let (found, mayBeMore) = try read(showsNear: true) { (snapshot) throws(SpaceError) -> ([Match], Bool) in
+            let (found, end, mayBeMore) = try read(showsNear: true) {
+                (snapshot) throws(SpaceError) -> ([Match], UInt64?, Bool) in
                 var found: [Match] = []
                 var bytes = 0
-                var search = try search(snapshot, order)
+                var search = try search(snapshot, order, within: ids)
                 try search.forEach(template) { (id, row) throws(SpaceError) in
                     let match = Match(id, row)
                     bytes += match.bytes.count
@@ -165,11 +183,12 @@ extension NamespaceCore {
                     found.append(match)
                     return found.count < max
                 }
-                guard found.count < max, bytes <= maxBytes else { return (found, false) }
-                return (found, try snapshot.counters().mayReturn)
+                let counters = try snapshot.counters()
+                guard found.count < max, bytes <= maxBytes else { return (found, counters.nextTuple, false) }
+                return (found, nil, counters.mayReturn)
             }
             if found.contains(where: \.endsWithHolder), askForTheDead() { continue }
-            guard mayBeMore, try returnEndedClaims() else { return found }
+            guard mayBeMore, try returnEndedClaims() else { return (found, end) }
         }
     }
 

@@ -1,0 +1,179 @@
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+/// Keys on a real terminal, and its hang-up: how often each signal reaches the command that `space` runs.
+@Suite("Signals of a terminal", .blocking, .timeLimit(.minutes(5)))
+struct TerminalSignalTests {
+    /// Commands that run another, up to `--`; `own` becomes the other.
+    static let wrappers = [
+        "lock n l", "semaphore n s --permits 2", "elect n e", "claim n [1]", "queue n q take", "eval n", "own n",
+        "rate n r --limit 9 --per 1s", "respond n r --once",
+    ]
+
+    /// What the scripts below have in common: a terminal, and a command that tells each signal that it gets, and ends
+    /// by SIGTERM.
+    ///
+    /// The command tells it through a pipe, and not on the terminal. SIGTERM always comes from a process; what was sent
+    /// before it has arrived before it.
+    private static let common = #"""
+        import os, pty, resource, select, signal, sys, termios
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        counter = """
+        import os, signal, sys
+        def tell(number, _):
+            os.write(TOLD, b"%d\\n" % number)
+            if number == signal.SIGTERM: sys.exit(3)
+        for number in 1, 2, 3, 15: signal.signal(number, tell)
+        os.write(TOLD, b"%d ready\\n" % os.getpid())
+        while True: signal.pause()
+        """
+        told, telling = os.pipe()
+        os.set_inheritable(telling, True)
+        words = sys.argv[1:] + ["--", sys.executable, "-c", counter.replace("TOLD", str(telling))]
+        source = os.fdopen(told)
+        def line(): return source.readline().strip()
+        def kill(pid, number): os.kill(pid, number)
+
+        """#
+
+    private func expect(_ output: String, of script: String, _ wrapper: String) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "--persistent", "n", "[1]")
+            try runner.space("queue", "n", "q", "put", "1")
+            let requests =
+                wrapper.hasPrefix("respond") ? try runner.start("space", ["request", "n", "r", "--wait"]) : nil
+            let words =
+                ["python3", "-c", Self.common + script, "space"] + wrapper.split(separator: " ").map(String.init)
+            let result = try runner.start("/usr/bin/env", words).finish()
+            #expect(result.ending == .exited(0), "\(result.errors)")
+            #expect(result.output == output, "\(wrapper)")
+            requests?.signal(9)
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test("A key reaches the command once, and a signal to space too", arguments: wrappers)
+    func keys(_ wrapper: String) throws {
+        try expect(
+            "2 3 2 15\n-2\n",
+            of: #"""
+                pid, terminal = pty.fork()
+                if pid == 0: os.execvp(words[0], words)
+                os.close(telling)
+                command = int(line().split()[0])
+                heard = []
+                for key, number in (b"\x03", 2), (b"\x1c", 3):
+                    # While it is stopped, space can't pass the signal on: what the command hears comes from the terminal.
+                    if pid != command:
+                        kill(pid, signal.SIGSTOP)
+                        os.waitpid(pid, os.WUNTRACED)
+                    os.write(terminal, key)
+                    heard.append(line())
+                    kill(pid, signal.SIGCONT)
+                kill(pid, signal.SIGINT)
+                heard.append(line())
+                kill(pid, signal.SIGTERM)
+                heard += source.read().split()
+                print(*heard)
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                # Without space in between, the command itself has ended.
+                # Two that are pending are handled in any order.
+                print(-2 if code == -3 or pid == command and code == 3 else code)
+                """#,
+            wrapper
+        )
+    }
+
+    @Test("A hang-up reaches the command of the session's leader once", arguments: wrappers)
+    func hangUpOfLeader(_ wrapper: String) throws {
+        try expect(
+            "1 15\n-1\n",
+            of: #"""
+                pid, terminal = pty.fork()
+                if pid == 0: os.execvp(words[0], words)
+                os.close(telling)
+                command = int(line().split()[0])
+                os.close(terminal)
+                heard = [line()]
+                kill(pid, signal.SIGTERM)
+                heard += source.read().split()
+                print(*heard)
+                code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+                print(-1 if pid == command and code == 3 else code)
+                """#,
+            wrapper
+        )
+    }
+
+    @Test("A hang-up that ends a shell reaches the command in the foreground once", arguments: wrappers)
+    func hangUpOfShell(_ wrapper: String) throws {
+        try expect(
+            "1 15\n",
+            of: #"""
+                leader, terminal = pty.fork()
+                if leader == 0:
+                    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+                    pid = os.fork()
+                    if pid == 0:
+                        os.setpgid(0, 0)
+                        os.tcsetpgrp(0, os.getpid())
+                        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+                        os.write(telling, b"%d\n" % os.getpid())
+                        os.execvp(words[0], words)
+                    while True: signal.pause()
+                os.close(telling)
+                pid = int(line())
+                line()
+                space = os.pidfd_open(pid)
+                os.close(terminal)
+                heard = [line()]
+                kill(pid, signal.SIGTERM)
+                heard += source.read().split()
+                print(*heard)
+                os.waitpid(leader, 0)
+                select.select([space], [], [])
+                """#,
+            wrapper
+        )
+    }
+
+    @Test("A key reaches a command that has left the process group, because space passes it on")
+    func otherGroup() throws {
+        try expect(
+            "2 15\n-2\n",
+            of: #"""
+                words = [word.replace("import os", "import os; os.setpgid(0, 0); import os") for word in words]
+                pid, terminal = pty.fork()
+                if pid == 0: os.execvp(words[0], words)
+                os.close(telling)
+                line()
+                os.write(terminal, b"\x03")
+                heard = [line()]
+                kill(pid, signal.SIGTERM)
+                heard += source.read().split()
+                print(*heard)
+                print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+                """#,
+            "lock n l"
+        )
+    }
+
+    @Test("An alarm that was set before it ends a command, and reaches the one that it runs")
+    func alarm() throws {
+        try withRoot { (runner) throws in
+            let set = "import os, signal, sys; signal.alarm(1); os.execvp(sys.argv[1], sys.argv[1:])"
+            let waiting = try runner.start(
+                "/usr/bin/env",
+                ["python3", "-c", set, "space", "take", "n", "--wait", "[1]"]
+            )
+            #expect(try waiting.finish().ending == .signalled(14))
+            let script = "trap 'echo alarm; exit 4' ALRM; echo ready; while :; do sleep 0.01; done"
+            let holding = try runner.start("space", ["lock", "n", "l", "--", "sh", "-c", script])
+            #expect(try holding.readLine() == "ready")
+            holding.signal(14)
+            #expect(try holding.readLine() == "alarm")
+            #expect(try holding.wait() == .signalled(14))
+        }
+    }
+}
