@@ -36,6 +36,8 @@ package enum Directory {
     /// - Parameters:
     ///   - directory: the open directory in which it was made.
     ///   - name: its name, or a path.
+    /// - Returns: the open directory.
+    /// - Throws: the errors of open(2); `EPERM` if another user's directory was put in its place.
     package static func openMade(at directory: CInt, _ name: String) throws(Errno) -> OwnedDescriptor {
         do throws(Errno) {
             return try OwnedDescriptor.directory(at: directory, name)

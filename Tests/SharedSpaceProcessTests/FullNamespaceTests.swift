@@ -167,7 +167,7 @@ struct FullNamespaceTests {
         #expect(try namespace.objects.isEmpty)
     }
 
-    /// What leads to space goes on in a full namespace: a tuple or a cell gets an end, a dead letter returns, and a small
+    /// What leads to space goes on in a full namespace: a tuple or a cell gets an end, a buried item returns, and a small
     /// request is answered.
     @Test func whatLeadsToSpaceIsNotRefused() async throws {
         let options = NamespaceOptions(byteLimit: Limits.smallestByteLimit)
