@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "result.h"
+#include "space_atomics.h"
 
 _Thread_local const char *space_refused_name;
 
@@ -46,13 +48,18 @@ int space_die_with_parent(int signal, int32_t expectedParent) {
     return getppid() == expectedParent ? 0 : -ESRCH;
 }
 
-int space_usable_processors(void) {
-    cpu_set_t set;
-    // sched_getaffinity(2) fails with EINVAL on a machine with more processors than cpu_set_t holds; so there is more
-    // than one.
-    if (sched_getaffinity(0, sizeof set, &set) < 0) return 2;
-    int count = CPU_COUNT(&set);
-    return count > 0 ? count : 1;
+bool space_processor_is_at_hand;
+
+// glibc 2.35 and later: the size of the thread's memory in which the kernel keeps the processor's number (rseq(2)); 0 if
+// there is none.
+extern const unsigned int __rseq_size __attribute__((weak));
+
+__attribute__((constructor)) static void look_for_processor(void) {
+    space_processor_is_at_hand = &__rseq_size && __rseq_size > 0;
+#ifdef __x86_64__
+    // Without that memory sched_getcpu(3) asks the vDSO, which has a function for it on this architecture.
+    if (getauxval(AT_SYSINFO_EHDR)) space_processor_is_at_hand = true;
+#endif
 }
 
 int space_limit(enum space_limit which, uint64_t *value) {

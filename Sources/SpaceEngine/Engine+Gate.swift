@@ -99,6 +99,11 @@ extension Engine {
     /// `mti_txnid` has committed, but no reader sees the commit before the next write transaction begins.)
     func recover() throws(SpaceError) {
         try mend()
+        if let near {
+            // Also if no writer is said to wait: the killed holder may have been about to wake it.
+            near.raisePlaceNow()
+            wakes.addPlace(near.placeFutex)
+        }
         wakeEverybody()
         // The killed holder may have committed without signalling.
         signalChange()

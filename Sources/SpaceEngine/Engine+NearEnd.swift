@@ -1,4 +1,3 @@
-import Glibc
 import LMDB
 import SpaceSystem
 import TupleCoding
@@ -20,17 +19,40 @@ extension Engine {
     /// How often a reader looks again because a writer has changed the ring meanwhile.
     private static let looks = 16
 
+    /// What an attempt to write into the ring has come to.
+    private enum Placing {
+        case written(UInt64)
+        /// The ring is full; the value is that of the word on which a writer sleeps for a place.
+        case full(UInt32)
+        /// The tuple has to be written to LMDB.
+        case refused
+    }
+
     /// Writes a tuple that does not expire; `nil` if it has to be written to LMDB.
     package func writeNear(_ tuple: EncodedTuple) throws(SpaceError) -> UInt64? {
-        guard let near, tuple.bytes.count <= NearRing.longestTuple, near.mayHavePlace || waitForPlace(near) else {
-            return nil
-        }
+        guard let near, tuple.bytes.count <= NearRing.longestTuple, near.off.loadRelaxed() == 0 else { return nil }
         try checkUsable()
-        return try underGate { () throws(SpaceError) in
-            if near.allowed.loadRelaxed() == 0 { try makeRoom(near) }
-            guard !isSomethingDue(near), let id = near.append(tuple, .now(scope.process), control.sequence) else {
-                return nil
+        if near.mayHavePlace {
+            switch try place(tuple, in: near, isWaiting: false) {
+            case .written(let id): return id
+            case .refused: return nil
+            case .full: break
             }
+        }
+        return placePolicy.isDue() ? try waitForPlace(near, tuple) : nil
+    }
+
+    /// Writes a tuple into the ring if it has a place; a writer that waits is noted if it has none.
+    @inline(__always)
+    private func place(_ tuple: EncodedTuple, in near: NearRing, isWaiting: Bool) throws(SpaceError) -> Placing {
+        try underGate { () throws(SpaceError) in
+            if near.allowed.loadRelaxed() == 0 { try makeRoom(near) }
+            guard !isSomethingDue(near) else { return .refused }
+            guard let id = near.append(tuple, .now(scope.process), control.sequence) else {
+                guard near.isFull else { return .refused }
+                return .full(isWaiting ? near.awaitPlace() : 0)
+            }
+            lastWriter.note(gate)
             // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
             SharedWord64.fence()
             if slots.isAnybodyWaiting {
@@ -38,40 +60,69 @@ extension Engine {
                 slots.grant(id, &appearance, into: wakes)
             }
             CrashPoint.reach(.granted)
-            return id
+            return .written(id)
         }
     }
 
-    /// Waits for a full ring to have a place, while takers come and make progress; `false` if they don't.
+    /// Waits for a full ring to have a place, while takers come and make progress; `nil` if they don't.
     ///
     /// Takers are several times as quick with tuples in the ring as with those in LMDB. So a writer that is quicker than
     /// the takers does better to let them go first than to move their tuples to LMDB. That takes about as long as the
     /// commit that would move them: longer would be too long if no taker comes, and shorter would be too short for one
     /// that has just been woken. A taker may also have to empty the tables first, which shows in LMDB's commits.
+    ///
+    /// The writer spins for a taker on another processor, and otherwise sleeps until half of the ring is free. That may
+    /// never happen: no taker comes, or each works on its job for an hour, or the oldest tuple is one that no taker
+    /// wants, or a taker is killed or stopped before it wakes the writer. So the sleep has a limit.
     @inline(never)
-    private func waitForPlace(_ near: NearRing) -> Bool {
-        guard near.off.loadRelaxed() == 0, placePolicy.isDue() else { return false }
-        var seen = (near.head.loadRelaxed(), environment.lastTransaction)
-        var hasPlace = Spin.wait(rounds: Self.spinsForTaker, until: { near.mayHavePlace })
-        if !hasPlace {
-            let start = MonotonicInstant.now
-            var lastMove = start
-            repeat {
-                // A taker on this processor can go on only if this thread lets it.
-                sched_yield()
-                hasPlace = near.mayHavePlace
-                let (now, moved) = (MonotonicInstant.now, (near.head.loadRelaxed(), environment.lastTransaction))
-                if moved != seen { (seen, lastMove) = (moved, now) }
-                if now.duration(since: lastMove) > Self.patienceForTaker { break }
-                if now.duration(since: start) > Self.patienceForPlace { break }
-            } while !hasPlace
+    private func waitForPlace(_ near: NearRing, _ tuple: EncodedTuple) throws(SpaceError) -> UInt64? {
+        _ = Spin.wait(rounds: Self.spinsForPlace, while: { near.isTakerApart }, until: { near.mayHavePlace })
+        let start = MonotonicInstant.now
+        var (lastSign, signs) = (start, signsOfTakers(near))
+        while true {
+            let heard: UInt32
+            switch try place(tuple, in: near, isWaiting: true) {
+            case .written(let id):
+                placePolicy.note(isAnswered: true)
+                return id
+            case .refused: return nil
+            case .full(let word): heard = word
+            }
+            let (now, seen) = (MonotonicInstant.now, signsOfTakers(near))
+            if seen != signs { (lastSign, signs) = (now, seen) }
+            let end = min(
+                start.advanced(by: Self.patienceForPlace),
+                lastSign.advanced(by: Self.patienceForTaker)
+            )
+            guard now < end else {
+                placePolicy.note(isAnswered: false)
+                return nil
+            }
+            // The only possible errors are a bad address and a bad time; even then the thread looks again.
+            _ = try? near.placeFutex.wait(while: heard, until: end)
         }
-        placePolicy.note(isAnswered: hasPlace)
-        return hasPlace
     }
 
-    /// About a microsecond, in which a taker takes a tuple or two.
-    private static let spinsForTaker = 30
+    /// Numbers that change when a taker makes progress while the ring is full.
+    ///
+    /// The ring's head is no such number: it stands still while its tuple is claimed, or one that no taker wants.
+    private func signsOfTakers(_ near: NearRing) -> (UInt64, Int) { (near.lastChange, environment.lastTransaction) }
+
+    /// Notes that writers that wait for a place have to be woken, if a change has freed enough of the ring.
+    @inline(__always)
+    func wakeForPlace(_ near: NearRing) {
+        if near.raisePlace() { wakes.addPlace(near.placeFutex) }
+    }
+
+    /// Removes a tuple from the ring, under the gate.
+    @inline(__always)
+    private func remove(_ id: UInt64, from near: NearRing) {
+        near.remove(id, control.sequence, on: gate.processor.loadRelaxed())
+        wakeForPlace(near)
+    }
+
+    /// About five microseconds, in which a taker takes some tuples.
+    private static let spinsForPlace = 150
     /// How long a writer waits for a sign of a taker, and how long for a place.
     private static let patienceForTaker = Duration.microseconds(100)
     private static let patienceForPlace = Duration.milliseconds(1)
@@ -119,7 +170,7 @@ extension Engine {
         try checkUsable()
         return try underGate { () throws(SpaceError) in
             guard near.contains(id), !isSomethingDue(near) else { return !Safeguard.secondLook.stands }
-            near.remove(id, control.sequence)
+            remove(id, from: near)
             return true
         }
     }
@@ -145,7 +196,7 @@ extension Engine {
             guard let holder = near.holder(of: id, claim: number),
                 ClaimHolder(raw: holder).mayBeEnded(by: session)
             else { return false }
-            near.remove(id, control.sequence)
+            remove(id, from: near)
             return true
         }
     }

@@ -143,7 +143,10 @@ extension Engine {
     func noteStored(due: Int64, keepsNear: Bool) {
         if let near {
             near.note(nextClaim: scope.counters.nextClaim, due: due)
-            if !keepsNear { near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff) }
+            if !keepsNear {
+                near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff)
+                wakeForPlace(near)
+            }
         }
         scope.noteCommitted(shapeCache)
     }
@@ -170,6 +173,7 @@ extension Engine {
     /// waiters.
     package func announce() {
         guard scope.hasChanges else { return }
+        lastWriter.note(gate)
         control.sequence.store(scope.counters.sequence)
         if scope.hasNews {
             // Dead watchers are collected once per 4,096 changes: never would keep the journal on forever, every write

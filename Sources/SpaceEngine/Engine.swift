@@ -17,6 +17,8 @@ package final class Engine: @unchecked Sendable {
     package let control: ControlFile
     /// The gate's words, kept here so that a free gate is taken without a detour; `control.gate` waits for a busy one.
     let gate: LockWords
+    /// Which writer a waiter waits for, and whether spinning for it can help.
+    package let lastWriter: LastWriter
     package let environment: Environment
     /// Keeps the environment open until the last reader has gone.
     package let use: EnvironmentUse
@@ -74,6 +76,7 @@ package final class Engine: @unchecked Sendable {
         self.folder = folder
         self.control = control
         gate = control.gate.words
+        lastWriter = LastWriter(control.writer)
         self.use = use
         environment = use.environment
         self.tables = tables

@@ -56,6 +56,10 @@ struct CrashPointTests {
             try dieClaiming(point, isCommitted: true)
         case .nearStored:
             try dieStoring(point)
+        case .placeAwaited:
+            try dieWaitingForPlace(point)
+        case .placeRaised:
+            try dieFreeingPlaces(point)
         case .slotFilling, .slotCounted, .slotPublished, .rearmed:
             try dieWaiting(point)
         case .latencyDrafted, .latencyMade, .latencyEnded:
@@ -194,6 +198,43 @@ struct CrashPointTests {
         #expect(try namespace.takeIfExists("a", 1) != nil)
         #expect(try namespace.get("cell") != nil)
         try goOn(namespace)
+    }
+
+    /// The process dies under the gate, about to sleep until the full ring of the near end has a place.
+    private func dieWaitingForPlace(_ point: CrashPoint) throws {
+        let namespace = try fullRing()
+        let victim = try Agent(root, "n")
+        try die(victim, at: point, doing: "write [\"near\", 4]")
+        for number in 0..<4 { #expect(try namespace.takeIfExists("near", any(Int.self))?.1 == number) }
+        #expect(try namespace.count() == 0)
+        try goOn(namespace)
+    }
+
+    /// A taker dies under the gate, about to wake a writer that waits for a place.
+    private func dieFreeingPlaces(_ point: CrashPoint) throws {
+        let namespace = try fullRing()
+        let writer = try Agent(root, "n")
+        // Stopped when it has released the gate, before it sleeps.
+        try writer.run("arm stop gateReleased")
+        try writer.send("write [\"near\", 4]")
+        try writer.waitUntilStopped()
+        let victim = try Agent(root, "n")
+        #expect(try namespace.takeIfExists("near", any(Int.self))?.1 == 0)
+        try die(victim, at: point, doing: "take [\"near\", \"?int\"]")
+        writer.resume()
+        #expect(try writer.line()?.hasPrefix("ok") == true)
+        for number in 2...4 { #expect(try namespace.takeIfExists("near", any(Int.self))?.1 == number) }
+        #expect(try namespace.count() == 0)
+        try writer.exit()
+        try goOn(namespace)
+    }
+
+    /// A namespace whose near end has four records, all of them in use.
+    private func fullRing() throws -> Namespace {
+        let namespace = try root.space.namespace("n")
+        namespace.useNearEnd(of: 4)
+        for number in 0..<4 { try namespace.write("near", number) }
+        return namespace
     }
 
     private func dieClaiming(_ point: CrashPoint, isCommitted: Bool) throws {

@@ -107,6 +107,58 @@ struct NearEndTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// How places in the ring become free.
+    enum Freeing: CaseIterable { case takes, completions, flush, recovery }
+
+    /// A writer that waits for a place is woken when at most half of the ring is in use, whatever has freed it.
+    @Test(arguments: Freeing.allCases)
+    func aWriterIsWokenAtHalf(_ freeing: Freeing) throws {
+        namespace.useNearEnd(of: 8)
+        for number in 0..<8 { try namespace.write("job", number) }
+        let heard = ring.awaitPlace()
+        var left = 8
+        switch freeing {
+        case .takes, .completions:
+            while left > 4 {
+                #expect(ring.place.load() == heard, "\(left) records are in use")
+                if freeing == .takes {
+                    #expect(try namespace.takeIfExists("job", any(Int.self)) != nil)
+                } else {
+                    try namespace.complete(#require(try namespace.claimIfExists(matching: ["job", .any])?.detach()))
+                }
+                left -= 1
+            }
+        case .flush: try flush()
+        case .recovery:
+            namespace.core.control.gateNeedsRecovery.store(1)
+            #expect(try namespace.takeIfExists("job", any(Int.self)) != nil)
+        }
+        #expect(ring.place.load() == heard + 1)
+        // No writer waits any more, so the word stays as it is.
+        while try namespace.takeIfExists("job", any(Int.self)) != nil {}
+        #expect(ring.place.load() == heard + 1)
+        // The head stands still, and with it the place.
+        for number in 0..<8 { try namespace.write("job", number) }
+        let again = ring.awaitPlace()
+        for number in 1..<8 { #expect(try namespace.takeIfExists("job", number) != nil) }
+        #expect(ring.place.load() == again)
+        #expect(try namespace.takeIfExists("job", 0) != nil)
+        #expect(ring.place.load() == again + 1)
+    }
+
+    /// A ring that is full because of its bytes counts as half free by them, too.
+    @Test func aWriterIsWokenAtHalfTheBytes() throws {
+        let body = [UInt8](repeating: 3, count: 1000)
+        for number in 0..<60 { try namespace.write("job", number, body) }
+        #expect(!ring.isEmpty)
+        let heard = ring.awaitPlace()
+        var taken = 0
+        while ring.place.load() == heard, try namespace.takeIfExists("job", any(Int.self), any([UInt8].self)) != nil {
+            taken += 1
+        }
+        #expect((25...35).contains(taken))
+    }
+
     /// A queue that was once longer than the ring comes back into the ring: takes from LMDB leave the ring as it is.
     @Test func aLongQueueComesBack() throws {
         for number in 0..<40 { try namespace.write("job", number) }

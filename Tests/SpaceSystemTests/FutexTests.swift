@@ -81,13 +81,31 @@ struct SharedWordTests {
 
     @Test func spinsAtMostAsOftenAsAsked() {
         var looks = 0
-        let met = Spin.wait(rounds: 10) {
+        func lookInVain() -> Bool {
             looks += 1
             return false
         }
-        #expect(!met)
-        #expect(looks == (Spin.isWorthwhile ? 11 : 1))
-        #expect(Spin.wait(rounds: 10) { true })
+        #expect(Spin.wait(rounds: 10, while: { true }, until: lookInVain) == false)
+        #expect(looks == 11)
+        #expect(Spin.wait(rounds: 10, while: { false }, until: { true }) == true)
+    }
+
+    /// The thread that is waited for came to this one's processor, which it can't use during the spin.
+    @Test func aSpinEndsBesideItsPartner() {
+        var (looks, questions) = (0, 0)
+        let met = Spin.wait(
+            rounds: 1000,
+            while: {
+                questions += 1
+                return questions < 3
+            },
+            until: {
+                looks += 1
+                return false
+            }
+        )
+        #expect(met == nil && questions == 3 && looks == 129)
+        #expect(!Spin.isApart(0) && !Spin.isApart(Spin.processor))
     }
 
     private func withWord64(_ value: UInt64, _ body: (SharedWord64) -> Void) {

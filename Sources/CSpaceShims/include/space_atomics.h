@@ -8,7 +8,6 @@
 #ifndef SPACE_ATOMICS_H
 #define SPACE_ATOMICS_H
 
-#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -69,8 +68,16 @@ static inline void space_release_fence(void) {
     __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
-/// Lets the other threads of this processor run.
-static inline void space_yield(void) { sched_yield(); }
+/// Whether the number of the processor can be read without a system call; set before main.
+extern bool space_processor_is_at_hand;
+extern int sched_getcpu(void);
+
+/// The number of the processor on which this thread runs, plus 1; 0 if it takes a system call to know.
+///
+/// It may be another one by the time that the caller looks at it.
+static inline uint32_t space_processor(void) {
+    return space_processor_is_at_hand ? (uint32_t)sched_getcpu() + 1 : 0;
+}
 
 /// Tells the processor that this is a spin loop: this saves power, and on x86 it avoids a memory-order mis-speculation
 /// at the end.

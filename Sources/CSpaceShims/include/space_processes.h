@@ -27,9 +27,6 @@ int32_t space_thread_id(void);
 /// parent is no longer `expectedParent`: it may have died before the request, so that no signal comes.
 int space_die_with_parent(int signal, int32_t expectedParent);
 
-/// How many processors this thread may run on, at least 1.
-int space_usable_processors(void);
-
 enum space_limit {
     SPACE_LIMIT_FILE_SIZE,
     SPACE_LIMIT_OPEN_FILES,

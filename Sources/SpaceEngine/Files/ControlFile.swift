@@ -21,6 +21,7 @@ package final class ControlFile: Sendable {
     private static let reinitialiserOffset = 256
     private static let doorOffset = 320
     private static let gateOffset = 448
+    private static let writerOffset = 544
     private static let flagsOffset = 576
     private static let persistentOffset = 632
     private static let latencyOffset = 636
@@ -67,6 +68,8 @@ package final class ControlFile: Sendable {
     package let door: ProcessLock
     /// The lock for writing, and for new reader slots.
     package let gate: ProcessLock
+    /// The last writer's thread and processor (`LastWriter`); it shares the cache line of the gate's words.
+    let writer: SharedWord64
 
     /// Set once, under the door, by the reaper.
     package let dead: SharedWord32
@@ -141,6 +144,7 @@ package final class ControlFile: Sendable {
         let base = map.base
         door = try ProcessLock(.door, at: base + Self.doorOffset)
         gate = try ProcessLock(.gate, at: base + Self.gateOffset)
+        writer = SharedWord64(at: base + Self.writerOffset)
         dead = SharedWord32(at: base + Self.flagsOffset)
         staying = StayingWord(SharedWord32(at: base + Self.persistentOffset))
         latency = SharedWord32(at: base + Self.latencyOffset)

@@ -12,6 +12,8 @@ package struct LockWords: Sendable {
     let mutex: SharedMutex
     /// The PID of the process that holds the lock; it is set after the mutex is taken, and cleared before its release.
     let holder: SharedWord32
+    /// The number of the processor on which the last holder took the lock (`Spin.processor`).
+    let processor: SharedWord32
     /// How often the lock was taken.
     let acquisitions: SharedWord64
     /// Until when each process that releases the lock lets another go first.
@@ -22,6 +24,7 @@ package struct LockWords: Sendable {
     init(at address: UnsafeMutableRawPointer) {
         mutex = SharedMutex(at: address)
         holder = SharedWord32(at: address + Self.mutexSpan)
+        processor = SharedWord32(at: address + Self.mutexSpan + 4)
         acquisitions = SharedWord64(at: address + Self.mutexSpan + 8)
         politeUntil = SharedWord64(at: address + Self.mutexSpan + 16)
     }
@@ -44,6 +47,7 @@ package struct LockWords: Sendable {
         CrashPoint.reach(.lockUnnamed)
         if abandoned { try mutex.markConsistent() }
         holder.store(UInt32(bitPattern: pid))
+        processor.storeRelaxed(Spin.processor)
         acquisitions.store(acquisitions.loadRelaxed() &+ 1)
         return abandoned
     }
@@ -59,6 +63,9 @@ package struct LockWords: Sendable {
         if politeUntil.loadRelaxed() != 0 { letAnotherGoFirst(after: taken) }
     }
 
+    /// Sleeps until another thread has taken the lock, for two milliseconds at most.
+    ///
+    /// The thread that takes it wakes no sleeper, which would cost a system call: the sleep consists of short naps.
     @inline(never)
     private func letAnotherGoFirst(after taken: UInt64) {
         let until = politeUntil.load()
@@ -68,7 +75,12 @@ package struct LockWords: Sendable {
             return
         }
         let end = now.advanced(by: .milliseconds(2))
-        while acquisitions.load() == taken, MonotonicInstant.now < end { sched_yield() }
+        // The lower half of the count; little-endian.
+        let lower = Futex(at: UnsafeMutableRawPointer(acquisitions.address).assumingMemoryBound(to: UInt32.self))
+        while acquisitions.load() == taken, MonotonicInstant.now < end {
+            // The only possible error is a bad address.
+            _ = try? lower.wait(while: UInt32(truncatingIfNeeded: taken), for: .microseconds(50))
+        }
         _ = politeUntil.compareExchange(expected: until, desired: 0)
     }
 }

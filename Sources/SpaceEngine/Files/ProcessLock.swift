@@ -91,19 +91,19 @@ package final class ProcessLock: Sendable {
     /// time than a system call takes.
     ///
     /// A thread doesn't spin while others of its process wait for the lock, or while a waiter of any process asks for
-    /// politeness.
+    /// politeness; nor for a holder that took the lock on this thread's processor, as it can't go on meanwhile.
     private func spin() throws(Failure) -> Bool? {
-        guard Spin.isWorthwhile, !queue.isInUse, words.politeUntil.loadRelaxed() == 0, spinPolicy.isDue() else {
-            return nil
-        }
-        var isAnswered = false
-        defer { spinPolicy.note(isAnswered: isAnswered) }
+        guard !queue.isInUse, words.politeUntil.loadRelaxed() == 0, Spin.isApart(words.processor.loadRelaxed()),
+            spinPolicy.isDue()
+        else { return nil }
         for round in 0..<Self.spinRounds {
-            Spin.pauseOrYield(round)
+            if Spin.asksForPlace(in: round), !Spin.isApart(words.processor.loadRelaxed()) { return nil }
+            Spin.pause()
             guard mutex.owner == 0, let abandoned = try tryAcquire() else { continue }
-            isAnswered = true
+            spinPolicy.note(isAnswered: true)
             return abandoned
         }
+        spinPolicy.note(isAnswered: false)
         return nil
     }
 

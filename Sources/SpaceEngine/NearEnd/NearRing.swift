@@ -125,6 +125,21 @@ package struct NearRing: @unchecked Sendable {
     @inline(__always)
     private var due: SharedWord64 { word64(72) }
 
+    /// The word on which writers sleep that wait for a place: raised by a change that leaves at most half in use.
+    @inline(__always)
+    var place: SharedWord32 { word32(80) }
+
+    /// Not 0 if a writer may sleep on `place`.
+    ///
+    /// The process that raises `place` clears it. It is not a count of sleepers, so a writer that is killed in its sleep
+    /// leaves nothing to undo.
+    @inline(__always)
+    private var isPlaceAwaited: SharedWord32 { word32(84) }
+
+    /// The number of the processor on which a tuple was last removed here (`Spin.processor`).
+    @inline(__always)
+    private var taker: SharedWord32 { word32(88) }
+
     // MARK: Reading
 
     @inline(__always)
@@ -262,6 +277,56 @@ package struct NearRing: @unchecked Sendable {
         return off.loadRelaxed() == 0 && used < UInt64(Self.capacity)
     }
 
+    /// Whether `append` has found no place because of what is in the ring; under the gate.
+    var isFull: Bool { off.loadRelaxed() == 0 && allowed.loadRelaxed() != 0 && !isEmpty }
+
+    /// Whether a taker last ran on another processor than this thread runs on.
+    var isTakerApart: Bool { Spin.isApart(taker.loadRelaxed()) }
+
+    var placeFutex: Futex { Futex(at: place.address) }
+
+    /// Notes that this thread is about to sleep until there is a place; under the gate, after `append` has found none.
+    ///
+    /// Places are freed and the word is raised under the gate as well. So either the word rises after this, or there was
+    /// a place. (`tools/model/check placing`: if the word is read after the gate's release, a wake-up is lost.)
+    ///
+    /// - Returns: the value of `place` for the sleep.
+    func awaitPlace() -> UInt32 {
+        isPlaceAwaited.storeRelaxed(1)
+        CrashPoint.reach(.placeAwaited)
+        return place.loadRelaxed()
+    }
+
+    /// Raises `place` after a change that may have freed places, if a writer waits for one, and at most half of the ring is in
+    /// use; under the gate.
+    ///
+    /// It is not enough to do so when the half is crossed: the process that crossed it may have been killed.
+    ///
+    /// - Returns: whether all writers that sleep on `place` have to be woken.
+    @inline(__always)
+    func raisePlace() -> Bool {
+        guard isPlaceAwaited.loadRelaxed() != 0, isHalfFree else { return false }
+        raisePlaceNow()
+        return true
+    }
+
+    @inline(never)
+    func raisePlaceNow() {
+        isPlaceAwaited.storeRelaxed(0)
+        place.add(1)
+        CrashPoint.reach(.placeRaised)
+    }
+
+    /// Whether at most half is in use, both of the records that there may be and of the bytes.
+    private var isHalfFree: Bool {
+        let (head, tail) = (head.loadRelaxed(), tail.loadRelaxed())
+        guard isSound(head, tail), head < tail else { return true }
+        let last = record(tail - 1)
+        let bytes = last.position &+ UInt64(last.length) &- record(head).position
+        let most = min(allowed.loadRelaxed(), UInt64(max(0, Self.capacity - Int(unused.loadRelaxed()))))
+        return tail - head <= most / 2 && bytes <= UInt64(Self.contentSize / 2)
+    }
+
     /// Where the bytes of the next tuple begin; `nil` if there is no room for them.
     @inline(__always)
     private func place(_ length: Int, _ head: UInt64, _ tail: UInt64) -> UInt64? {
@@ -293,8 +358,12 @@ package struct NearRing: @unchecked Sendable {
     }
 
     /// Takes a tuple that the ring contains, or completes a claim on it, and raises the number of changes.
+    ///
+    /// - `processor`: The number of this thread's processor.
     @inline(__always)
-    func remove(_ id: UInt64, _ last: SharedWord64) {
+    func remove(_ id: UInt64, _ last: SharedWord64, on processor: UInt32) {
+        // Writers read other words of this cache line at each write.
+        if taker.loadRelaxed() != processor { taker.storeRelaxed(processor) }
         changing {
             raise(last)
             CrashPoint.reach(.nearTaking)

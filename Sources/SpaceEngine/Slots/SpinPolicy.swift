@@ -5,7 +5,8 @@ import Synchronization
 /// There are two such waits: spinning before a sleep, and collecting writes before a sync.
 ///
 /// Spinning pays if the other thread answers soon. If it runs on no processor, as on a busy machine, spinning only keeps
-/// other threads from running. A thread can't ask which case it is in, so the policy learns it. After a wait in vain, threads wait half as often as before, down to one occasion in 64. After
+/// other threads from running. On which processor it last ran is known (`LastWriter`), but not whether it runs now, so
+/// the policy learns that. After a wait in vain, threads wait half as often as before, down to one occasion in 64. After
 /// a wait that is answered, they wait on every occasion again. Two threads that answer each other thus come to spin
 /// both, or neither.
 ///

@@ -13,6 +13,8 @@ package final class WakeList {
         fileprivate var otherSleepers: [Int] = []
         fileprivate var doorbells: [UInt32] = []
         fileprivate var wakesOverflow = false
+        /// Where writers sleep that wait for a place in the near end.
+        fileprivate var place: Futex?
 
         /// Wakes the waiters of the list.
         ///
@@ -22,6 +24,7 @@ package final class WakeList {
             if sleeper >= 0 { _ = slots.slot(sleeper).bellFutex.wake() }
             for index in otherSleepers { _ = slots.slot(index).bellFutex.wake() }
             if wakesOverflow { _ = slots.overflowFutex.wake() }
+            if let place { _ = place.wake() }
             guard !doorbells.isEmpty, let file = wakeupFile() else { return }
             for doorbell in doorbells { file.ring(doorbell) }
         }
@@ -52,6 +55,12 @@ package final class WakeList {
             list.doorbells.append(doorbell - 1)
             isEmpty = false
         }
+    }
+
+    /// Notes that the writers that sleep on this word have to be woken; it was raised.
+    func addPlace(_ place: Futex) {
+        list.place = place
+        isEmpty = false
     }
 
     package func addOverflow(of slots: WaitSlots, by ring: Bell.Ring = .news) {

@@ -30,14 +30,10 @@ extension NamespaceCore {
         try checkMayWait()
         let measure = WaitMeasure(self, interest())
         // If other waiters have slots, this one takes its turn behind them.
-        var hasSpun = Spin.isWorthwhile && !slots.isAnybodyWaiting && spinPolicy.isDue()
-        if hasSpun {
-            let found = try spin(until: deadline, &hindrance, look)
-            spinPolicy.note(isAnswered: found != nil)
-            if let found {
-                measure?.end(self, grantedAt: nil)
-                return found.result
-            }
+        var hasSpun = !slots.isAnybodyWaiting && maySpin
+        if hasSpun, let found = try spin(until: deadline, &hindrance, look) {
+            measure?.end(self, grantedAt: nil)
+            return found.result
         }
         var wait = Wait(self, interest(), doorbell: nil, isMeasured: measure != nil)
         defer { wait.end() }
@@ -57,12 +53,13 @@ extension NamespaceCore {
                 if deadline?.hasPassed ?? false { return try nothing(wait.hindrance) }
                 if !hasSpun {
                     hasSpun = true
-                    if Spin.isWorthwhile, spinPolicy.isDue() {
+                    if maySpin,
                         let isAnswered = Spin.wait(
                             rounds: Self.spinRounds,
-                            yielding: true,
+                            while: { engine.lastWriter.isApart },
                             until: { wait.isRaised }
                         )
+                    {
                         spinPolicy.note(isAnswered: isAnswered)
                         if isAnswered { break }
                     }
@@ -99,6 +96,10 @@ extension NamespaceCore {
         }
     }
 
+    /// Whether a wait may spin now: the writer that it waits for last ran on another processor, and spinning has paid
+    /// lately.
+    private var maySpin: Bool { engine.lastWriter.isApart && spinPolicy.isDue() }
+
     /// Looks after each change of the namespace, for as long as a wait may spin, and without a slot.
     ///
     /// A tuple that is handed over meanwhile costs its writer no look at the slots.
@@ -111,16 +112,23 @@ extension NamespaceCore {
         var seen: Int?
         var looks = 0
         for round in 0..<Self.spinRounds {
-            if round & 63 == 63, deadline?.hasPassed ?? false { return nil }
-            Spin.pauseOrYield(round)
+            if Spin.asksForPlace(in: round) {
+                guard engine.lastWriter.isApart else { return nil }
+                if deadline?.hasPassed ?? false { break }
+            }
+            Spin.pause()
             let last = engine.lastChange
             guard last != seen else { continue }
             seen = last
-            if let found = try lookIfPossible(&hindrance, look) { return found }
+            if let found = try lookIfPossible(&hindrance, look) {
+                spinPolicy.note(isAnswered: true)
+                return found
+            }
             looks += 1
             // The changes are others' business.
-            if looks == Self.mostLooksInVain { return nil }
+            if looks == Self.mostLooksInVain { break }
         }
+        spinPolicy.note(isAnswered: false)
         return nil
     }
 
