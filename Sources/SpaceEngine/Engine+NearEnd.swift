@@ -39,7 +39,8 @@ extension Engine {
             case .full: break
             }
         }
-        return placePolicy.isDue() ? try waitForPlace(near, tuple) : nil
+        // If the ring is empty and has no place, no taker can change that.
+        return !near.isEmpty && placePolicy.isDue() ? try waitForPlace(near, tuple) : nil
     }
 
     /// Writes a tuple into the ring if it has a place; a writer that waits is noted if it has none.

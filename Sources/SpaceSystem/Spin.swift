@@ -25,9 +25,9 @@ public enum Spin {
     @inlinable
     public static func pause() { space_pause() }
 
-    /// Whether a spin asks in this round where the threads run now: in the first one and each 64th after it.
+    /// Whether a spin asks in this round where both threads run now: in the first one and each 64th after it.
     @inlinable
-    public static func asksForPlace(in round: Int) -> Bool { round & 63 == 0 }
+    public static func asksWhere(in round: Int) -> Bool { round & 63 == 0 }
 
     /// Checks a condition repeatedly, with a pause in between.
     ///
@@ -44,7 +44,7 @@ public enum Spin {
     ) -> Bool? {
         for round in 0..<max(1, rounds) {
             if condition() { return true }
-            if asksForPlace(in: round), !isApart() { return nil }
+            if asksWhere(in: round), !isApart() { return nil }
             pause()
         }
         return condition()

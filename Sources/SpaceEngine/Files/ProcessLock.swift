@@ -97,7 +97,7 @@ package final class ProcessLock: Sendable {
             spinPolicy.isDue()
         else { return nil }
         for round in 0..<Self.spinRounds {
-            if Spin.asksForPlace(in: round), !Spin.isApart(words.processor.loadRelaxed()) { return nil }
+            if Spin.asksWhere(in: round), !Spin.isApart(words.processor.loadRelaxed()) { return nil }
             Spin.pause()
             guard mutex.owner == 0, let abandoned = try tryAcquire() else { continue }
             spinPolicy.note(isAnswered: true)

@@ -112,7 +112,7 @@ extension NamespaceCore {
         var seen: Int?
         var looks = 0
         for round in 0..<Self.spinRounds {
-            if Spin.asksForPlace(in: round) {
+            if Spin.asksWhere(in: round) {
                 guard engine.lastWriter.isApart else { return nil }
                 if deadline?.hasPassed ?? false { break }
             }
