@@ -38,7 +38,7 @@ struct ArticleCommandTests {
     /// Programs of the reader's own, and one that is not installed everywhere.
     private static let programs =
         """
-        for program in deploy schedule send resize transfer bin/curl; do printf '#!/bin/sh\\ntrue\\n' > $program; done
+        for program in deploy schedule send resize train transfer bin/curl; do printf '#!/bin/sh\\ntrue\\n' > $program; done
         printf '#!/bin/sh\\necho "[1]"\\n' > render
         printf '#!/bin/sh\\nexec tail -f /dev/null\\n' > serve
         cat > bin/jq <<'END'
@@ -51,7 +51,7 @@ struct ArticleCommandTests {
         *) exit 5 ;;
         esac
         END
-        chmod +x deploy schedule send resize transfer render serve bin/*
+        chmod +x deploy schedule send resize train transfer render serve bin/*
         PATH=$PWD/bin:$PATH
         """
 

@@ -44,7 +44,8 @@ struct ClaimCommandTests {
         arguments: [
             ["jobs", "[]"], ["jobs", "[]", "--"], ["jobs", "[]", "true"], ["jobs", "--", "true"],
             ["jobs", "[]", "--hold", "--", "true"], ["jobs", "[]", "--hold", "--forever"],
-            ["jobs", "[]", "--deadline", "0", "--", "true"], ["jobs", "[]", "--hold", "--owner", "none"],
+            ["jobs", "[]", "--deadline", "0", "--", "true"], ["jobs", "[]", "--hold", "--keep"],
+            ["jobs", "[]", "--tuple", "--", "true"], ["jobs", "[]", "--hold", "--owner", "none"],
         ]
     )
     func usage(_ words: [String]) throws {
@@ -60,7 +61,7 @@ struct ClaimCommandTests {
     func late() throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["job",1]"#)
-            // The command succeeds once the tuple is visible again.
+            // The command succeeds once the tuple is visible again, and does not end when it is asked to.
             let result = try runner.space(
                 "claim",
                 "jobs",
@@ -70,11 +71,60 @@ struct ClaimCommandTests {
                 "--",
                 "/bin/sh",
                 "-c",
-                "until space read jobs '[\"job\",1]'; do :; done"
+                "trap '' TERM; until space read jobs '[\"job\",1]'; do :; done"
             )
             #expect(result.ending == .exited(75), "\(result.errors)")
             #expect(result.errors.contains("has returned"))
             #expect(try runner.tuples("jobs") == [#"["job",1]"#])
+        }
+    }
+
+    @Test("A command that outruns its claim's deadline is ended, and the tuple returns")
+    func deadline() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#)
+            let claim = try runner.space("claim", "jobs", job, "--deadline", "100ms", "--", "sleep", "1000")
+            #expect(claim.ending == .exited(75), "\(claim.errors)")
+            #expect(claim.errors.contains("has returned"))
+            #expect(
+                try runner.space("claim", "jobs", job, "--", "/bin/sh", "-c", "echo $SHARED_SPACE_DELIVERIES").output
+                    == "1\n"
+            )
+        }
+    }
+
+    @Test("A command may ask for more time for its claim")
+    func extended() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",1]"#)
+            let script = """
+                deadline() { space claims jobs $SHARED_SPACE_FENCING | sed 's/.*"deadline":\\([0-9]*\\).*/\\1/'; }
+                before=$(deadline); space extend jobs $SHARED_SPACE_FENCING 2h && test $(deadline) -gt $before
+                """
+            let claim = try runner.space("claim", "jobs", job, "--deadline", "1h", "--", "/bin/sh", "-c", script)
+            #expect(claim.ending == .exited(0), "\(claim.errors)")
+            #expect(try runner.tuples("jobs") == [])
+        }
+    }
+
+    @Test("One tuple on which commands hang does not hold up the workers for ever")
+    func poison() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["job",0]"#)
+            try runner.space("bury", "jobs", "--after", "3")
+            let script = "test $SHARED_SPACE_FIELD_1 != 0 || exec sleep 1000; echo $SHARED_SPACE_FIELD_1"
+            let worker = ["claim", "jobs", "--forever", "--deadline", "100ms", job, "--", "/bin/sh", "-c", script]
+            let workers = try (0..<3).map { _ in try runner.start("space", worker) }
+            #expect(try eventually { try !runner.space("claims", "jobs", "--buried").output.isEmpty })
+            try runner.space("write", "jobs", #"["job",1]"#, #"["job",2]"#, #"["job",3]"#)
+            #expect(
+                try eventually {
+                    try runner.space("count", "jobs").output == "0\n" && runner.space("claims", "jobs").output.isEmpty
+                }
+            )
+            for worker in workers { worker.signal(SIGTERM) }
+            let printed = try workers.flatMap { try $0.finish().lines }
+            #expect(printed.sorted() == ["1", "2", "3"])
         }
     }
 
@@ -157,7 +207,99 @@ struct ClaimCommandTests {
         }
     }
 
+    // MARK: Keeping the tuple
+
+    @Test("A tuple that is kept returns after success too, in its old place, and was not delivered")
+    func keep() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "lab", #"["gpu",0]"#, #"["gpu",1]"#)
+            try runner.space("bury", "lab", "--after", "2")
+            func use(_ command: String) throws -> CommandResult {
+                try runner.space("claim", "lab", "--keep", #"["gpu","?int"]"#, "--", "/bin/sh", "-c", command)
+            }
+            for status: Int32 in [0, 0, 3, 0, 3, 0] {
+                let used = try use("echo $SHARED_SPACE_ID $SHARED_SPACE_FIELD_1; space count lab; exit \(status)")
+                #expect(used.ending == .exited(status), "\(used.errors)")
+                #expect(used.lines == ["1 0", "1"])
+            }
+            #expect(try runner.tuples("lab") == [#"["gpu",0]"#, #"["gpu",1]"#])
+            // Two failures in a row set it aside.
+            for _ in 0..<2 { #expect(try use("exit 3").ending == .exited(3)) }
+            #expect(try runner.space("claims", "lab", "--buried", "--tuple").lines == [#"["gpu",0]"#])
+            #expect(try runner.dump("lab", "--check").ending == .exited(0))
+        }
+    }
+
+    @Test("A process that uses one thing again and again lets the one that waits go first")
+    func fair() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "lab", #"["gpu",0]"#)
+            let script = "echo $$; space read lab '[\"go\"]' --wait > /dev/null"
+            let user = try runner.start(
+                "space",
+                ["claim", "lab", "--keep", "--forever", #"["gpu","?int"]"#, "--", "/bin/sh", "-c", script]
+            )
+            _ = try user.readLine()
+            let next = try runner.start("space", ["claim", "lab", "--keep", "--wait", #"["gpu","?"]"#, "--", "cat"])
+            #expect(
+                try eventually { try runner.space("show", "lab", "--json").output.contains(#""template":["gpu","?"]"#) }
+            )
+            try runner.space("write", "lab", #"["go"]"#)
+            #expect(try next.finish().output == "[\"gpu\",0]\n")
+            user.signal(SIGTERM)
+            _ = try user.finish()
+            #expect(try runner.space("count", "lab").output == "2\n")
+        }
+    }
+
+    @Test("A command finds the tuple's fields in its environment, and none of an earlier tuple")
+    func fields() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", #"["a b",-1,{"k":[]},"n\u0000l"]"#, #"{"kind":"x","odd name":1,"n":2.5}"#)
+            try runner.space("write", "jobs", "--strings", String(repeating: "x", count: 40_000))
+            let script = "env | grep -E '^SHARED_SPACE_(FIELD|TUPLE|ROOT)' | LC_ALL=C sort; echo"
+            let claim = try runner.start(
+                "space",
+                ["claim", "jobs", #""?""#, "--forever", "--wait", "1ms", "--", "/bin/sh", "-c", script],
+                environment: ["SHARED_SPACE_FIELD_9": "stale"]
+            ).finish()
+            let root = "SHARED_SPACE_ROOT=\(runner.root)"
+            #expect(
+                claim.output.split(separator: "\n\n").map { $0.split(separator: "\n").map(String.init) } == [
+                    [
+                        "SHARED_SPACE_FIELD_0=a b", "SHARED_SPACE_FIELD_1=-1", #"SHARED_SPACE_FIELD_2={"k":[]}"#, root,
+                        #"SHARED_SPACE_TUPLE=["a b",-1,{"k":[]},"n\u0000l"]"#,
+                    ],
+                    [
+                        "SHARED_SPACE_FIELD_kind=x", "SHARED_SPACE_FIELD_n=2.5", root,
+                        #"SHARED_SPACE_TUPLE={"kind":"x","n":2.5,"odd name":1}"#,
+                    ], [root],
+                ]
+            )
+        }
+    }
+
     // MARK: Held claims
+
+    @Test("A held claim prints its tuple too, and can be completed and kept")
+    func heldTuple() throws {
+        try withRoot { (runner) throws in
+            let script = """
+                export SHARED_SPACE_OWNER=$$
+                space write lab '["port",8001]' '["port",8002]'
+                { read -r id; read -r tuple; } <<END
+                $(space claim lab --hold --tuple '["port","?int"]')
+                END
+                echo "$tuple"; space count lab
+                space complete lab $id --keep; echo $?
+                space complete lab $id --keep 2>&-; echo $?
+                space read lab --all '["port","?int"]'
+                """
+            let result = try runner.shell(script)
+            let expected = [#"["port",8001]"#, "1", "0", "75", #"["port",8001]"#, #"["port",8002]"#]
+            #expect(result.lines == expected, "\(result.errors)")
+        }
+    }
 
     @Test("Other commands end a held claim by its id")
     func held() throws {

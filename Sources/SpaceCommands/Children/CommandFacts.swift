@@ -1,18 +1,69 @@
-import Glibc
+@preconcurrency import Glibc
+import SharedSpace
 
 /// What a command learns of the item or tuple that it works on, from its environment.
 struct CommandFacts {
-    private let variables: [(name: String, value: String)]
+    private var variables: [(name: String, value: String)]
 
-    init(_ namespace: String, id: UInt64, deliveries: Int, fencing: UInt64) {
+    init(_ namespace: String, root: String, id: UInt64, deliveries: Int, fencing: UInt64) {
         variables = [
-            ("SHARED_SPACE_NAMESPACE", namespace), ("SHARED_SPACE_ID", "\(id)"),
-            ("SHARED_SPACE_DELIVERIES", "\(deliveries)"), ("SHARED_SPACE_FENCING", "\(fencing)"),
+            ("ROOT", root), ("NAMESPACE", namespace), ("ID", "\(id)"),
+            ("DELIVERIES", "\(deliveries)"), ("FENCING", "\(fencing)"),
         ]
     }
 
-    /// Sets the variables for the commands that this process starts from now on.
+    /// The longest tuple, as JSON in bytes, that is given in variables: the system limits the size of all of them
+    /// together, and a command's words count too (execve(2)).
+    private static let longestTuple = 32 << 10
+
+    /// Adds the tuple as JSON, and each of its fields by its number from 0, or by its name in a record, as `--field`
+    /// names them.
+    ///
+    /// Strings are given as they are, and everything else as JSON. A field whose name can't be part of a variable's, or
+    /// whose text has a NUL, is left out, and of a long tuple everything is; standard input has it all.
+    mutating func add(_ tuple: Tuple) {
+        let json = tuple.json
+        guard json.utf8.count <= Self.longestTuple else { return }
+        variables.append(("TUPLE", json))
+        let names = tuple.record?.names ?? tuple.fields.indices.map(String.init)
+        for (name, value) in zip(names, tuple.fields) where Self.isPartOfName(name) {
+            let text = if case .string(let text) = value { text } else { value.json }
+            if !text.utf8.contains(0) { variables.append((Self.field + name, text)) }
+        }
+    }
+
+    private static func isPartOfName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
+                    true
+                default: false
+                }
+            }
+    }
+
+    private static let prefix = "SHARED_SPACE_"
+    private static let field = "FIELD_"
+
+    /// Sets the variables for the commands that this process starts from now on, and none of an earlier tuple or item.
     func publish() {
-        for (name, value) in variables { setenv(name, value, 1) }
+        let old = Self.names { $0.hasPrefix(Self.prefix + Self.field) }
+        for name in old + [Self.prefix + "TUPLE"] { unsetenv(name) }
+        for (name, value) in variables { setenv(Self.prefix + name, value, 1) }
+    }
+
+    /// The names in the environment for which `isWanted` is true.
+    private static func names(_ isWanted: (Substring) -> Bool) -> [String] {
+        var names: [String] = []
+        var next = environ
+        while let entry = next.pointee {
+            let text = String(cString: entry)
+            let name = text.prefix { $0 != "=" }
+            if isWanted(name) { names.append(String(name)) }
+            next = next.successor()
+        }
+        return names
     }
 }

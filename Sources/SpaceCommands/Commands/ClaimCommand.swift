@@ -14,22 +14,28 @@ struct ClaimCommand: ParsableCommand {
         abstract: "Claim a tuple while a command runs, and remove it if that succeeds.",
         usage: "space claim [<options>] <ns> <template> [-- <cmd> ...]",
         discussion: """
-            CMD gets the tuple on its standard input, and SHARED_SPACE_NAMESPACE, _ID, _DELIVERIES and _FENCING. If its status is 0 the tuple is gone; otherwise, and when the claim's \
-            deadline or this process ends first, it returns to its old place. The status is CMD's (128 + n for a signal; 126 \
-            and 127 as the shell's), 1 when there was nothing to claim, and 75 when CMD succeeded after the deadline: then \
-            another process may have claimed the tuple since.
+            CMD gets the tuple on its standard input, and in its environment SHARED_SPACE_TUPLE and SHARED_SPACE_FIELD_0, _1 … \
+            (see 'space help environment'). If its status is 0 the tuple is gone; otherwise, and when this process ends first, \
+            it returns to its old place. With --deadline it returns after that time, and CMD gets SIGTERM, and SIGKILL 5 s \
+            later. The status is CMD's (128 + n for a signal; 126 and 127 as the shell's), 1 when there was nothing to claim, \
+            and 75 when the tuple returned before CMD ended: then another process may have claimed it since.
+
+            With --keep the tuple returns when CMD has succeeded too, as if it had never been claimed: tuples may stand for \
+            things that are used one after the other, such as ports or machines. Processes that wait for it go first. Other \
+            ends count as deliveries, for 'space bury --after'.
 
             Tries once, unless --wait. With --forever it goes on with one tuple after the other until a signal ends it, or with \
             --wait D until nothing came for D; a command that fails is noted on standard error, and the tuple returns. With \
             --retry-delay a tuple whose command failed is out of sight for that time, so that those behind it get their turn.
 
-            With --hold nothing is run: it prints the claim's id, for 'space complete', 'release', 'extend' and 'bury' in other \
-            processes. The claim is the owner's (--owner, $SHARED_SPACE_OWNER, or the session leader): when that exits the \
-            tuple returns.
+            With --hold nothing is run: it prints the claim's id, and with --tuple the tuple on the next line, for 'space \
+            complete', 'release', 'extend' and 'bury' in other processes. The claim is the owner's (--owner, \
+            $SHARED_SPACE_OWNER, or the session leader): when that exits the tuple returns.
 
             EXAMPLES:
               space claim jobs '["resize", "?int", "?string"]' -- ./resize
               space claim jobs --forever --deadline 10m '["resize", "?", "?"]' -- ./resize
+              space claim lab --wait --keep '["gpu", "?int"]' -- sh -c 'CUDA_VISIBLE_DEVICES=$SHARED_SPACE_FIELD_1 ./train'
               id=$(space claim jobs --wait --hold '["resize", "?", "?"]') && work && space complete jobs $id
             """
     )
@@ -49,8 +55,14 @@ struct ClaimCommand: ParsableCommand {
     @Flag(help: "Go on with the next tuple, waiting for it.")
     var forever = false
 
+    @Flag(help: "Put the tuple back also when the command has succeeded.")
+    var keep = false
+
     @Flag(help: "Run nothing, and print the claim's id.")
     var hold = false
+
+    @Flag(help: "With --hold: print the tuple too, on the next line.")
+    var tuple = false
 
     @Flag(help: .newest) var newest = false
 
@@ -70,6 +82,14 @@ struct ClaimCommand: ParsableCommand {
         if hold, !tail.isMissing { throw ValidationError("--hold runs no command") }
         if hold, retryDelay != nil {
             throw ValidationError("--retry-delay is for a command that fails, and --hold runs none")
+        }
+        if hold, keep {
+            throw ValidationError(
+                "--keep is for a command that succeeds; after --hold say it at the end: space complete --keep"
+            )
+        }
+        if tuple, !hold {
+            throw ValidationError("--tuple is for --hold: a command gets the tuple on its standard input")
         }
         if hold, forever { throw ValidationError("--hold and --forever exclude each other") }
         if !hold, tail.isMissing {
@@ -115,7 +135,7 @@ struct ClaimCommand: ParsableCommand {
     private enum Ending: Equatable {
         case succeeded
         case failed(ChildCommand.Ending)
-        /// The command succeeded after the tuple had returned.
+        /// The tuple had returned before the command ended.
         case late(String)
 
         var description: String {
@@ -153,26 +173,43 @@ struct ClaimCommand: ParsableCommand {
                 interruption: Signals.interruption
             )
             guard let claim else { return nil }
-            return try work(on: claim, of: namespace, command)
+            return try work(on: claim, of: namespace, access, command)
         }
     }
 
-    private func work(on claim: HeldClaim, of namespace: Namespace, _ command: ChildCommand) throws -> Ending {
-        CommandFacts(self.namespace, id: claim.id.rawValue, deliveries: claim.deliveries, fencing: claim.number)
-            .publish()
+    private func work(
+        on claim: HeldClaim,
+        of namespace: Namespace,
+        _ access: NamespaceAccess,
+        _ command: ChildCommand
+    ) throws -> Ending {
+        var facts = CommandFacts(
+            access.name,
+            root: access.space.root,
+            id: claim.id.rawValue,
+            deliveries: claim.deliveries,
+            fencing: claim.number
+        )
+        facts.add(claim.tuple)
+        facts.publish()
         let ending: ChildCommand.Ending
         do {
-            ending = try command.run(input: .line(claim.tuple.json))
+            let right = deadline.map { _ in CommandRight(grace: .seconds(5)) { namespace.isHeld(claim) } }
+            ending = try command.run(input: .line(claim.tuple.json), with: right)
         } catch {
             // The command never ran.
             try? namespace.release([claim], wasDelivered: false)
             throw error
         }
         do throws(SpaceError) {
-            if ending.isSuccess {
-                try namespace.complete(claim)
+            if !ending.isSuccess {
+                guard try namespace.release(claim, delay: retryDelay?.duration ?? .zero) else {
+                    throw namespace.lostClaim(claim.number, "release a claim")
+                }
+            } else if keep {
+                try namespace.keep(claim)
             } else {
-                try namespace.release(claim, delay: retryDelay?.duration ?? .zero)
+                try namespace.complete(claim)
             }
         } catch {
             switch error.code {
@@ -207,7 +244,10 @@ struct ClaimCommand: ParsableCommand {
             )
             guard let claim else { return nil }
             do {
-                try Output.print(line: "\(claim.number)")
+                let output = Output()
+                output.append(line: "\(claim.number)")
+                if tuple { output.append(line: claim.tuple.json) }
+                try output.flush()
             } catch {
                 // The id did not reach a reader, so no process could end the claim.
                 try? namespace.release([claim], wasDelivered: false)

@@ -7,11 +7,13 @@ struct ExtendCommand: ParsableCommand {
         commandName: "extend",
         abstract: "Give a claim more time.",
         discussion: """
-            Moves the deadline of what 'claim --hold' claimed to D from now, if that is later; a claim without a deadline stays \
-            without. The status is 75 when the tuple has returned to the space.
+            Moves the deadline of a claim to D from now, if that is later; a claim without a deadline stays without. The command \
+            that 'claim --deadline' runs finds its claim's id in $SHARED_SPACE_FENCING. The status is 75 when the tuple has \
+            returned to the space.
 
-            EXAMPLE:
+            EXAMPLES:
               space extend jobs $id 5m
+              space extend jobs $SHARED_SPACE_FENCING 5m
             """
     )
 
@@ -32,6 +34,10 @@ struct ExtendCommand: ParsableCommand {
 
     func run() throws {
         guard let longer = duration ?? deadline else { return }
-        try claim.use(common, "extend a claim") { try $0.extend($1, by: longer.duration) }
+        try NamespaceAccess(common, claim.namespace).use { namespace in
+            guard try namespace.extend(claimNumbered: claim.id, by: longer.duration) else {
+                throw namespace.lostClaim(claim.id, "extend a claim")
+            }
+        }
     }
 }

@@ -73,6 +73,10 @@ enum HelpTopic: String, ExpressibleByArgument, CaseIterable {
                                  locks their numbers with spaces in between.
             SHARED_SPACE_ID, SHARED_SPACE_DELIVERIES
                                  The number of the claimed tuple or of the item, and how often it was delivered (claim, queue).
+            SHARED_SPACE_TUPLE   The claimed tuple in JSON form (claim); its standard input has it too.
+            SHARED_SPACE_FIELD_0, SHARED_SPACE_FIELD_1 …
+                                 Its fields, as 'space take --field N -r' prints them, or by name: SHARED_SPACE_FIELD_kind. Fields
+                                 with other names than letters, digits and _ are left out; of a tuple beyond 32 KiB, all are.
             SHARED_SPACE_NAME, SHARED_SPACE_KEY, SHARED_SPACE_REQUEST
                                  What a responder answers to, its key, and the request, for 'space request --next' (respond).
             """

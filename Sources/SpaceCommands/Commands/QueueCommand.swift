@@ -314,13 +314,23 @@ extension QueueCommand {
                     )
                 }
             guard let item = taken else { return nil }
-            return try work(on: item, command)
+            return try work(on: item, access, command)
         }
     }
 
-    private func work(on item: consuming QueueItem, _ command: ChildCommand) throws -> Outcome {
+    private func work(
+        on item: consuming QueueItem,
+        _ access: NamespaceAccess,
+        _ command: ChildCommand
+    ) throws -> Outcome {
         let item = item
-        CommandFacts(namespace, id: item.id, deliveries: item.deliveries, fencing: item.fencing).publish()
+        CommandFacts(
+            access.name,
+            root: access.space.root,
+            id: item.id,
+            deliveries: item.deliveries,
+            fencing: item.fencing
+        ).publish()
         let (deliveries, json) = (item.deliveries, item.value.json)
         let ending: ChildCommand.Ending
         do {

@@ -63,6 +63,14 @@ extension WaitSlots {
         wakes.addOverflow(of: self)
     }
 
+    /// Whether a tuple is granted to a waiter that has not begun to look for it.
+    package func isPromised(_ id: UInt64) -> Bool {
+        range.contains {
+            let word = slot($0).current
+            return word.state == .granted && word.payload == id
+        }
+    }
+
     /// Whether a waiter was granted a tuple, even if the waiter has not woken yet.
     ///
     /// It looks at all slots, including those of waiters that have left since.

@@ -56,6 +56,15 @@ extension WriteScope {
         }
     }
 
+    /// Ends a claim and keeps its tuple: it is back in its place, and its deliveries are counted from zero again.
+    package func keep(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
+        let claim = try claimRow(id, number: number, session: session)
+        guard let row = TupleRow(claim.tupleBytes) else { throw .damaged("the claim on tuple \(id)") }
+        let (deadline, isTake) = (claim.deadline, claim.isTake)
+        try putBack(id, row, deliveries: 0, isNoted: !isTake)
+        try dropClaim(id, deadline: deadline)
+    }
+
     /// Moves a claim's deadline to `duration` from now, if that is later.
     ///
     /// A claim without a deadline stays without one.

@@ -47,6 +47,17 @@ public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
     @inlinable
     public func complete() throws(SpaceError) { try hold.complete() }
 
+    /// Ends the claim, and either removes the tuple for good or puts it back in its place, as if it had never been claimed.
+    ///
+    /// A tuple that is kept has its id, its place and its end of life as before; this is no delivery, and earlier ones
+    /// are forgotten. So tuples can stand for things that are used one after the other, such as ports or machines.
+    ///
+    /// - Parameter keeping: Whether the tuple goes back.
+    /// - Throws: What ``complete()`` throws.
+    public func complete(keeping: Bool) throws(SpaceError) {
+        if keeping { try hold.keep() } else { try hold.complete() }
+    }
+
     /// Puts the tuple back in its place, for others to claim, and adds one to its deliveries.
     ///
     /// With a delay, no process finds the tuple before that time has passed, so that a tuple whose work fails does not

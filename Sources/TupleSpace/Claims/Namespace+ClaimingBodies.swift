@@ -1,9 +1,10 @@
 public import TupleCoding
 
 // Claims with a body, which suit most uses: the claim is completed if the body returns, and the tuple returns to its
-// place if the body throws.
+// place if the body throws; with `keeping: true` it returns in both cases.
 //
 //     try await jobs.claim("resize", any(Int.self), any(String.self)) { _, id, file in … }
+//     try await lab.claim("gpu", any(Int.self), keeping: true) { _, number in … }
 
 extension Namespace {
     /// Claims a tuple as soon as there is one that matches, runs `body` with its fields, and completes the claim.
@@ -23,6 +24,8 @@ extension Namespace {
     ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most, on a clock that also runs while the machine sleeps; `nil`: until
     ///     `body` returns or the process ends.
+    ///   - keeping: Whether the tuple returns to its place also if `body` returns, as in ``Claim/complete(keeping:)``: then
+    ///     the processes that wait for it go first.
     ///   - body: The work. It runs where the caller runs.
     /// - Returns: The result of `body`.
     /// - Throws: What `body` throws; `cancelled` if the task was cancelled while it waited; `claimLost` if the tuple
@@ -31,6 +34,7 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil,
+        keeping: Bool = false,
         _ body: (repeat (each M).Matched) async throws -> Result
     ) async throws -> Result {
         let claim: Claim<repeat (each M).Matched> = try await claim(
@@ -38,7 +42,9 @@ extension Namespace {
             order: order,
             deadline: deadline
         )
-        return try await claim.run { () async throws -> Result in try await body(repeat each claim.fields) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in
+            try await body(repeat each claim.fields)
+        }
     }
 
     /// Claims a tuple that matches, runs `body` with its fields, and completes the claim; `nil` if the time-out passes
@@ -50,6 +56,8 @@ extension Namespace {
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
     ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until `body` returns or the process ends.
+    ///   - keeping: Whether the tuple returns to its place also if `body` returns, as in ``Claim/complete(keeping:)``: then
+    ///     the processes that wait for it go first.
     ///   - timeout: How long to wait for a match; zero looks once.
     ///   - body: The work. It runs where the caller runs; the time-out does not limit it.
     /// - Returns: The result of `body`; `nil` if the time-out passes without a match.
@@ -59,6 +67,7 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil,
+        keeping: Bool = false,
         timeout: Duration,
         _ body: (repeat (each M).Matched) async throws -> Result
     ) async throws -> Result? {
@@ -69,7 +78,9 @@ extension Namespace {
             timeout: timeout
         )
         guard let claim else { return nil }
-        return try await claim.run { () async throws -> Result in try await body(repeat each claim.fields) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in
+            try await body(repeat each claim.fields)
+        }
     }
 
     /// Claims a tuple that matches, runs `body` with its fields, and completes the claim; `nil` if the time-out passes
@@ -81,6 +92,8 @@ extension Namespace {
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
     ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until `body` returns or the process ends.
+    ///   - keeping: Whether the tuple returns to its place also if `body` returns, as in ``Claim/complete(keeping:)``: then
+    ///     the processes that wait for it go first.
     ///   - timeout: How long to wait for a match; zero looks once.
     ///   - body: The work.
     /// - Returns: The result of `body`; `nil` if the time-out passes without a match.
@@ -91,13 +104,14 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil,
+        keeping: Bool = false,
         timeout: Duration,
         _ body: (repeat (each M).Matched) throws -> Result
     ) throws -> Result? {
         guard let claim = try claim(repeat each matcher, order: order, deadline: deadline, timeout: timeout) else {
             return nil
         }
-        return try claim.run { () throws -> Result in try body(repeat each claim.fields) }
+        return try claim.run(keeping: keeping) { () throws -> Result in try body(repeat each claim.fields) }
     }
 
     /// Claims a tuple that matches, runs `body` with it, and completes the claim; `nil` if the time-out passes first.
@@ -109,12 +123,13 @@ extension Namespace {
         matching template: Template,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil,
+        keeping: Bool = false,
         timeout: Duration,
         _ body: (Tuple) async throws -> Result
     ) async throws -> Result? {
         let claim = try await claim(matching: template, order: order, deadline: deadline, timeout: timeout)
         guard let claim else { return nil }
-        return try await claim.run { () async throws -> Result in try await body(claim.tuple) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.tuple) }
     }
 
     /// Claims a tuple as soon as there is one that matches, runs `body` with it, and completes the claim.
@@ -126,10 +141,11 @@ extension Namespace {
         matching template: Template,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil,
+        keeping: Bool = false,
         _ body: (Tuple) async throws -> Result
     ) async throws -> Result {
         let claim = try await claim(matching: template, order: order, deadline: deadline)
-        return try await claim.run { () async throws -> Result in try await body(claim.tuple) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.tuple) }
     }
 
     /// Claims a record as soon as there is one that matches, runs `body` with it decoded, and completes the claim.
@@ -142,16 +158,17 @@ extension Namespace {
         _ type: Content.Type,
         matching template: Template,
         deadline: Duration? = nil,
+        keeping: Bool = false,
         _ body: (Content) async throws -> Result
     ) async throws -> Result {
         let claim = try await claim(type, matching: template, deadline: deadline)
-        return try await claim.run { () async throws -> Result in try await body(claim.fields) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.fields) }
     }
 }
 
 extension Claim {
     /// Completes the claim if `body` returns, and releases the tuple if `body` throws.
-    nonisolated(nonsending) func run<Result>(_ body: () async throws -> Result) async throws -> Result {
+    nonisolated(nonsending) func run<Result>(keeping: Bool, _ body: () async throws -> Result) async throws -> Result {
         let result: Result
         do {
             result = try await body()
@@ -160,11 +177,12 @@ extension Claim {
             try? release()
             throw error
         }
-        try complete()
+        try complete(keeping: keeping)
+        if keeping { await hold.namespace.core.letWaiterGoFirst(id) }
         return result
     }
 
-    package func run<Result>(_ body: () throws -> Result) throws -> Result {
+    package func run<Result>(keeping: Bool = false, _ body: () throws -> Result) throws -> Result {
         let result: Result
         do {
             result = try body()
@@ -172,7 +190,8 @@ extension Claim {
             try? release()
             throw error
         }
-        try complete()
+        try complete(keeping: keeping)
+        if keeping { hold.namespace.core.letWaiterGoFirst(id) }
         return result
     }
 }

@@ -7,10 +7,25 @@ public import TupleCoding
 extension Namespace {
     // MARK: Ending detached claims
 
-    /// Ends a detached claim: the tuple is gone for good.
+    /// Ends a detached claim: the tuple is gone for good, or back in its place.
     ///
+    /// - Parameters:
+    ///   - claim: The claim.
+    ///   - keeping: Whether the tuple goes back to its place, as in ``Claim/complete(keeping:)``.
     /// - Throws: `claimLost` if the tuple returned to the space before.
-    public func complete(_ claim: HeldClaim) throws(SpaceError) { try complete([claim]) }
+    public func complete(_ claim: HeldClaim, keeping: Bool = false) throws(SpaceError) {
+        guard keeping else { return try complete([claim]) }
+        try attempt(OwnClaim.completion) { (core) throws(SpaceError) in try core.keep(claim) }
+    }
+
+    /// Whether the claim still stands; if that can't be looked up, it counts as standing.
+    package func isHeld(_ claim: HeldClaim) -> Bool { (try? core.isHeld(claim)) ?? true }
+
+    /// Puts the tuple of a claim whose work has succeeded back, and lets a process that waits for it go first.
+    package func keep(_ claim: HeldClaim) throws(SpaceError) {
+        try complete(claim, keeping: true)
+        core.letWaiterGoFirst(claim.id)
+    }
 
     /// Puts the tuple of a detached claim back in its place.
     ///

@@ -158,6 +158,19 @@ extension Namespace {
             return claim
         }
     }
+
+    /// Extends the claim with a number, whichever process holds it: the command for which a process has claimed the tuple
+    /// knows only the number.
+    ///
+    /// Returns `false` if there is no such claim.
+    package func extend(claimNumbered number: UInt64, by duration: Duration) throws(SpaceError) -> Bool {
+        try attempt("extend a claim") { (core) throws(SpaceError) in
+            guard let (claim, holder) = try core.claim(numbered: number) else { return false }
+            let session: UInt64? = if case .session(let session) = holder { session } else { nil }
+            try core.extend(claim, by: duration, of: session)
+            return true
+        }
+    }
 }
 
 extension SpaceError {

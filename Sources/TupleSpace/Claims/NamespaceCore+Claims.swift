@@ -18,6 +18,28 @@ extension NamespaceCore {
         }
     }
 
+    /// Ends a claim and keeps its tuple, which counts as never delivered.
+    package func keep(_ claim: HeldClaim) throws(SpaceError) {
+        try write(.removing) { (scope) throws(SpaceError) in
+            try scope.keep(claim.id.rawValue, session: session.number, number: claim.number)
+        }
+    }
+
+    /// Whether the claim still stands: it was not ended, its tuple has not returned, and its deadline has not passed.
+    func isHeld(_ claim: HeldClaim) throws(SpaceError) -> Bool {
+        try read(showsNear: true) { (snapshot) throws(SpaceError) in
+            if let row = try snapshot.claimRow(claim.id.rawValue) {
+                return row.number == claim.number && (row.deadline == 0 || row.deadline > snapshot.clock.milliseconds)
+            }
+            var isNear = false
+            try snapshot.forEachNearClaim { (id, row) in
+                isNear = id == claim.id.rawValue && row.number == claim.number
+                return !isNear
+            }
+            return isNear
+        }
+    }
+
     /// Completes a claim in the near end; `false` if it is in LMDB, or has ended.
     private func completeNear(_ claim: HeldClaim) throws(SpaceError) -> Bool {
         if deferred.isDue { carryOutDeferred() }
@@ -47,10 +69,16 @@ extension NamespaceCore {
         }
     }
 
-    package func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
+    /// Extends a claim of this session, or of another one that is named.
+    package func extend(
+        _ claim: HeldClaim,
+        by duration: Duration,
+        of session: UInt64? = nil
+    ) throws(SpaceError) {
         try duration.checkNotNegative("an extension")
+        let session = session ?? self.session.number
         try write(.removing) { (scope) throws(SpaceError) in
-            try scope.extend(claim.id.rawValue, session: session.number, number: claim.number, by: duration)
+            try scope.extend(claim.id.rawValue, session: session, number: claim.number, by: duration)
         }
     }
 

@@ -32,8 +32,15 @@ package final class OwnClaim: Sendable {
 
     @usableFromInline
     func complete() throws(SpaceError) {
-        try end("complete a claim") { (core, claim) throws(SpaceError) in try core.complete([claim]) }
+        try end(Self.completion) { (core, claim) throws(SpaceError) in try core.complete([claim]) }
     }
+
+    /// Ends the claim once, and puts its tuple back.
+    func keep() throws(SpaceError) {
+        try end(Self.completion) { (core, claim) throws(SpaceError) in try core.keep(claim) }
+    }
+
+    static let completion = "complete a claim"
 
     package func begin() throws(SpaceError) {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { throw endedBefore }

@@ -27,6 +27,8 @@ struct RecipesExamples {
         examples.token?.cancel()
     }
 
+    @Test func pooling() async throws { try await examples.pooling(jobs) }
+
     @Test func counting() async throws {
         let (examples, jobs) = (examples, jobs)
         async let waited: Void = examples.counting(jobs)
@@ -118,6 +120,14 @@ private final class Examples: @unchecked Sendable {
             try t.set("sent/\(item.id)", true)
             try t.queue(report).put(["sent": item.value])
         }
+    }
+
+    func pooling(_ lab: Namespace) async throws {
+        func train(on number: Int) async throws -> Double { Double(number) }
+        try lab.write("gpu", 0)
+        try lab.write("gpu", 1)
+        let loss = try await lab.claim("gpu", any(Int.self), keeping: true) { _, number in try await train(on: number) }
+        #expect(try loss == 0 && lab.count() == 2)
     }
 
     func resting(_ jobs: Namespace) async throws {
