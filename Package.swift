@@ -13,7 +13,6 @@ let system: Target.Dependency = .product(name: "SystemPackage", package: "swift-
 let atomics: Target.Dependency = .product(name: "Atomics", package: "swift-atomics")
 let orderedCollections: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
@@ -45,7 +44,7 @@ let fuzzed: [Product] =
     ? []
     : [
         .library(name: "TupleCoding", targets: ["TupleCoding"]),
-        .library(name: "SpaceCommands", targets: ["SpaceCommands"]),
+        .library(name: "SpaceCommands", targets: ["SpaceCommands", "CommandWords"]),
         .library(name: "SpaceCluster", targets: ["SpaceCluster", "ClusterStore"]),
     ]
 
@@ -63,7 +62,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
     ],
@@ -130,21 +128,18 @@ let package = Package(
         ),
 
         // The commands.
+        .target(name: "CommandWords", swiftSettings: settings),
         .target(
             name: "SpaceCommands",
             dependencies: [
-                "SharedSpace", "SpaceCluster", "ClusterStoreRemote", "ClusterStore", "TupleCoding", "SpaceSystem",
-                system,
-                argumentParser, lifecycle, signals, logging,
+                "CommandWords", "SharedSpace", "SpaceCluster", "ClusterStoreRemote", "ClusterStore", "TupleCoding",
+                "SpaceSystem",
+                system, lifecycle, signals, logging,
             ],
             swiftSettings: settings
         ),
-        .executableTarget(name: "space", dependencies: ["SpaceCommands", argumentParser], swiftSettings: settings),
-        .executableTarget(
-            name: "space-dump",
-            dependencies: ["SpaceCommands", argumentParser],
-            swiftSettings: settings
-        ),
+        .executableTarget(name: "space", dependencies: ["SpaceCommands"], swiftSettings: settings),
+        .executableTarget(name: "space-dump", dependencies: ["SpaceCommands"], swiftSettings: settings),
 
         // Tests.
         .target(
@@ -231,7 +226,7 @@ let package = Package(
         fuzzer("FuzzBackup", engine + ["FuzzSupport"]),
         fuzzer("FuzzEntry", engine + ["FuzzSupport", "SpaceSystem"]),
         fuzzer("FuzzMessages", ["FuzzCheck", "SpaceCluster", "SpaceEngine", "ClusterStore"]),
-        fuzzer("FuzzCommands", ["SpaceCommands", "TupleCoding", argumentParser]),
+        fuzzer("FuzzCommands", ["SpaceCommands", "CommandWords", "TupleCoding"]),
         .executableTarget(
             name: "space-fuzz-replay",
             dependencies: fuzzers.map { .target(name: $0) } + ["SeededRandom"],
@@ -283,12 +278,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(name: "CommandWordsTests", dependencies: ["CommandWords"], swiftSettings: settings),
         .testTarget(
             name: "SpaceCommandsTests",
             dependencies: [
-                "SharedSpace", "SpaceCommands", "SpaceSystem", "SpaceTestSupport", "SpaceTesting", "TupleCoding",
-                "space",
-                "space-dump", "space-test-agent", "space-without-calls", system, subprocess, argumentParser,
+                "SharedSpace", "SpaceCommands", "CommandWords", "SpaceSystem", "SpaceTestSupport", "SpaceTesting",
+                "TupleCoding", "space",
+                "space-dump", "space-test-agent", "space-without-calls", system, subprocess,
             ],
             swiftSettings: settings
         ),

@@ -12,7 +12,6 @@ let library: Target.Dependency = .product(name: "SharedSpace", package: "SharedS
 let coding: Target.Dependency = .product(name: "TupleCoding", package: "SharedSpace")
 let commands: Target.Dependency = .product(name: "SpaceCommands", package: "SharedSpace")
 let cluster: Target.Dependency = .product(name: "SpaceCluster", package: "SharedSpace")
-let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .executableTarget(name: name, dependencies: dependencies, path: name, swiftSettings: settings)
@@ -20,10 +19,7 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "SpaceFuzzing",
-    dependencies: [
-        .package(name: "SharedSpace", path: "../.."),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    ],
+    dependencies: [.package(name: "SharedSpace", path: "../..")],
     targets: [
         .target(name: "FuzzCheck", path: "FuzzCheck", swiftSettings: settings),
         .target(name: "FuzzSupport", dependencies: [library], path: "FuzzSupport", swiftSettings: settings),
@@ -36,6 +32,6 @@ let package = Package(
         fuzzer("FuzzBackup", [library, "FuzzSupport"]),
         fuzzer("FuzzEntry", [library, "FuzzSupport"]),
         fuzzer("FuzzMessages", [library, cluster, "FuzzCheck"]),
-        fuzzer("FuzzCommands", [library, commands, argumentParser]),
+        fuzzer("FuzzCommands", [library, commands]),
     ]
 )

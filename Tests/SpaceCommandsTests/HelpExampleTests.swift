@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -9,7 +9,8 @@ import Testing
 @Suite("Examples in the help", .blocking, .timeLimit(.minutes(5)))
 struct HelpExampleTests {
     private static let examples: [String] = {
-        let commands = [SpaceCommand.self, DumpCommand.self] + SpaceCommand.configuration.subcommands
+        let commands: [any ParsableCommand.Type] =
+            [SpaceCommand.self, DumpCommand.self] + SpaceCommand.configuration.subcommands
         let texts = commands.map { $0.configuration.discussion } + HelpTopic.allCases.map(\.text)
         return texts.flatMap { text in
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -56,11 +57,6 @@ struct HelpExampleTests {
     }
 
     private static func parse(_ call: [String]) throws {
-        let words = Array(call.dropFirst())
-        if call.first == "space" {
-            _ = try SpaceCommand.parseAsRoot(try Words.arranged(words, for: .space))
-        } else {
-            _ = try DumpCommand.parseAsRoot(try Words.arranged(words, for: .dump))
-        }
+        _ = try CommandLineRequest(call.dropFirst().map { Word($0) }, for: call.first == "space" ? .space : .dump)
     }
 }

@@ -4,7 +4,6 @@ import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
-import TupleCoding
 
 @testable import SpaceCommands
 
@@ -114,43 +113,6 @@ struct HelpTests {
         let dump = try runner.dump("--format", "xml", "a")
         #expect(dump.ending == .exited(64))
         #expect(dump.errors.hasPrefix("space-dump: "))
-    }
-
-    @Test("The word lists know every option's form")
-    func forms() throws {
-        for program in ["space", "space-dump"] {
-            let help = try Value(json: try runner.start(program, ["--experimental-dump-help"]).finish().output)
-            let options = Self.options(help)
-            #expect(options.count > 5)
-            for (name, kind) in options {
-                switch Words.form(of: name) {
-                case .flag: #expect(kind == "flag", "\(name) takes a value, and the words don't know")
-                case .value, .pair, .optionalDuration: #expect(kind == "option", "\(name) takes no value")
-                }
-            }
-        }
-    }
-
-    /// The names of all options in the parser's own description, with their kind.
-    private static func options(_ value: Value) -> [(name: String, kind: String)] {
-        switch value {
-        case .array(let values):
-            return values.flatMap { options($0) }
-        case .object(let record):
-            var found = record.flatMap { options($0.value) }
-            if case .string(let kind)? = record["kind"], kind != "positional", case .array(let names)? = record["names"]
-            {
-                for case .object(let name) in names {
-                    guard case .string(let text)? = name["name"], case .string(let form)? = name["kind"] else {
-                        continue
-                    }
-                    found.append(((form == "short" ? "-" : "--") + text, kind))
-                }
-            }
-            return found
-        default:
-            return []
-        }
     }
 
     @Test(

@@ -50,7 +50,7 @@ struct TupleCommandTests {
             #expect(nothing.ending == .exited(1))
             #expect(nothing.errors == "")
             #expect(try runner.space("read", "jobs", "[]", "-E", "3").ending == .exited(3))
-            #expect(try runner.space("take", "jobs", "[]", "-E3").ending == .exited(3))
+            #expect(try runner.space("take", "jobs", "[]", "-E=3").ending == .exited(3))
             #expect(try runner.space("read", "jobs", "[]", "--all").ending == .exited(1))
         }
     }

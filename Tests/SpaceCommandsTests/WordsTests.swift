@@ -1,145 +1,116 @@
-import ArgumentParser
+import CommandWords
+import SpaceTestSupport
+import SpaceTesting
 import Testing
+import TupleCoding
 
 @testable import SpaceCommands
 
-@Suite("Words of a command line")
+/// What the commands do with words that look like options; how words are read in general is tested with `CommandWords`.
+@Suite("Words of the commands", .blocking, .timeLimit(.minutes(5)))
 struct WordsTests {
-    private func arranged(_ words: String...) throws -> [String] { try Words.arranged(words, for: .space) }
-
-    @Test("Each option becomes one word, and data comes after --")
-    func order() throws {
-        #expect(
-            try arranged("take", "jobs", "--root", "/r", "[1]", "--all", "-E", "3")
-                == ["take", "--root=/r", "--all", "-E=3", "--", "jobs", "[1]"]
-        )
-    }
-
     /// The table of names beside the configuration has each command of it, so no command is unknown.
     @Test("Each command is found by its name")
     func commandNames() {
-        let commands = SpaceCommand.configuration.groupedSubcommands.flatMap(\.subcommands)
+        let commands = SpaceCommand.configuration.subcommands
         #expect(commands.count > 50)
         for command in commands {
-            let found = SpaceCommand.command(named: command._commandName)
-            #expect(found.map { ObjectIdentifier($0) } == ObjectIdentifier(command), "\(command._commandName)")
+            let name = command.configuration.commandName
+            let found = SpaceCommand.command(named: name)
+            #expect(found.map { ObjectIdentifier($0) } == ObjectIdentifier(command), "\(name)")
         }
         #expect(SpaceCommand.command(named: "tak") == nil)
     }
 
-    @Test("JSON numbers are data", arguments: ["-5", "-0", "-0.5", "-1e9", "-0.5e-3", "-12E+4"])
-    func numbers(_ number: String) throws {
-        #expect(Words.isNumber(number))
-        #expect(try arranged("set", "a", "k", number) == ["set", "--", "a", "k", number])
+    private static let dashed = [
+        "-hello", "-h", "--help", "--version", "-hat.png", "-host-7", "-high", "--weit", "-rE3", "-",
+    ]
+
+    @Test("A word that begins with a dash is data where data can stand", arguments: dashed)
+    func data(_ word: String) throws {
+        try withRoot { (runner) throws in
+            let json = Value.string(word).json
+            #expect(try runner.space("write", "jobs", "--strings", "a", word).ending == .exited(0))
+            #expect(try runner.tuples("jobs") == [#"["a",\#(json)]"#])
+            #expect(try runner.space("set", "jobs", "k", "-s", word).ending == .exited(0))
+            #expect(try runner.space("get", "jobs", "k").lines == [json])
+            #expect(try runner.space("set", "jobs", word, "1").ending == .exited(0))
+            #expect(try runner.space("get", "jobs", word).lines == ["1"])
+            #expect(try runner.space("unset", "jobs", word).lines == ["1"])
+            let put = try runner.space("queue", "jobs", "mail", "put", "-s", word, word)
+            #expect(put.ending == .exited(0) && put.lines.count == 2, "\(put)")
+            let items = try runner.space("queue", "jobs", "mail", "peek").lines
+            #expect(items.count == 2 && items.allSatisfy { $0.hasSuffix(#""value":\#(json)}"#) }, "\(items)")
+            let held = try runner.space("lock", "jobs", word, "--", "echo", "ran", "-h")
+            #expect(held.ending == .exited(0) && held.lines == ["ran -h"], "\(held)")
+            #expect(try runner.space("counter", "jobs", word).lines == ["1"])
+            let watch = try runner.start("space", ["watch", "jobs", "--post", word, "--max", "1"])
+            _ = try watch.readLine()
+            #expect(try runner.space("post", "jobs", word, "-s", word).ending == .exited(0))
+            #expect(try watch.readLine()?.contains(#""value":\#(json)"#) == true)
+        }
     }
 
     @Test(
-        "A word that only looks like a JSON number is an option",
-        arguments: ["-", "-05", "-.5", "-5.", "-1e", "-5x", "--5", "-r5"]
-    )
-    func noNumbers(_ word: String) {
-        #expect(!Words.isNumber(word))
-    }
-
-    @Test("The value of an option may look like one")
-    func optionValues() throws {
-        #expect(
-            try arranged("set", "a", "k", "1", "--if-equals", "-5") == ["set", "--if-equals=-5", "--", "a", "k", "1"]
-        )
-        #expect(try arranged("read", "a", "--field", "--x", "[]") == ["read", "--field=--x", "--", "a", "[]"])
-    }
-
-    @Test(
-        "--wait takes the next word if it is a duration",
+        "Where no data can stand, an unknown word that begins with a dash is refused, and nothing is done",
         arguments: [
-            ("250ms", true), ("5", true), ("0", true), ("1.5s", true), ("[1]", false), ("-5", false), ("jobs", false),
+            ["write", "-h2", "jobs", "[1]"], ["write", "--root=/r", "-h", "jobs", "[1]"],
+            ["delete", "jobs", "--help"], ["delete", "jobs", "-h"], ["lock", "jobs", "n", "-h", "--", "touch", "x"],
+            ["own", "jobs", "--persistnt"], ["unset", "jobs", "k", "--version"], ["set", "jobs", "k", "2", "-hello"],
+            ["list", "-x"], ["list", "--help=1"], ["--json", "list"], ["reap", "--folow"],
         ]
     )
-    func wait(_ word: String, isTaken: Bool) throws {
-        let expected = isTaken ? ["take", "--wait=\(word)", "--", "a"] : ["take", "--wait", "--", "a", word]
-        #expect(try arranged("take", "a", "--wait", word) == expected)
-    }
-
-    @Test(
-        "A word that begins with a digit and is no duration is refused",
-        arguments: ["5x", "1w", "3.", "0x10", "5 s"]
-    )
-    func noDuration(_ word: String) {
-        #expect { try arranged("take", "a", "--wait", word) } throws: { ($0 as? CommandFailure)?.status == .usage }
-        #expect { try arranged("take", "a", "--wait=\(word)") } throws: { ($0 as? CommandFailure)?.status == .usage }
-    }
-
-    @Test("Bare --wait may be the last word, or come before an option")
-    func bareWait() throws {
-        #expect(try arranged("take", "a", "[]", "--wait") == ["take", "--wait", "--", "a", "[]"])
-        #expect(try arranged("take", "--wait", "--all", "a", "[]") == ["take", "--wait", "--all", "--", "a", "[]"])
-        #expect(try arranged("take", "a", "--wait", "--", "5") == ["take", "--wait", "--", "a", "5"])
-        #expect { try arranged("take", "a", "--wait=soon") } throws: { ($0 as? CommandFailure)?.status == .usage }
-    }
-
-    @Test("--arg has two words, whatever they begin with")
-    func pairs() throws {
-        #expect(try arranged("write", "a", "--arg", "x", "-r", "[$x]") == ["write", "--arg=x=-r", "--", "a", "[$x]"])
-        #expect(
-            try arranged("write", "a", "--argjson", "x", "--", "[]") == ["write", "--argjson=x=--", "--", "a", "[]"]
-        )
-        for words in [["--arg"], ["--arg", "x"], ["--arg=x", "y"], ["--arg", "1x", "y"], ["--arg", "", "y"]] {
-            #expect { try Words.arranged(["write", "a"] + words, for: .space) } throws: {
-                ($0 as? CommandFailure)?.status == .usage
-            }
+    func refused(_ words: [String]) throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "jobs", "k", "1")
+            let result = try runner.start("space", words).finish()
+            #expect(result.ending == .exited(64) && result.output == "", "\(words): \(result)")
+            #expect(try runner.space("get", "jobs", "k").lines == ["1"])
+            #expect(try runner.space("count", "jobs").lines == ["0"])
         }
     }
 
-    @Test("Short options may stand together")
-    func shortOptions() throws {
-        #expect(try arranged("take", "-rE7", "a", "[]") == ["take", "-r", "-E=7", "--", "a", "[]"])
-        #expect(try arranged("take", "-E=7", "a", "[]") == ["take", "-E=7", "--", "a", "[]"])
-        #expect(try arranged("take", "a", "[]", "-E") == ["take", "-E", "--", "a", "[]"])
+    @Test("What may have been meant as an option is named when the command fails")
+    func advice() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]")
+            let mistyped = try runner.space("take", "jobs", "--weit", "[1]")
+            #expect(mistyped.ending == .exited(65) && mistyped.errors.contains("'--wait'"), "\(mistyped)")
+            let joined = try runner.space("take", "jobs", "[1]", "-E3")
+            #expect(joined.ending == .exited(65) && joined.errors.contains("whole name"), "\(joined)")
+            let command = try runner.space("tak", "jobs", "[1]")
+            #expect(command.ending == .exited(64) && command.errors.contains("did you mean 'take'"), "\(command)")
+            #expect(try runner.space("count", "jobs").lines == ["1"])
+        }
     }
 
-    @Test("After -- everything is data")
+    @Test("-- ends the options of every command, and every help says so")
     func terminator() throws {
-        #expect(try arranged("write", "a", "--", "--all", "--") == ["write", "--", "a", "--all", "--"])
-    }
-
-    @Test("own leaves the words of its command unchanged")
-    func runner() throws {
-        #expect(
-            try arranged("own", "a", "--root", "/r", "--", "cmd", "--wait", "5x", "-5")
-                == ["own", "--root=/r", "--", "a", "cmd", "--wait", "5x", "-5"]
-        )
-        #expect { try arranged("own", "a", "cmd") } throws: { ($0 as? CommandFailure)?.status == .usage }
-        #expect { try arranged("own", "--", "cmd") } throws: { ($0 as? CommandFailure)?.status == .usage }
-    }
-
-    @Test("watch leaves the words of its command unchanged, and says where they begin")
-    func watch() throws {
-        #expect(try arranged("watch", "a", "[]", "--max", "1") == ["watch", "--max=1", "--", "a", "[]"])
-        #expect(
-            try arranged("watch", "a", "--", "cmd", "--wait", "5x")
-                == ["watch", "--command-words=3", "--", "a", "cmd", "--wait", "5x"]
-        )
-        for words in [["a", "b", "c"], ["a", "--"], ["--", "cmd"]] {
-            #expect { try Words.arranged(["watch"] + words, for: .space) } throws: {
-                ($0 as? CommandFailure)?.status == .usage
+        try withRoot { (runner) throws in
+            for command in SpaceCommand.configuration.subcommands.map({ $0.configuration.commandName }) {
+                #expect(try runner.space(command, "-h").output.contains("\n  --   "), "\(command)")
             }
+            #expect(try runner.space("write", "jobs", "--strings", "--", "--durable", "--").ending == .exited(0))
+            #expect(try runner.tuples("jobs") == [#"["--durable","--"]"#])
+            let put = try runner.space("queue", "jobs", "mail", "put", "-s", "a", "--", "--wait", "-h")
+            #expect(put.lines.count == 3, "\(put)")
+            #expect(try runner.space("queue", "jobs", "mail", "take", "-h").ending == .exited(64))
         }
     }
 
-    @Test(
-        "The parser's own requests pass unchanged",
-        arguments: [["--help"], ["help", "get"], ["---completion", "get", "5x"]]
-    )
-    func requests(_ words: [String]) throws {
-        #expect(try Words.arranged(words, for: .space) == words)
-    }
-
-    @Test("The inspector has no subcommand")
-    func dump() throws {
-        #expect(
-            try Words.arranged(["jobs", "--format", "json", "--check"], for: .dump)
-                == ["--format=json", "--check", "--", "jobs"]
-        )
+    @Test("A word that is not UTF-8 is refused, unless it is one of a command to run")
+    func foreign() throws {
+        try withRoot { (runner) throws in
+            let script = """
+                w=$(printf '\\377'); space set jobs k 1
+                space write jobs --strings "$w"; echo $?; space write jobs --strings -- "$w"; echo $?
+                space queue jobs q put -s -- "$w"; echo $?; space set jobs "$w" 1; echo $?
+                space lock jobs n -- printf %s "$w" | od -An -tx1; space get jobs k
+                space count jobs
+                """
+            let result = try runner.shell(script)
+            #expect(result.lines == ["65", "65", "65", "65", " ff", "1", "0"], "\(result)")
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The claim that a command ends or extends, by the id that `space claim --hold` printed.

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import Glibc
 import SharedSpace
 
@@ -13,7 +13,7 @@ struct HoldingOptions: ParsableArguments {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Argument(help: .namespace, completion: .namespaces)
@@ -26,8 +26,6 @@ struct HoldingOptions: ParsableArguments {
     var name: String
 
     @OptionGroup var tail: CommandTail
-
-    func validate() throws { try tail.check(after: "the namespace and the name") }
 
     /// The time-out of the wait, or `nil` to wait indefinitely, also without `--wait`.
     var timeout: Duration? { wait?.timeout }

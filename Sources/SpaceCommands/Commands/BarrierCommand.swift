@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The command `space barrier NS NAME --parties N [-- CMD…]`.

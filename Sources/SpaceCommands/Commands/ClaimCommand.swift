@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import Glibc
 import SharedSpace
 import SpaceSystem
@@ -42,7 +42,7 @@ struct ClaimCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
 
@@ -78,7 +78,6 @@ struct ClaimCommand: ParsableCommand {
     private static let rest: ClosedRange<Int> = 100...5000
 
     func validate() throws {
-        try tail.check(after: "the namespace and the template")
         if hold, !tail.isMissing { throw ValidationError("--hold runs no command") }
         if hold, retryDelay != nil {
             throw ValidationError("--retry-delay is for a command that fails, and --hold runs none")

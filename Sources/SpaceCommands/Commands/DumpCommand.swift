@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The command `space-dump NS | PATH`.
@@ -50,8 +50,6 @@ struct DumpCommand: ParsableCommand {
 
     @Argument(help: ArgumentHelp("The namespace, or its folder (with a '/').", valueName: "ns|path"))
     var subject: String?
-
-    static var _errorPrefix: String { "space-dump: " }
 
     func validate() throws {
         if salvage, all || check { throw ValidationError("--salvage is of one namespace, and without --check") }

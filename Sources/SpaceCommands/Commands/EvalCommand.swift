@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 import SpaceSystem
 
@@ -22,14 +22,14 @@ struct EvalCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
-    var command: [String]
+    @Tail(isRequired: true, help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
+    var command: [Word]?
 
     func run() throws {
         try NamespaceAccess(common, namespace).use(for: owner, creating: creation) { namespace in
@@ -41,7 +41,10 @@ struct EvalCommand: ParsableCommand {
     private func evaluated() throws -> Tuple {
         let deadline = MonotonicInstant.deadline(after: wait?.timeout) ?? .distantFuture
         let right = CommandRight(until: deadline, grace: .zero)
-        let (ending, output) = try ChildCommand(wordCount: command.count).runForOutput(input: .nothing, with: right)
+        let (ending, output) = try ChildCommand(wordCount: command?.count ?? 0).runForOutput(
+            input: .nothing,
+            with: right
+        )
         try Signals.check()
         if !ending.isSuccess, deadline.hasPassed {
             throw status.nothingObtained("the command did not end in time; nothing was written")

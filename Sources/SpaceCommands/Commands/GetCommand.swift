@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The command `space get NS KEY`.
@@ -24,7 +24,7 @@ struct GetCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @Flag(name: .raw, help: .raw) var raw = false
 

@@ -1,6 +1,6 @@
-import ArgumentParser
 import ClusterStore
 import ClusterStoreRemote
+import CommandWords
 import Glibc
 import SharedSpace
 import SpaceCluster
@@ -78,7 +78,7 @@ struct JoinCommand: ParsableCommand {
     )
     var grace: DurationArgument?
 
-    @Option(help: ArgumentHelp("A store's Unix socket instead of etcd, for tests.", visibility: .hidden))
+    @Option(help: ArgumentHelp("A store's Unix socket instead of etcd, for tests.", isHidden: true))
     var store: String?
 
     /// What the command does, in its errors.

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The command `space lock NS NAME -- CMD…`.
@@ -32,7 +32,6 @@ struct LockCommand: ParsableCommand {
     var shared = false
 
     @Option(
-        parsing: .singleValue,
         help: ArgumentHelp("Another lock to hold at the same time; it may come several times.", valueName: "name")
     )
     var also: [String] = []

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import Glibc
 import SharedSpace
 import SystemPackage
@@ -32,20 +32,20 @@ struct OwnCommand: ParsableCommand {
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
-    @Argument(help: ArgumentHelp("After '--': the command to become.", valueName: "cmd"))
-    var command: [String] = []
+    @Tail(help: ArgumentHelp("After '--': the command to become.", valueName: "cmd"))
+    var command: [Word]?
 
     func validate() throws {
         if pid != nil, owner.owner != nil { throw ValidationError("--pid and --owner exclude each other") }
-        if !command.isEmpty, pid != nil || owner.owner != nil {
+        if command != nil, pid != nil || owner.owner != nil {
             throw ValidationError("the command itself becomes the owner: leave out --pid and --owner")
         }
-        if command.first == "" { throw ValidationError("the command's name is empty") }
+        if command?.first == "" { throw ValidationError("the command's name is empty") }
     }
 
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
-        guard command.isEmpty else { return try become(command, owning: access) }
+        if let command { return try become(command, owning: access) }
         let choice = try owner.choice(pid: pid)
         if choice == .nobody {
             throw CommandFailure.usage("own makes a process an owner, so --owner none is refused")
@@ -65,7 +65,7 @@ struct OwnCommand: ParsableCommand {
     ///
     /// execve(2) closes the descriptor that holds the lock of a session, which ends the session. The enrolment is a
     /// file, and the PID and its start time stay the same.
-    private func become(_ command: [String], owning access: NamespaceAccess) throws {
+    private func become(_ command: [Word], owning access: NamespaceAccess) throws {
         let request = try OwnerOptions.Choice.process(getpid()).request()
         let opened = try access.space.open(
             namespace,
@@ -81,7 +81,7 @@ struct OwnCommand: ParsableCommand {
         // execvp(3) has returned, so the command can't be run: the enrolment for it ends with this process.
         let status: ExitStatus = cause == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute
         _ = try? access.openExisting().disenrol(pid: getpid())
-        throw CommandFailure(status, "cannot run \(command[0].quotedForPeople): \(cause)")
+        throw CommandFailure(status, "cannot run \(command[0].text.quotedForPeople): \(cause)")
     }
 
     /// Becomes the command of the last words of argv, where they are as they came, UTF-8 or not.

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The command `space queue NS NAME ACTION …`.
@@ -55,7 +55,7 @@ struct QueueCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
-    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments
@@ -90,10 +90,6 @@ struct QueueCommand: ParsableCommand {
     @Option(help: "For peek, buried and kick: the most items.")
     var max = Int.max
 
-    /// How many words after `--` are the command's, which `Words` adds.
-    @Option(name: .customLong("command-words"), help: .hidden)
-    var commandWords: Int?
-
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
@@ -108,14 +104,24 @@ struct QueueCommand: ParsableCommand {
     )
     var action: Action
 
-    @Argument(help: ArgumentHelp("The items or numbers; after '--': the command to run.", valueName: "word|cmd"))
-    var words: [String] = []
+    @Argument(help: ArgumentHelp("The items, or their numbers.", valueName: "word"))
+    var firstWords: [String] = []
+
+    @Tail(
+        mayBeEmpty: true,
+        help: ArgumentHelp("After '--': the command that take runs, or more items.", valueName: "cmd")
+    )
+    var tail: [Word]?
+
+    /// The items or numbers; only take has a command behind `--`, which otherwise ends the options.
+    private var words: [String] { action == .take ? firstWords : firstWords + (tail ?? []).map(\.text) }
 
     func validate() throws {
-        if (action == .take) != (commandWords != nil) {
-            throw ValidationError("take, and only take, ends with '--' and a command")
+        if action == .take, tail?.first == nil { throw ValidationError("take ends with '--' and a command") }
+        if action != .take, let word = tail?.first(where: { !$0.isText }) {
+            throw CommandFailure.badData("\(word.text.quotedForPeople) is not UTF-8")
         }
-        let count = words.count - (commandWords ?? 0)
+        let count = words.count
         switch action {
         case .put where count < 1: throw ValidationError("put has the items to put")
         case .put where count > 1 && (unique != nil || wait != nil):
@@ -262,9 +268,9 @@ extension QueueCommand {
     private static let buryStatus = ExitStatus.badData.rawValue
 
     private func take() throws {
-        let command = ChildCommand(wordCount: commandWords ?? 0)
+        let command = ChildCommand(wordCount: tail?.count ?? 0)
         let access = try NamespaceAccess(common, namespace)
-        let id = try numbers(of: words.dropLast(commandWords ?? 0))
+        let id = try numbers().first
         guard forever else {
             switch try workOnOne(access, wait, id, command) {
             case nil: throw status.nothingObtained
@@ -285,13 +291,6 @@ extension QueueCommand {
             }
         }
         if isFirst { throw status.nothingObtained }
-    }
-
-    private func numbers(of words: ArraySlice<String>) throws -> UInt64? {
-        try words.first.map { word in
-            guard let id = UInt64(word) else { throw CommandFailure.usage("'\(word)' is no number of an item") }
-            return id
-        }
     }
 
     /// Takes an item and runs the command for it; `nil` if there was none to take.

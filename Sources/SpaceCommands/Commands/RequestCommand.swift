@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import Glibc
 import SharedSpace
 
@@ -26,7 +26,7 @@ struct RequestCommand: ParsableCommand {
     )
 
     @OptionGroup var common: CommonOptions
-    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var values: ValueOptions
     @OptionGroup var arguments: JSONArguments

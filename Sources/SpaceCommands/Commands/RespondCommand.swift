@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import Glibc
 import SharedSpace
 import SpaceSystem
@@ -78,14 +78,13 @@ struct RespondCommand: ParsableCommand {
     func validate() throws {
         guard list || remove else {
             if name == nil { throw ValidationError("name what it responds to") }
-            try tail.require()
-            return try tail.check(after: "the namespace and the name")
+            return try tail.require()
         }
         if list, remove { throw ValidationError("--list and --remove exclude each other") }
         if remove, name == nil || key == nil {
             throw ValidationError("--remove needs the name that the responder answers to, and its --key")
         }
-        guard tail.isMissing, tail.words.isEmpty, remove || key == nil, !once, !base, !raw else {
+        guard tail.isMissing, remove || key == nil, !once, !base, !raw else {
             throw ValidationError("\(list ? "--list" : "--remove") takes no command, and no option of a responder")
         }
     }

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import Glibc
 import SharedSpace
 import SystemPackage

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// `space`: the shell helper.
@@ -19,7 +19,6 @@ struct SpaceCommand: ParsableCommand {
             \(ExitStatus.help)
             """,
         version: Version.text("space"),
-        subcommands: [HelpTopicCommand.self],
         groupedSubcommands: [
             CommandGroup(
                 name: "Tuples",
@@ -68,8 +67,6 @@ struct SpaceCommand: ParsableCommand {
             ),
         ]
     )
-
-    static var _errorPrefix: String { "space: " }
 
     /// The command of that name.
     ///
@@ -137,6 +134,9 @@ struct SpaceCommand: ParsableCommand {
 
     /// Fails, because a command is missing.
     func run() throws {
-        throw CommandFailure(.usage, "a command is missing\n\n\(Self.helpMessage())")
+        throw CommandFailure(
+            .usage,
+            "a command is missing\n\n\(Help(Self.self, name: "space", width: Terminal.helpWidth).text)"
+        )
     }
 }

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The command `space take NS TEMPLATE…`.
@@ -26,7 +26,7 @@ struct TakeCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
-    @Option(defaultAsFlag: WaitLimit.unlimited, parsing: .next, help: .wait) var wait: WaitLimit?
+    @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
     @OptionGroup var printing: PrintOptions

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 import SpaceSystem
 
@@ -84,7 +84,6 @@ struct WatchCommand: ParsableCommand {
 
     @Option(
         defaultAsFlag: WaitLimit.unlimited,
-        parsing: .next,
         help: ArgumentHelp(
             "End when there was no change for so long, with 1 if there was none at all; wait for the namespace too.",
             valueName: "duration"
@@ -92,41 +91,22 @@ struct WatchCommand: ParsableCommand {
     )
     var wait: WaitLimit?
 
-    /// How many words after `--` are the command's, which `Words` adds because TEMPLATE can be left out.
-    @Option(name: .customLong("command-words"), help: .hidden)
-    var commandWords: Int?
-
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String?
 
     @Argument(help: "Which tuples, in JSON form.")
     var template: String?
 
-    @Argument(help: ArgumentHelp("After '--': the command to run for each change.", valueName: "cmd"))
-    var command: [String] = []
-
-    /// The template and the command.
-    private var parts: (template: String?, command: ChildCommand?) {
-        let words = (template.map { [$0] } ?? []) + command
-        guard let commandWords else { return (template, nil) }
-        return (commandWords < words.count ? words.first : nil, ChildCommand(wordCount: commandWords))
-    }
+    @Tail(help: ArgumentHelp("After '--': the command to run for each change.", valueName: "cmd"))
+    var command: [Word]?
 
     func validate() throws {
         if namespaces {
-            guard namespace == nil, from == nil, subscription == nil, !choice.isNarrow, commandWords == nil else {
+            guard namespace == nil, from == nil, subscription == nil, !choice.isNarrow, command == nil else {
                 throw ValidationError("--namespaces takes no namespace, no choice of changes and no command")
             }
         } else if namespace == nil {
             throw ValidationError("name a namespace, or give --namespaces")
-        }
-        let count = (template == nil ? 0 : 1) + command.count
-        if let commandWords {
-            guard commandWords > 0, count == commandWords || count == commandWords + 1 else {
-                throw ValidationError("after the namespace there is one template at most, then '--' and the command")
-            }
-        } else if let word = command.first {
-            throw ValidationError("'\(word)' is one word too many: put '--' before the command to run")
         }
         if from != nil, subscription != nil {
             throw ValidationError("--from and --subscription exclude each other: a subscription knows where it stopped")
@@ -143,11 +123,10 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         guard let namespace else { return try watchNamespaces() }
-        let parts = parts
-        let filter = try choice.filter(try parts.template.map { try matching.template($0) })
+        let filter = try choice.filter(try template.map { try matching.template($0) })
         let access = try NamespaceAccess(common, namespace)
         var telling = ChangeTelling(
-            command: parts.command,
+            command: command.map { ChildCommand(wordCount: $0.count) },
             isSubscription: subscription != nil,
             path: choice.key,
             max: max ?? .max,

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 
 extension ArgumentHelp {
     /// The help of the argument that names the namespace.

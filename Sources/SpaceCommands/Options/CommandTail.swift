@@ -1,28 +1,14 @@
-import ArgumentParser
+import CommandWords
 
 /// The command to run, after `--`.
 struct CommandTail: ParsableArguments {
-    /// How many words after `--` are the command's, which `Words` adds; `nil` if there is no `--`.
-    @Option(name: .customLong("command-words"), help: .hidden)
-    var count: Int?
-
-    @Argument(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
-    var words: [String] = []
+    @Tail(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
+    var words: [Word]?
 
     /// Whether there is no command.
-    var isMissing: Bool { count == nil }
+    var isMissing: Bool { words == nil }
 
-    var command: ChildCommand { ChildCommand(wordCount: count ?? 0) }
-
-    /// - Parameter subject: What is named before `--`: "the namespace and the name".
-    /// - Throws: `ValidationError` if the words before `--` are too few or too many.
-    func check(after subject: String) throws {
-        guard let count else {
-            guard let word = words.first else { return }
-            throw ValidationError("'\(word)' is one word too many: put '--' before the command to run")
-        }
-        if count != words.count { throw ValidationError("before '--' there are \(subject)") }
-    }
+    var command: ChildCommand { ChildCommand(wordCount: words?.count ?? 0) }
 
     /// - Throws: `ValidationError` if there is no command.
     func require() throws {

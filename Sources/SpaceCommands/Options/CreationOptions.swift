@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The options with which a namespace is created.

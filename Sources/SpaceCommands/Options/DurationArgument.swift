@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 
 /// A duration on the command line.
 struct DurationArgument: ExpressibleByArgument, Sendable {
@@ -8,4 +8,6 @@ struct DurationArgument: ExpressibleByArgument, Sendable {
         guard let duration = DurationText.parse(argument) else { return nil }
         self.duration = duration
     }
+
+    static var forms: String? { DurationText.forms }
 }

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import Glibc
 
 /// A group of the system on the command line, by its number or its name.

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// A history on the command line: a number of changes, and after a comma one of bytes.

@@ -1,21 +1,46 @@
-import ArgumentParser
+import CommandWords
 import TupleCoding
 
 /// `--arg` and `--argjson`: values that JSON arguments refer to as `$NAME`.
 struct JSONArguments: ParsableArguments {
     @Option(
         name: .customLong("arg"),
-        parsing: .singleValue,
-        help: ArgumentHelp("In JSON, $NAME is this string.", valueName: "name> <string")
+        help: ArgumentHelp("In JSON, $NAME is this string.", valueName: "name string")
     )
-    var strings: [String] = []
+    var strings: [NamedText] = []
 
     @Option(
         name: .customLong("argjson"),
-        parsing: .singleValue,
-        help: ArgumentHelp("In JSON, $NAME is this JSON value.", valueName: "name> <json")
+        help: ArgumentHelp("In JSON, $NAME is this JSON value.", valueName: "name json")
     )
-    var values: [String] = []
+    var values: [NamedText] = []
+
+    /// A name, as it follows `$` in JSON, and a text.
+    struct NamedText: ExpressibleByPair {
+        let name: String
+        let text: String
+
+        init(name: String, value: String) throws(ValidationError) {
+            guard Self.isName(name) else {
+                throw ValidationError("'\(name)' can't be the name: use letters, digits and _, no digit first")
+            }
+            self.name = name
+            text = value
+        }
+
+        private static func isName(_ word: String) -> Bool {
+            guard let first = word.utf8.first, !(0x30...0x39).contains(first) else { return false }
+            return word.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    true
+                default:
+                    false
+                }
+            }
+        }
+    }
 
     /// The values by name.
     ///
@@ -23,18 +48,12 @@ struct JSONArguments: ParsableArguments {
     func resolved() throws -> [String: Value] {
         if strings.isEmpty && values.isEmpty { return [:] }
         var result: [String: Value] = [:]
-        for (word, isJSON) in strings.map({ ($0, false) }) + values.map({ ($0, true) }) {
-            // `Words` has joined name and value, and a name has no `=`. The search is by bytes, because a value may
-            // begin with a combining mark, which makes one character with the sign.
-            guard let sign = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
-                throw CommandFailure.usage("--arg and --argjson need two words: a name and a value")
-            }
-            let name = String(word[..<sign])
-            let text = String(decoding: word.utf8[sign...].dropFirst(), as: UTF8.self)
+        for (named, isJSON) in strings.map({ ($0, false) }) + values.map({ ($0, true) }) {
+            let name = named.name
             guard result[name] == nil else {
                 throw CommandFailure.usage("the name \(name) is given twice with --arg or --argjson")
             }
-            result[name] = isJSON ? try JSONText.value(text, what: "--argjson \(name)") : .string(text)
+            result[name] = isJSON ? try JSONText.value(named.text, what: "--argjson \(name)") : .string(named.text)
         }
         return result
     }

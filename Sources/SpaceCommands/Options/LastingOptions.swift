@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// What a word names that may expire: a word of digits is a tuple's id, any other word a cell's key.

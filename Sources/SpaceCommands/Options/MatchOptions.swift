@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The options that say how a template is read.

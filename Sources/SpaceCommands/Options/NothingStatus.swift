@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 
 // Options that many commands have are properties of each command, and share their name and help: the parser makes four
 // searches through all types of the program for each type of option group, a twentieth of a short command's start. A

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 
 /// A number of bytes on the command line: `1048576`, `512K`, `256M`, `4G`, `256MiB`.
 struct SizeArgument: ExpressibleByArgument, Sendable {

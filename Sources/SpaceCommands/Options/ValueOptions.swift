@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import TupleCoding
 
 /// `--string`, for commands whose words are JSON values.

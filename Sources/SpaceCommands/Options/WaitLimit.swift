@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 
 /// How long `--wait` waits.
 enum WaitLimit: ExpressibleByArgument, CustomStringConvertible, Sendable {
@@ -9,6 +9,10 @@ enum WaitLimit: ExpressibleByArgument, CustomStringConvertible, Sendable {
         guard let duration = DurationText.parse(argument) else { return nil }
         self = .duration(duration)
     }
+
+    static func resembles(_ word: String) -> Bool { DurationText.resembles(word) }
+    static var forms: String? { DurationText.forms }
+    var defaultValueDescription: String { description }
 
     /// The duration, or `nil` to wait indefinitely.
     var timeout: Duration? {

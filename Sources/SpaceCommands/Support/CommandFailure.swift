@@ -20,9 +20,5 @@ struct CommandFailure: Error {
 
     static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }
 
-    static func unknownCommand(_ word: String) -> CommandFailure {
-        .usage("there is no command \(word.quotedForPeople): 'space --help' lists them")
-    }
-
     static func badData(_ message: String) -> CommandFailure { CommandFailure(.badData, message) }
 }

@@ -18,6 +18,15 @@ final class Terminal {
     /// Whether the terminal can move its cursor; `TERM=dumb` says that it cannot.
     private static var hasCursor: Bool { getenv("TERM").map { String(cString: $0) } != "dumb" }
 
+    /// How many columns a line of the help has: `COLUMNS`, or those of the terminal, else 80.
+    static var helpWidth: Int {
+        var size = winsize()
+        let named = getenv("COLUMNS").flatMap { Int(String(cString: $0)) } ?? 0
+        if named > 0 { return max(named, 40) }
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return max(Int(size.ws_col), 40)
+    }
+
     /// Opens the terminal; `nil` if `output` is none, or a dumb one.
     ///
     /// Keys are read if `input` is a terminal too.

@@ -1,4 +1,4 @@
-import ArgumentParser
+import CommandWords
 import SharedSpace
 
 /// The number of the first change wanted, `SEQ`, or with the life of the namespace that counts it, `SEQ@LIFE`.

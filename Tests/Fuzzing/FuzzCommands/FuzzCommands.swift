@@ -1,7 +1,7 @@
 // The input that people and scripts give to the commands: their words, and the lines on their standard input. Any input
 // is understood, or refused with a message.
 
-import ArgumentParser
+import CommandWords
 import TupleCoding
 
 @testable import SpaceCommands
@@ -13,25 +13,17 @@ import TupleCoding
 public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let parts = Array(UnsafeBufferPointer(start: start, count: count))
         .split(separator: 0xFF, maxSplits: 1, omittingEmptySubsequences: false)
-    let words = parts[0].split(separator: 0, omittingEmptySubsequences: false).map {
-        String(decoding: $0, as: UTF8.self)
+    let words = parts[0].split(separator: 0, omittingEmptySubsequences: false).map { bytes in
+        String(validating: bytes, as: UTF8.self).map { Word($0) }
+            ?? Word(String(decoding: bytes, as: UTF8.self), isText: false)
     }
-    parse(words, for: .space, SpaceCommand.self)
-    parse(words, for: .dump, DumpCommand.self)
-    for word in words { understand(word) }
+    _ = try? CommandLineRequest(words, for: .space)
+    _ = try? CommandLineRequest(words, for: .dump)
+    for word in words { understand(word.text) }
     for line in parts.dropFirst().joined().split(separator: UInt8(ascii: "\n")) {
         understand(String(decoding: Array(line), as: UTF8.self))
     }
     return 0
-}
-
-private func parse(_ words: [String], for program: Words.Program, _ root: any ParsableCommand.Type) {
-    guard let arranged = try? Words.arranged(words, for: program) else { return }
-    do {
-        _ = try root.parseAsRoot(arranged)
-    } catch {
-        _ = root.fullMessage(for: error)
-    }
 }
 
 private func understand(_ text: String) {
@@ -40,6 +32,5 @@ private func understand(_ text: String) {
     var reader = DumpReader()
     if case .object(let record) = try? JSONText.line(text, what: "line 1") { _ = try? reader.take(record, "line 1") }
     _ = DurationText.parse(text)
-    _ = Words.isNumber(text)
-    _ = Words.isName(text)
+    _ = Parser.isNumber(text)
 }

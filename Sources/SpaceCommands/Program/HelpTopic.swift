@@ -1,21 +1,5 @@
-import ArgumentParser
-
-/// What `space help templates`, `help durations`, `help environment` and `help status` print; the command itself is hidden.
-struct HelpTopicCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "help-topic",
-        abstract: "Print a topic of the help.",
-        shouldDisplay: false
-    )
-
-    @Argument(help: "The topic.")
-    var topic: HelpTopic
-
-    func run() throws { try Output.print(line: topic.text) }
-}
-
-/// A part of the help that belongs to many commands.
-enum HelpTopic: String, ExpressibleByArgument, CaseIterable {
+/// A part of the help that belongs to many commands: what `space help templates`, `help durations` and so on print.
+enum HelpTopic: String, CaseIterable {
     case templates, durations, environment, status
 
     var text: String {

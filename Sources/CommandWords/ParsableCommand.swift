@@ -1,0 +1,69 @@
+/// Declarations that belong together: a command's, or those that several commands share.
+package protocol ParsableArguments {
+    init()
+
+    /// Checks what the parser can't.
+    ///
+    /// - Throws: `ValidationError`.
+    mutating func validate() throws
+}
+
+extension ParsableArguments {
+    package mutating func validate() throws {}
+}
+
+/// A command: its declarations, and what it does.
+package protocol ParsableCommand: ParsableArguments, SendableMetatype {
+    static var configuration: CommandConfiguration { get }
+    mutating func run() throws
+}
+
+/// What is said of a command.
+package struct CommandConfiguration: Sendable {
+    package let commandName: String
+    package let abstract: String
+    package let usage: String?
+    package let discussion: String
+    package let version: String
+    package let shouldDisplay: Bool
+    package let groupedSubcommands: [CommandGroup]
+
+    package init(
+        commandName: String,
+        abstract: String,
+        usage: String? = nil,
+        discussion: String = "",
+        version: String = "",
+        shouldDisplay: Bool = true,
+        groupedSubcommands: [CommandGroup] = []
+    ) {
+        self.commandName = commandName
+        self.abstract = abstract
+        self.usage = usage
+        self.discussion = discussion
+        self.version = version
+        self.shouldDisplay = shouldDisplay
+        self.groupedSubcommands = groupedSubcommands
+    }
+
+    /// The subcommands of all groups.
+    package var subcommands: [any ParsableCommand.Type] { groupedSubcommands.flatMap(\.subcommands) }
+}
+
+/// Subcommands under one title of the help.
+package struct CommandGroup: Sendable {
+    package let name: String
+    package let subcommands: [any ParsableCommand.Type]
+
+    package init(name: String, subcommands: [any ParsableCommand.Type]) {
+        self.name = name
+        self.subcommands = subcommands
+    }
+}
+
+/// Words that a command can't do anything with.
+package struct ValidationError: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}

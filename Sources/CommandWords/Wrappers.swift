@@ -1,0 +1,229 @@
+// The property wrappers by which a command declares its words. Each knows what follows it: the type of the property says
+// whether it must be given, may be given, or may be given several times.
+
+/// An option with a value.
+@propertyWrapper
+package final class Option<Content>: Declaration {
+    private let slot: Slot<Content>
+    private let pair: ((Slot<Content>, String, String) throws(ValidationError) -> Void)?
+    private let bare: Content?
+
+    package var wrappedValue: Content { slot.read(title) }
+
+    private init(
+        _ slot: Slot<Content>,
+        _ form: Form,
+        _ name: NameSpecification,
+        _ help: ArgumentHelp?,
+        _ completion: CompletionKind = .none,
+        bare: Content? = nil,
+        isRepeating: Bool = false,
+        pair: ((Slot<Content>, String, String) throws(ValidationError) -> Void)? = nil
+    ) {
+        self.slot = slot
+        self.bare = bare
+        self.pair = pair
+        super.init(form, name, help, completion, isRepeating: isRepeating)
+    }
+
+    /// An option that must be given.
+    package convenience init(
+        name: NameSpecification = [],
+        help: ArgumentHelp? = nil,
+        completion: CompletionKind = .none
+    )
+    where Content: ExpressibleByArgument {
+        self.init(.required(), .value, name, help, completion)
+    }
+
+    /// An option with a default.
+    package convenience init(
+        wrappedValue: Content,
+        name: NameSpecification = [],
+        help: ArgumentHelp? = nil,
+        completion: CompletionKind = .none
+    ) where Content: ExpressibleByArgument {
+        self.init(.preset(wrappedValue), .value, name, help, completion)
+    }
+
+    /// An option that may be left out.
+    package convenience init<Wrapped: ExpressibleByArgument>(
+        name: NameSpecification = [],
+        help: ArgumentHelp? = nil,
+        completion: CompletionKind = .none
+    ) where Content == Wrapped? {
+        self.init(.optional(), .value, name, help, completion)
+    }
+
+    /// An option that may be left out, and so may its value.
+    package convenience init<Wrapped: ExpressibleByArgument>(
+        name: NameSpecification = [],
+        defaultAsFlag bare: Wrapped,
+        help: ArgumentHelp? = nil
+    ) where Content == Wrapped? {
+        self.init(.optional(), .optionalValue, name, help, bare: bare)
+    }
+
+    /// An option that may be given several times.
+    package convenience init<Element: ExpressibleByArgument>(
+        wrappedValue: [Element],
+        name: NameSpecification = [],
+        help: ArgumentHelp? = nil,
+        completion: CompletionKind = .none
+    ) where Content == [Element] {
+        self.init(.list(wrappedValue), .value, name, help, completion, isRepeating: true)
+    }
+
+    /// An option with two values, which may be given several times.
+    package convenience init<Element: ExpressibleByPair>(
+        wrappedValue: [Element],
+        name: NameSpecification = [],
+        help: ArgumentHelp? = nil
+    ) where Content == [Element] {
+        self.init(Slot(wrappedValue), .pair, name, help, isRepeating: true) {
+            (slot, name, value) throws(ValidationError) in
+            slot.value?.append(try Element(name: name, value: value))
+        }
+    }
+
+    package override var isRequired: Bool { slot.isRequired }
+    package override var allValueStrings: [String] { slot.allValueStrings }
+    package override var defaultDescription: String? {
+        bare.flatMap(slot.describe) ?? slot.preset.flatMap(slot.describe)
+    }
+    override var forms: String? { slot.forms }
+    override func resembles(_ word: String) -> Bool { slot.resembles(word) }
+    override func take(_ word: String) -> Bool { slot.take(word) }
+    override func takeBare() { slot.value = bare }
+    override func take(name: String, value: String) throws(ValidationError) {
+        try pair?(slot, name, value)
+    }
+}
+
+/// A word in its place.
+@propertyWrapper
+package final class Argument<Content>: Declaration {
+    private let slot: Slot<Content>
+
+    package var wrappedValue: Content { slot.read(title) }
+
+    private init(_ slot: Slot<Content>, _ help: ArgumentHelp?, _ completion: CompletionKind, isRepeating: Bool = false)
+    {
+        self.slot = slot
+        super.init(.positional, [], help, completion, isRepeating: isRepeating)
+    }
+
+    /// An argument that must be given.
+    package convenience init(help: ArgumentHelp? = nil, completion: CompletionKind = .none)
+    where Content: ExpressibleByArgument {
+        self.init(.required(), help, completion)
+    }
+
+    /// An argument with a default.
+    package convenience init(
+        wrappedValue: Content,
+        help: ArgumentHelp? = nil,
+        completion: CompletionKind = .none
+    ) where Content: ExpressibleByArgument {
+        self.init(.preset(wrappedValue), help, completion)
+    }
+
+    /// An argument that may be left out.
+    package convenience init<Wrapped: ExpressibleByArgument>(
+        help: ArgumentHelp? = nil,
+        completion: CompletionKind = .none
+    ) where Content == Wrapped? {
+        self.init(.optional(), help, completion)
+    }
+
+    /// One argument or more.
+    package convenience init<Element: ExpressibleByArgument>(
+        help: ArgumentHelp? = nil,
+        completion: CompletionKind = .none
+    ) where Content == [Element] {
+        self.init(.list(nil), help, completion, isRepeating: true)
+    }
+
+    /// Any number of arguments.
+    package convenience init<Element: ExpressibleByArgument>(
+        wrappedValue: [Element],
+        help: ArgumentHelp? = nil,
+        completion: CompletionKind = .none
+    ) where Content == [Element] {
+        self.init(.list(wrappedValue), help, completion, isRepeating: true)
+    }
+
+    package override var isRequired: Bool { slot.isRequired }
+    package override var allValueStrings: [String] { slot.allValueStrings }
+    package override var defaultDescription: String? { slot.preset.flatMap(slot.describe) }
+    override var forms: String? { slot.forms }
+    override func take(_ word: String) -> Bool { slot.take(word) }
+}
+
+/// An option without a value.
+@propertyWrapper
+package final class Flag: Declaration {
+    /// How a flag is called that says no.
+    package enum Inversion {
+        case prefixedNo
+    }
+
+    package private(set) var wrappedValue: Bool
+    private let inversion: Inversion?
+
+    package init(
+        wrappedValue: Bool,
+        name: NameSpecification = [],
+        inversion: Inversion? = nil,
+        help: ArgumentHelp? = nil
+    ) {
+        self.wrappedValue = wrappedValue
+        self.inversion = inversion
+        super.init(.flag, name, help)
+    }
+
+    override var inverseNames: [String] {
+        inversion == nil ? [] : names.filter { $0.hasPrefix("--") }.map { "--no-\($0.dropFirst(2))" }
+    }
+
+    package override var defaultDescription: String? {
+        inversion == nil ? nil : (wrappedValue ? names : inverseNames).first
+    }
+
+    override func take(_ name: String) -> Bool {
+        wrappedValue = !inverseNames.contains(name)
+        return true
+    }
+}
+
+/// The words after `--`, which are another command's; `nil` if there is no `--`.
+@propertyWrapper
+package final class Tail: Declaration {
+    package private(set) var wrappedValue: [Word]?
+    package override var isRequired: Bool { mustBeThere }
+    private let mustBeThere: Bool
+    private let mayBeEmpty: Bool
+
+    /// Declares the words behind `--`: whether there must be some, and whether none need follow.
+    package init(isRequired: Bool = false, mayBeEmpty: Bool = false, help: ArgumentHelp? = nil) {
+        mustBeThere = isRequired
+        self.mayBeEmpty = mayBeEmpty
+        super.init(.tail, [], help)
+    }
+
+    override func take(all words: ArraySlice<Word>) -> Bool {
+        wrappedValue = Array(words)
+        return mayBeEmpty || !words.isEmpty
+    }
+}
+
+/// Declarations that several commands share.
+@propertyWrapper
+package final class OptionGroup<Group: ParsableArguments>: GroupDeclaration {
+    package private(set) var wrappedValue = Group()
+
+    package override init() { super.init() }
+
+    override var arguments: any ParsableArguments { wrappedValue }
+    override func validate() throws { try wrappedValue.validate() }
+}
