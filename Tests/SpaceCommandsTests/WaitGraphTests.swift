@@ -124,6 +124,23 @@ struct WaitGraphTests {
         }
     }
 
+    @Test("A process that waits for what it holds itself is named, and counted in the metrics")
+    func ownWait() throws {
+        try withRoot { (runner) throws in
+            let lock = try Space(root: runner.root).namespace("n").lock("a")
+            let hold = try lock.acquire(timeout: watchdog)
+            let waiter = Task { try await lock.acquire().release() }
+            let text = "\(getpid()) waits for the lock \"a\" of \(getpid()), itself"
+            #expect(try eventually { try show(runner).contains("perhaps a deadlock: \(text)") })
+            let metrics = try runner.space("metrics").lines
+            #expect(metrics.contains(#"shared_space_own_waits{namespace="n"} 1"#))
+            #expect(metrics.contains(#"shared_space_deadlocks{namespace="n"} 0"#))
+            try hold.release()
+            #expect(try eventually { try show(runner, "--graph") == "no process waits for another\n" })
+            withExtendedLifetime(waiter) {}
+        }
+    }
+
     @Test("Only one form at a time")
     func forms() throws {
         try withRoot { (runner) throws in

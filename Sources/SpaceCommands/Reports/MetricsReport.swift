@@ -48,6 +48,11 @@ struct MetricsReport {
             help: "From the grant of a tuple to a waiting taker to the taker's return, if it is measured."
         ),
         Family(name: "deadlocks", kind: .gauge, help: "Circles of processes that wait for each other."),
+        Family(
+            name: "own_waits",
+            kind: .gauge,
+            help: "Waits of processes, for a second or longer, for what they hold themselves."
+        ),
         Family(name: "spanning_deadlocks", kind: .gauge, help: "Such circles through several namespaces."),
     ]
 
@@ -102,6 +107,7 @@ struct MetricsReport {
         let waits = SpaceWaits(statuses)
         for status in statuses {
             sample("deadlocks", [("namespace", status.name)], waits.deadlocks(in: status.name).count)
+            sample("own_waits", [("namespace", status.name)], waits.ownWaits(in: status.name))
         }
         if spansAll { sample("spanning_deadlocks", [], waits.spanning.count) }
     }
@@ -154,6 +160,9 @@ struct MetricsReport {
     }
 
     /// OpenMetrics: in a label's value, backslash, quotation mark and line feed are escaped.
+    ///
+    /// Other control characters, which may stand there, are shown as JSON shows them: a name may not act on the terminal of
+    /// the person who looks.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -161,6 +170,7 @@ struct MetricsReport {
             case "\\": result += "\\\\"
             case "\"": result += "\\\""
             case "\n": result += "\\n"
+            case _ where scalar.isControl: result += "\\" + scalar.escaped
             default: result.unicodeScalars.append(scalar)
             }
         }

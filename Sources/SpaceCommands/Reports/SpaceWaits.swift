@@ -20,6 +20,11 @@ struct SpaceWaits {
     /// The deadlocks within a namespace.
     func deadlocks(in namespace: String) -> [Deadlock] { graph.deadlocks.filter { $0.namespaces == [Name(namespace)] } }
 
+    /// The number of waits of processes for what they hold themselves.
+    func ownWaits(in namespace: String) -> Int {
+        graph.doubtful.count { $0.steps.count == 1 && $0.namespaces == [Name(namespace)] }
+    }
+
     /// The circles within a namespace: first the deadlocks, then those that may end by themselves.
     func circles(in namespace: String) -> [Deadlock] {
         (graph.deadlocks + graph.doubtful).filter { $0.namespaces == [Name(namespace)] }

@@ -37,6 +37,8 @@ struct WaitReport {
                 "a circle that \(limiter) ends when a time has passed, with \(pid): \(text)"
             case .command(let pid)?:
                 "perhaps a deadlock: \(text). The command of \(pid) may go on by itself"
+            case .own?:
+                "perhaps a deadlock: \(text), itself. It goes on if another of its tasks or threads releases that"
             case .other?: "perhaps a deadlock: \(text). It depends on a process that may go on by itself"
             }
         }

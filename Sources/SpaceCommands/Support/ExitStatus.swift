@@ -42,7 +42,8 @@ extension ExitStatus {
             self = .unavailable
         case .damaged, .storageFull, .limitReached, .readersExhausted, .descriptorsExhausted, .inputOutput:
             self = .inputOutput
-        case .holderStopped, .holderBusy, .claimLost, .holdLost, .clusterUnavailable, .outcomeUnknown, .outrun:
+        case .holderStopped, .holderBusy, .claimLost, .holdLost, .clusterUnavailable, .outcomeUnknown, .outrun,
+            .wouldDeadlock:
             self = .tryAgain
         case .responderFailed:
             self = .responderFailed

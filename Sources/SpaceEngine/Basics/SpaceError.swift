@@ -1,3 +1,5 @@
+import TupleCoding
+
 /// An error of a space: a code for the program to act on, and a message for people.
 ///
 /// The message says what was attempted, on what, why it failed, and what to do.
@@ -71,6 +73,9 @@ public struct SpaceError: Error, Sendable {
         /// The caller could not get the hold (a lock, a permit, leadership) in time; ``SpaceError/holder`` names the
         /// process that has it.
         public static let timedOut = Code(rawValue: "timedOut")
+        /// The task or thread that waits holds itself what it waits for (a lock, permits, leadership), so the wait would
+        /// never end.
+        public static let wouldDeadlock = Code(rawValue: "wouldDeadlock")
         /// The program whose output was to become a tuple failed, or printed no tuple.
         public static let evaluationFailed = Code(rawValue: "evaluationFailed")
         /// The hold is lost: it was taken away, or its process's session had been given up for dead.
@@ -156,7 +161,12 @@ public struct SpaceError: Error, Sendable {
     public var reason: String { storage.reason }
 
     /// What to do about it, or `nil` if nothing can be done.
-    public var advice: String? { storage.advice }
+    ///
+    /// A command in it names the namespace, so that it can be copied.
+    public var advice: String? {
+        guard let advice = storage.advice, let namespace = storage.namespace else { return storage.advice }
+        return advice.replacingWord("NS", by: namespace.asShellWord)
+    }
 
     /// The same error with its operation and namespace, unless it has an operation already.
     @inline(never)
@@ -182,7 +192,7 @@ public struct SpaceError: Error, Sendable {
             namespace: namespace ?? self.namespace,
             holder: holder,
             reason: reason,
-            advice: advice
+            advice: storage.advice
         )
     }
 }
@@ -200,29 +210,6 @@ extension SpaceError: CustomStringConvertible {
         text += reason
         if let advice { text += "; \(advice)" }
         return text
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether the character could move a cursor, end a line or reorder text: C0, DEL, C1, the line and paragraph
-    /// separators, and the bidirectional controls.
-    package var isControl: Bool {
-        switch value {
-        case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
-    }
-
-    /// The escape for a control character in JSON.
-    package var escaped: String {
-        switch self {
-        case "\n": "\\n"
-        case "\t": "\\t"
-        case "\r": "\\r"
-        default:
-            // No control character has more than four digits.
-            "\\u" + String(String(0x10000 + value, radix: 16).dropFirst())
-        }
     }
 }
 
@@ -251,5 +238,31 @@ extension String {
             }
         }
         return unicodeScalars.dropFirst(longest).isEmpty ? text : text + "…"
+    }
+
+    /// The text with each place where a word stands by itself replaced.
+    fileprivate func replacingWord(_ word: String, by other: String) -> String {
+        var result = ""
+        for part in split(separator: " ", omittingEmptySubsequences: false) {
+            let end = part.last.flatMap { ",;:".contains($0) ? String($0) : nil } ?? ""
+            if !result.isEmpty { result += " " }
+            result += part.dropLast(end.count) == word ? other + end : String(part)
+        }
+        return result
+    }
+
+    /// The text as one word of a shell's command: as it stands, or in quotes; with control characters, it is for people.
+    fileprivate var asShellWord: String {
+        if unicodeScalars.contains(where: \.isControl) { return quotedForPeople }
+        let isPlain = utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+        if isPlain, !hasPrefix("-") { return self }
+        return "'\(split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
     }
 }

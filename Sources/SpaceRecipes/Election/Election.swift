@@ -13,7 +13,7 @@ public import TupleCoding
 /// goes on leading until a process deposes it. Then the next term begins at once, and the old leader learns of that
 /// when it goes on.
 public struct Election: Sendable {
-    private let namespace: Namespace
+    let namespace: Namespace
     /// The election's name in the namespace.
     public let name: String
 
@@ -53,7 +53,11 @@ public struct Election: Sendable {
         let (term, state) = (hold.fencing, hold.state)
         return try await hold.run { _ in
             try await withThrowingTaskGroup(of: Result?.self) { group in
-                group.addTask { try await body(term) }
+                group.addTask {
+                    // The body runs in this task, and leadership ends once it has returned.
+                    state.note(isScoped: true)
+                    return try await body(term)
+                }
                 group.addTask {
                     // If this task was cancelled with the caller's, it has no loss to report: the result of the body
                     // counts.
@@ -77,7 +81,7 @@ public struct Election: Sendable {
     ///   - onLoss: Called once, on any thread, if leadership is lost without resigning: the leader was deposed, the
     ///     namespace was deleted or the process left it (with its last handle), or the session was given up for dead.
     /// - Returns: The leadership, which ends when it goes out of scope.
-    /// - Throws: `timedOut`, which names the leader; `cancelled` if the task is cancelled; `typeMismatch` if the name
+    /// - Throws: `timedOut`, which names the leader; `wouldDeadlock` if the task that stands leads already; `cancelled` if the task is cancelled; `typeMismatch` if the name
     ///   belongs to another kind of object; `tooLarge` for the value; and the errors of every write.
     public func stand(
         as value: Value = .null,
@@ -106,6 +110,41 @@ public struct Election: Sendable {
         interruption: Interruption?
     ) throws(SpaceError) -> Hold {
         try namespace.acquireBlocking(try request(value), timeout: timeout, interruption: interruption)
+    }
+
+    /// Stands for leadership as above, with any `Codable` content in place of a value.
+    public func lead<Content: Encodable & Sendable, Result: Sendable>(
+        as content: Content,
+        timeout: Duration? = nil,
+        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
+    ) async throws -> Result {
+        try await lead(as: try value(of: content), timeout: timeout, body)
+    }
+
+    /// Stands for leadership as above, with any `Codable` content in place of a value.
+    public func stand<Content: Encodable & Sendable>(
+        as content: Content,
+        timeout: Duration? = nil,
+        onLoss: (@Sendable (SpaceError) -> Void)? = nil
+    ) async throws(SpaceError) -> Leadership {
+        try await stand(as: try value(of: content), timeout: timeout, onLoss: onLoss)
+    }
+
+    /// Stands for leadership as above, with any `Codable` content in place of a value.
+    ///
+    /// Blocks the thread; otherwise it does the same as the asynchronous form.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func stand<Content: Encodable>(
+        as content: Content,
+        timeout: Duration,
+        onLoss: (@Sendable (SpaceError) -> Void)? = nil
+    ) throws(SpaceError) -> Leadership {
+        try stand(as: try value(of: content), timeout: timeout, onLoss: onLoss)
+    }
+
+    /// The value of a candidate's content; throws `badData` if it doesn't encode.
+    package func value(of content: some Encodable) throws(SpaceError) -> Value {
+        try namespace.core.attempt("acquire an election") { () throws(SpaceError) in try Value(checking: content) }
     }
 
     // MARK: The leader

@@ -14,7 +14,10 @@ import SpaceSystem
 public struct Hold: ~Copyable, Sendable {
     package let state: OwnPlace
 
-    package init(_ place: Place, in namespace: Namespace) { state = OwnPlace(place, in: namespace) }
+    package init(_ place: Place, in namespace: Namespace) {
+        state = OwnPlace(place, in: namespace)
+        state.note(isScoped: false)
+    }
 
     deinit { state.drop() }
 
@@ -46,6 +49,7 @@ public struct Hold: ~Copyable, Sendable {
 extension Hold {
     /// Runs `body` with the fencing number, and releases the hold when `body` ends.
     package consuming func run<Result>(_ body: (UInt64) throws -> Result) throws -> Result {
+        state.note(isScoped: true)
         let result: Result
         do {
             result = try body(fencing)
@@ -60,6 +64,7 @@ extension Hold {
 
     /// Runs `body` as above, in a task.
     nonisolated(nonsending) consuming func run<Result>(_ body: (UInt64) async throws -> Result) async throws -> Result {
+        state.note(isScoped: true)
         let result: Result
         do {
             result = try await body(fencing)

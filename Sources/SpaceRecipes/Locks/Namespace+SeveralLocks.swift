@@ -32,6 +32,7 @@ extension Namespace {
         for index in order.indices {
             holds.append(KeptHold(try await lock(names[index]).acquire(mode, timeout: deadline?.remaining)))
         }
+        for hold in holds { hold.hold.state.note(isScoped: true) }
         let result = try await body(order.fencing(holds))
         for hold in holds.reversed() { try hold.hold.release() }
         return result
@@ -49,6 +50,7 @@ extension Namespace {
         _ body: (_ fencing: [UInt64]) throws -> Result
     ) throws -> Result {
         let holds = try acquireBlocking(names, mode, timeout: timeout, interruption: nil)
+        for hold in holds.all { hold.hold.state.note(isScoped: true) }
         let result = try body(holds.fencing)
         for hold in holds.all.reversed() { try hold.hold.release() }
         return result

@@ -18,7 +18,7 @@ public struct SharedLock: Sendable {
         case shared
     }
 
-    private let namespace: Namespace
+    let namespace: Namespace
     /// The lock's name in the namespace.
     public let name: String
 
@@ -71,8 +71,8 @@ public struct SharedLock: Sendable {
     ///   - mode: How the lock is held.
     ///   - timeout: The timeout, or `nil` to wait indefinitely.
     /// - Returns: The hold; the lock is released when it goes out of scope.
-    /// - Throws: `timedOut`, which names the holder; `cancelled` if the task is cancelled; `typeMismatch` if the name
-    ///   belongs to another kind of object; `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
+    /// - Throws: `timedOut`, which names the holder; `wouldDeadlock` if only the task that waits could release it;
+    ///   `cancelled` if the task is cancelled; `typeMismatch` if the name belongs to another kind of object; `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
     ///   `namespaceDeleted`. In all these cases the place in the queue is given up.
     public func acquire(_ mode: Mode = .exclusive, timeout: Duration? = nil) async throws(SpaceError) -> Hold {
         try await namespace.acquireSuspending(request(mode), timeout: timeout)

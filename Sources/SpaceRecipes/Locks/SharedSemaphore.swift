@@ -10,7 +10,7 @@ import TupleCoding
 /// its permits are free again. All processes that use the name at the same time must give the same number of permits,
 /// unless one was set for all of them: ``setPermits(_:)``.
 public struct SharedSemaphore: Sendable {
-    private let namespace: Namespace
+    let namespace: Namespace
     /// The semaphore's name in the namespace.
     public let name: String
     /// The number of permits.
@@ -100,7 +100,8 @@ public struct SharedSemaphore: Sendable {
     ///   - count: The number of permits to acquire.
     ///   - timeout: The timeout, or `nil` to wait indefinitely.
     /// - Returns: The hold; the permits are released when it goes out of scope.
-    /// - Throws: `timedOut`, which names the oldest holder; `cancelled` if the task is cancelled; `typeMismatch` if the
+    /// - Throws: `timedOut`, which names the oldest holder; `wouldDeadlock` if only the task that waits could release
+    ///   enough permits; `cancelled` if the task is cancelled; `typeMismatch` if the
     ///   name belongs to another kind of object, or is in use with another number of permits; `invalidArgument` for
     ///   more permits than there are; and the errors of every write.
     public func acquire(_ count: Int = 1, timeout: Duration? = nil) async throws(SpaceError) -> Hold {

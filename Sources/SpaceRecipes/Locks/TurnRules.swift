@@ -15,6 +15,11 @@ package struct TurnRules: QueueRules {
         var row = try scope.newPlace(request, keys, holder: holder) { front.admits($0) }
         row.isHolding = front.admits(row)
         guard row.isHolding || waits else { return nil }
+        if !row.isHolding, !request.own.isEmpty,
+            let held = try scope.snapshot.isHeldUp(row, keys, by: request.own)
+        {
+            throw .wouldDeadlock(request, heldAs: held.ticket)
+        }
         try scope.add(row, keys)
         return row
     }

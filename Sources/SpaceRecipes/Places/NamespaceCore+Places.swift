@@ -1,3 +1,4 @@
+import Glibc
 import SpaceSystem
 import TupleCoding
 
@@ -130,6 +131,14 @@ extension NamespaceCore {
         let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
         guard let holder, let pid = pid(of: holder.holder) else {
             return SpaceError(.timedOut, reason: "\(subject) was not to be had in time", advice: "try again")
+        }
+        if pid == getpid() {
+            return SpaceError(
+                .timedOut,
+                holder: pid,
+                reason: "\(subject) is held by this process itself, \(pid) (fencing number \(holder.ticket))",
+                advice: "release it where this process acquired it, or try again; locks are not reentrant"
+            )
         }
         let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
         let halt = ProcessIdentity.halt(of: pid)

@@ -7,6 +7,8 @@ package final class OwnPlace: Sendable {
     package let namespace: Namespace
     private let hasEnded = Atomic<Bool>(false)
     private let isAttached = Atomic<Bool>(false)
+    /// Whether `OwnHolds` knows the place.
+    private let isNoted = Atomic<Bool>(false)
 
     init(_ place: Place, in namespace: Namespace) {
         self.place = place
@@ -15,6 +17,16 @@ package final class OwnPlace: Sendable {
 
     /// Whether it was released with this value.
     var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
+
+    /// Notes that the task that calls holds the place; `isScoped`: it releases it itself, once its code has run.
+    func note(isScoped: Bool) {
+        isNoted.store(true, ordering: .relaxed)
+        OwnHolds.note(place, of: namespace.core, isScoped: isScoped)
+    }
+
+    private func forget() {
+        if isNoted.exchange(false, ordering: .relaxed) { OwnHolds.forget(place, of: namespace.core) }
+    }
 
     package func isHeld() throws(SpaceError) -> Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
@@ -70,6 +82,7 @@ package final class OwnPlace: Sendable {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else {
             throw .misuse("\(place.name.quotedForPeople) was let go before", advice: "end what is held once")
         }
+        forget()
     }
 
     private func undo(_ error: any Error) {
@@ -77,7 +90,10 @@ package final class OwnPlace: Sendable {
     }
 
     /// Leaves the place held when this value's life ends.
-    func detach() { hasEnded.store(true, ordering: .releasing) }
+    func detach() {
+        hasEnded.store(true, ordering: .releasing)
+        forget()
+    }
 
     /// The place as a value that ends it again, after ``detach()``; there is one such value.
     func attached() throws(SpaceError) -> OwnPlace {
@@ -122,6 +138,7 @@ package final class OwnPlace: Sendable {
     /// Releases the place by the rules of `place`, unless it has ended already.
     func drop(_ place: Place) {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        forget()
         namespace.core.endOrRemember(place)
     }
 }

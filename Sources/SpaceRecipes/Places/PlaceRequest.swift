@@ -13,6 +13,8 @@ package struct PlaceRequest: Sendable {
     /// When the wait ends by itself, in milliseconds of the namespace's clock; 0 if it does not.
     package var ends: Int64 = 0
     package var details = Value.null
+    /// The tickets of holds that the task that asks would keep from being released (`OwnHolds`).
+    var own: Set<UInt64> = []
     /// What the details count ("permits"), if all users of the name must give the same number.
     package var unit: String?
 }

@@ -24,6 +24,7 @@ struct PlaceWait: Steps {
         deadline = MonotonicInstant.deadline(after: timeout)
         var request = request
         if let deadline { request.ends = core.clock.time(after: deadline.remaining) }
+        request.own = OwnHolds.tickets(of: request.name, in: core, isLimited: timeout != nil)
         self.request = request
     }
 

@@ -11,11 +11,13 @@ package struct Deadlock: Hashable, Sendable {
         case limited(Int32, by: Int32)
         /// A process waits for a command of which a part does something else than to wait.
         case command(Int32)
+        /// The process waits for what it holds itself; another of its tasks or threads may release it.
+        case own
         /// Another process, on which the circle depends, may go on.
         case other
     }
 
-    /// At least two steps; the first is that of the process with the smallest PID.
+    /// One step, if a process waits for itself, or more; the first is that of the process with the smallest PID.
     package let steps: [Step]
     /// Why the circle may end by itself; `nil`: it does not.
     package let doubt: Doubt?
@@ -27,6 +29,7 @@ package struct Deadlock: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - waits: The waits.
+    ///     A process that has waited for a second for what it holds itself is a circle that may end.
     ///   - limiters: Returns the processes that end a process when a time limit has passed; it is called only if there is
     ///     a circle.
     /// - Returns: The circles.
@@ -65,7 +68,15 @@ package struct Deadlock: Hashable, Sendable {
             if let (pid, limiter) = limitedProcesses(of: circle).first { return .limited(pid, by: limiter) }
             return circle.first(where: \.mayGoOn).map { .command($0.pid) } ?? .other
         }
-        return (sure.map { Deadlock($0, doubt: nil) }, doubtful.map { Deadlock($0, doubt: doubt(of: $0)) })
+        let own = waits.filter { wait in
+            wait.blockers.allSatisfy { $0 == wait.pid } && !named.contains(wait.pid)
+                && DeadlockWatch.hasLasted(since: wait.since ?? 0)
+        }
+        return (
+            sure.map { Deadlock($0, doubt: nil) },
+            doubtful.map { Deadlock($0, doubt: doubt(of: $0)) }
+                + own.map { Deadlock([$0], doubt: $0.ends.map { .ends($0) } ?? .own) }
+        )
     }
 
     /// The circles among processes that wait; `lasts` tells of a wait whether only its blockers can end it.

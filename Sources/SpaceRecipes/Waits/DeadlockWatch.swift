@@ -67,7 +67,7 @@ package final class DeadlockWatch: NamespacePart {
     }
 
     /// Whether a wait has lasted for long; one that begins in the future does, because the clock was set back.
-    private static func hasLasted(since: Int64, _ now: Int64) -> Bool {
+    static func hasLasted(since: Int64, _ now: Int64 = Clock.realtimeMilliseconds()) -> Bool {
         since > now || now - since >= Int64(patience / .milliseconds(1))
     }
 

@@ -1,0 +1,46 @@
+import Glibc
+import SpaceSystem
+
+// Waits of a task for its own holds (`OwnHolds`).
+
+extension Snapshot {
+    /// The hold among `own` because of which a new place is never served; `nil` if it may be, once others let go.
+    ///
+    /// Holders of other tasks let go sooner or later. So do waiters that the task's holds leave room, and those that have
+    /// a time-out give up. A waiter that they leave no room stays, and all stay that are behind it: a reader that asks
+    /// again behind a writer waits for itself.
+    func isHeldUp(_ row: PlaceRow, _ keys: PlaceKeys, by own: Set<UInt64>) throws(SpaceError) -> PlaceRow? {
+        var front = TurnFront()
+        var first: PlaceRow?
+        var isBehindOne = false
+        try forEachPlace(keys) { other throws(SpaceError) in
+            if own.contains(other.ticket) {
+                _ = front.admits(other)
+                first = first ?? other
+            } else if first != nil, !other.isHolding, other.ends == 0 {
+                isBehindOne = !front.wouldAdmit(TurnWish(other))
+            }
+            return !isBehindOne
+        }
+        return isBehindOne || !front.wouldAdmit(TurnWish(row)) ? first : nil
+    }
+}
+
+extension SpaceError {
+    /// The error for a wait that only the task that waits could end.
+    static func wouldDeadlock(_ request: PlaceRequest, heldAs ticket: UInt64) -> SpaceError {
+        let who =
+            switch RunningTask.current {
+            case .task: "this task"
+            case .thread(let thread): "this thread, \(thread),"
+            }
+        return SpaceError(
+            .wouldDeadlock,
+            holder: getpid(),
+            reason: "\(request.kind.phrase), \(request.name.quotedForPeople), is held by \(who) of process "
+                + "\(getpid()) itself (fencing number \(ticket)), which would wait for itself",
+            advice: "release that hold first, or do the work under it; if another task is to release it, wait with a "
+                + "time-out"
+        )
+    }
+}
