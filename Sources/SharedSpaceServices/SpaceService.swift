@@ -111,13 +111,29 @@ extension Election {
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
     ) -> some Service {
         let election = self
-        return SpaceService {
-            while !Task.isCancelled {
-                do {
-                    try await election.lead(as: value, body)
-                } catch let error as SpaceError where error.code == .holdLost {
-                    continue
-                }
+        return SpaceService { try await election.standAgainAndAgain(as: value, body) }
+    }
+
+    /// A service that stands for leadership as above, with any `Codable` content in place of a value.
+    ///
+    /// - Returns: The service; what `body` throws ends it, and so does `badData`, if the content doesn't encode.
+    public func candidate<Content: Encodable & Sendable>(
+        as content: Content,
+        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
+    ) -> some Service {
+        let election = self
+        return SpaceService { try await election.standAgainAndAgain(as: try election.value(of: content), body) }
+    }
+
+    private func standAgainAndAgain(
+        as value: Value,
+        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
+    ) async throws {
+        while !Task.isCancelled {
+            do {
+                try await lead(as: value, body)
+            } catch let error as SpaceError where error.code == .holdLost {
+                continue
             }
         }
     }

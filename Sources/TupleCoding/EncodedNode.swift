@@ -91,7 +91,8 @@ extension EncodedNode {
 
     func write(integer: some BinaryInteger, at codingPath: [any CodingKey]) throws {
         guard let value = Int(exactly: integer) else {
-            let context = EncodingError.Context(codingPath: codingPath, debugDescription: "an integer beyond 64 bits")
+            let reason = "\(integer) is outside the range of Int64; no other integers are kept"
+            let context = EncodingError.Context(codingPath: codingPath, debugDescription: reason)
             throw EncodingError.invalidValue(integer, context)
         }
         set(.int(value))

@@ -3,7 +3,7 @@
 extension Value {
     /// Makes a value of an Encodable instance: a scalar, an array or an object.
     ///
-    /// - Throws: `TupleCodingError` for an integer beyond 64 bits, for nesting deeper than
+    /// - Throws: `TupleCodingError` for an integer outside `Int64`, for nesting deeper than
     ///   ``TupleLimits/maximumDepth``, and if `content` itself throws.
     public init(encoding content: some Encodable) throws(TupleCodingError) {
         self = try ValueEncoder.encode(content)
@@ -22,7 +22,7 @@ extension Record {
     ///
     /// A `nil` property is left out; `[UInt8]` becomes bytes.
     ///
-    /// - Throws: `TupleCodingError` if `content` isn't encoded as an object, for an integer beyond 64 bits, for
+    /// - Throws: `TupleCodingError` if `content` isn't encoded as an object, for an integer outside `Int64`, for
     ///   nesting deeper than ``TupleLimits/maximumDepth``, and if `content` itself throws.
     public init(encoding content: some Encodable) throws(TupleCodingError) {
         guard case .object(let record) = try ValueEncoder.encode(content) else {

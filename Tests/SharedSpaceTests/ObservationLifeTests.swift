@@ -162,7 +162,7 @@ import Testing
     // MARK: Coarse observers
 
     /// A view that equals every other view.
-    private final class View: SpaceObserver, Hashable {
+    private final class View: BriefSpaceObserver, Hashable {
         let seen = Mutex<[String: [UInt64]]>([:])
         let barrier: Barrier?
         init(_ barrier: Barrier? = nil) { self.barrier = barrier }

@@ -95,8 +95,10 @@ import TupleCoding
             #expect(error?.description.contains(reason) == true, "\(String(describing: error))")
         }
         struct Big: Encodable { var list = [UInt64.max] }
-        expectFailure("an integer beyond 64 bits (at list[0])") { try Record(encoding: Big()) }
-        expectFailure("an integer beyond 64 bits") { try Value(encoding: UInt64.max) }
+        expectFailure("is outside the range of Int64; no other integers are kept (at list[0])") {
+            try Record(encoding: Big())
+        }
+        expectFailure("\(UInt64.max) is outside the range of Int64") { try Value(encoding: UInt64.max) }
         expectFailure("is no record") { try Record(encoding: [1]) }
         var record = try Record(encoding: Self.job)
         record["size"] = ["width": "x", "height": 1.0]

@@ -45,20 +45,11 @@ extension TransactionState {
 }
 
 extension Value {
-    /// Encodes the content of a collection; a value that would not decode again is refused, and so is an object of a
-    /// class that inherits from the declared one: decoding makes an object of the declared class.
+    /// Encodes the content of a collection; a value that would not decode again is refused.
     ///
     /// `what` names the content in the error, with its article.
     static func elementToStay<Content: Codable>(_ content: Content, _ what: String) throws(SpaceError) -> [UInt8] {
-        guard !(Content.self is AnyClass) || type(of: content) == Content.self else {
-            let (type, base) = ("\(type(of: content))", "\(Content.self)")
-            throw SpaceError(
-                .badData,
-                reason: "\(what) is of class \(type), and would be read back as its base class \(base)",
-                advice: "use a struct or an enum with all cases, or a collection of \(type) alone"
-            )
-        }
-        let value = try Value(checking: content)
+        let value = try Value(checking: content, what)
         do throws(TupleCodingError) {
             _ = try value.decode(Content.self)
         } catch {

@@ -13,7 +13,7 @@ import TupleCoding
 /// interval, wherever it begins, contains at most as many moments as the limit. (If the machine wakes a process late,
 /// it passes later than its moment.)
 public struct RateLimit: Sendable {
-    private let state: ObjectState
+    let state: ObjectState
     /// The greatest number of acquisitions in an interval.
     public let limit: Int
     /// The interval.

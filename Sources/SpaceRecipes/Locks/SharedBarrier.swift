@@ -10,7 +10,7 @@ import TupleCoding
 /// When as many processes wait as there are parties, all of them go on, and the barrier is ready for the next round. A
 /// process that dies or gives up while it waits is not counted: the others wait until another process comes instead.
 public struct SharedBarrier: Sendable {
-    private let namespace: Namespace
+    let namespace: Namespace
     /// The barrier's name in the namespace.
     public let name: String
     /// The number of parties that wait for each other.

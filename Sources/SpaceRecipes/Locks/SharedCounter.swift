@@ -6,7 +6,7 @@ import TupleCoding
 /// let number = try builds.counter("builds").add(1)
 /// ```
 public struct SharedCounter: Sendable {
-    private let state: ObjectState
+    let state: ObjectState
 
     init(_ name: String, in namespace: Namespace) {
         state = ObjectState(namespace: namespace, name: name, kind: .counter) { $0 }

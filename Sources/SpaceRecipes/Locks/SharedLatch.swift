@@ -10,7 +10,7 @@ import TupleCoding
 ///
 /// The latch exists from the first count until it is removed, also after the processes that counted have ended.
 public struct SharedLatch: Sendable {
-    private let state: ObjectState
+    let state: ObjectState
     /// The number of counts that open the latch.
     public let count: Int
 

@@ -78,12 +78,43 @@ extension SharedOrderedSet {
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
+        return try observe(object, options, onError) { teller in
+            ObserverHandler(object, teller.tell, handler, on: queue)
+        }
+    }
+
+    /// Calls an asynchronous handler with an object and each change, in a task, as long as the object lives.
+    ///
+    /// - Parameters:
+    ///   - object: The object for which the handler is called; it is kept alive only during a call.
+    ///   - options: The options of the observation.
+    ///   - onError: Called with the handler's errors, and with an error for each change with elements that don't
+    ///     decode.
+    ///   - handler: Called with the object and each change; the next call comes when it has returned.
+    /// - Returns: A token that need not be kept, to end this observation alone.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    @discardableResult
+    public func observe<Object: AnyObject & Sendable>(
+        for object: Object,
+        options: CollectionObservationOptions = [],
+        onError: ObservationErrorHandler? = nil,
+        _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) async throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
+        let object = WeakObject(object)
+        return try observe(object, options, onError) { teller in ObserverHandler(object, teller.tell, handler) }
+    }
+
+    private func observe<Object: AnyObject & Sendable>(
+        _ object: WeakObject<Object>,
+        _ options: CollectionObservationOptions,
+        _ onError: ObservationErrorHandler?,
+        _ handler: (CollectionFeed<OrderedSetSource<Element>>) -> ObserverHandler
+    ) throws(SpaceError) -> ObservationToken {
         // The observation does not keep the namespace alive.
         let kept = try namespace.attempt("observe") { (_) throws(SpaceError) in try namespace.looking() }
         let teller = teller(options, in: kept)
-        let handler = ObserverHandler(object, teller.tell, handler, on: queue)
         return ObservationToken(
-            try namespace.add(toldBy: teller, Observer.Subject(object), keeping: kept, handler, onError),
+            try namespace.add(toldBy: teller, Observer.Subject(object), keeping: kept, handler(teller), onError),
             namespace.core
         )
     }

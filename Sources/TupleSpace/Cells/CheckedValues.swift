@@ -18,8 +18,19 @@ extension Limits {
 }
 
 extension Value {
-    /// The value of a caller's content; throws `badData` if the content doesn't encode.
-    package init(checking content: some Encodable) throws(SpaceError) {
+    /// The value of a caller's content; throws `badData` if the content doesn't encode, and for an object of a class that
+    /// inherits from the declared one: decoding makes an object of the declared class.
+    ///
+    /// `what` names the content in the error, with its article.
+    package init<Content: Encodable>(checking content: Content, _ what: String = "the value") throws(SpaceError) {
+        guard !(Content.self is AnyClass) || type(of: content) == Content.self else {
+            let (type, base) = ("\(type(of: content))", "\(Content.self)")
+            throw SpaceError(
+                .badData,
+                reason: "\(what) is of class \(type), and would be read back as its base class \(base)",
+                advice: "use a struct or an enum with all cases, or declare it as \(type) everywhere"
+            )
+        }
         self = try coding { () throws(TupleCodingError) in try Value(encoding: content) }
     }
 

@@ -11,8 +11,8 @@ public import TupleCoding
 ///
 /// Setting opens the namespace, and creates it if need be. From then on it is held: by this process until
 /// ``Space/letGo(of:)`` or its end, or by the object that the subscript names, as long as that object lives. So what was
-/// set does not go with a handle. Getting, taking and unsetting create nothing: they find nothing in a namespace that
-/// isn't there.
+/// set does not go with a handle. Getting, taking and unsetting create and own nothing: they find nothing in a namespace
+/// that isn't there, and those that wait wait for it too.
 public struct NamedNamespace: CellStore {
     let space: Space
     let name: String
@@ -54,13 +54,33 @@ public struct NamedNamespace: CellStore {
         as type: Content.Type = Content.self,
         timeout: Duration?
     ) async throws(SpaceError) -> Content? {
-        try await opened().take(key: key, as: type, timeout: timeout)
+        try await space.awaiting(name, timeout: timeout) { (namespace, rest) async throws(SpaceError) in
+            try await namespace.take(key: key, as: type, timeout: rest)
+        }
     }
 
     /// Waits until a cell is set; the same as ``Namespace/get(_:timeout:)-(_,Duration?)``.
     public func get(_ key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
-        try await opened().get(key, timeout: timeout)
+        try await space.awaiting(name, timeout: timeout) { (namespace, rest) async throws(SpaceError) in
+            try await namespace.get(key, timeout: rest)
+        }
     }
+
+    /// Waits until a cell is set, and decodes its value; the same as ``Namespace/get(_:as:timeout:)-(_,_,Duration?)``.
+    public func get<Content: Decodable>(
+        _ key: String,
+        as type: Content.Type = Content.self,
+        timeout: Duration?
+    ) async throws(SpaceError) -> Content? {
+        try await space.awaiting(name, timeout: timeout) { (namespace, rest) async throws(SpaceError) in
+            try await namespace.get(key, as: type, timeout: rest)
+        }
+    }
+}
+
+extension NamedNamespace: CustomStringConvertible {
+    /// What it is, in one line: `namespace "App" in /run/user/1000/shared-space, opened at its first use`.
+    public var description: String { "namespace \(name.quotedForPeople) in \(space.root), opened at its first use" }
 }
 
 extension Space {

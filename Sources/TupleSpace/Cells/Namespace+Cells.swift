@@ -61,6 +61,44 @@ extension Namespace {
         }
     }
 
+    /// Waits until a cell is set, and decodes its value; `nil` if the time-out passes first.
+    ///
+    /// Blocks the thread.
+    ///
+    /// - Throws: `badData` if the value doesn't decode as the type.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func get<Content: Decodable>(
+        _ key: String,
+        as type: Content.Type = Content.self,
+        timeout: Duration
+    ) throws(SpaceError) -> Content? {
+        try decoded(try getBlocking(key, timeout: timeout, interruption: nil), key)
+    }
+
+    /// Waits until a cell is set, and decodes its value.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 480 bytes of UTF-8.
+    ///   - type: The type of the content.
+    ///   - timeout: How long to wait; zero looks once, `nil` waits without a limit.
+    /// - Returns: The content; `nil` if the time-out passes first.
+    /// - Throws: `cancelled` if the task is cancelled; `badData` if the value doesn't decode as the type.
+    public func get<Content: Decodable>(
+        _ key: String,
+        as type: Content.Type = Content.self,
+        timeout: Duration?
+    ) async throws(SpaceError) -> Content? {
+        let value: Value? = try await get(key, timeout: timeout)
+        return try decoded(value, key)
+    }
+
+    private func decoded<Content: Decodable>(_ value: Value?, _ key: String) throws(SpaceError) -> Content? {
+        guard let value else { return nil }
+        return try attempt("get the cell \(key.quotedForPeople)") { (_) throws(SpaceError) in
+            try value.content(Content.self)
+        }
+    }
+
     /// Waits until a cell is set, and takes it: unsets it, and returns its content.
     ///
     /// - Parameters:

@@ -2,9 +2,9 @@ import TupleCoding
 
 /// An object that is notified that something has changed, and that reads the new state itself.
 ///
-/// Suited to results that are computed anew from the whole: a view, a cache, an index. A type has one of the two
-/// methods. Called in a task, one call at a time for each filter. If the class belongs to an actor, the method may
-/// belong to it too. A burst of changes may come as one call.
+/// Suited to results that are computed anew from the whole: a view, a cache, an index. Called in a task, one call at a time
+/// for each filter. If the class belongs to an actor, the method may belong to it too. A burst of changes may come as one
+/// call. For an object that needs only the namespace's name, ``BriefSpaceObserver`` has a shorter method.
 public protocol SpaceObserver: AnyObject, Sendable {
     /// Something has changed in a namespace.
     ///
@@ -16,8 +16,11 @@ public protocol SpaceObserver: AnyObject, Sendable {
     ///     changes were missed, so that any may have changed.
     ///   - generation: The number of the last change: it rises from call to call.
     func spaceDidChange(_ namespace: Namespace, for filter: ChangeFilter, keys: Set<String>?, generation: UInt64) async
+}
 
-    /// Something has changed in a namespace: the short form.
+/// A ``SpaceObserver`` that is told the namespace's name alone.
+public protocol BriefSpaceObserver: SpaceObserver {
+    /// Something has changed in a namespace.
     ///
     /// - Parameters:
     ///   - namespace: The namespace's name.
@@ -25,7 +28,7 @@ public protocol SpaceObserver: AnyObject, Sendable {
     func spaceDidChange(_ namespace: String, generation: UInt64) async
 }
 
-extension SpaceObserver {
+extension BriefSpaceObserver {
     /// Calls the short form.
     public func spaceDidChange(
         _ namespace: Namespace,
@@ -35,7 +38,4 @@ extension SpaceObserver {
     ) async {
         await spaceDidChange(namespace.name, generation: generation)
     }
-
-    /// Does nothing.
-    public func spaceDidChange(_ namespace: String, generation: UInt64) async {}
 }

@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 extension Namespace {
@@ -40,20 +41,26 @@ extension Space {
         try ifThere(name)?.takeIfExists(repeat each matcher)
     }
 
-    /// Reads a tuple of a namespace as soon as one matches, without a time limit.
+    /// Reads a tuple of a namespace as soon as one matches, without a time limit; a namespace that isn't there is not
+    /// created, but waited for.
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        try await held(name).read(repeat each matcher)
+        try await awaiting(name) { (namespace) async throws(SpaceError) in
+            try await namespace.read(repeat each matcher)
+        }
     }
 
-    /// Takes a tuple of a namespace as soon as one matches, without a time limit.
+    /// Takes a tuple of a namespace as soon as one matches, without a time limit; a namespace that isn't there is not
+    /// created, but waited for.
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         from name: String
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        try await held(name).take(repeat each matcher)
+        try await awaiting(name) { (namespace) async throws(SpaceError) in
+            try await namespace.take(repeat each matcher)
+        }
     }
 
     /// Stops owning a namespace that a one-liner opened; if it has no other owner, it is deleted.
@@ -75,5 +82,44 @@ extension Space {
         } catch  where error.code == .namespaceNotFound {
             return nil
         }
+    }
+
+    /// Waits in a namespace, which is neither created nor owned: one that isn't there, or is deleted meanwhile, is waited
+    /// for.
+    ///
+    /// - Parameters:
+    ///   - name: The namespace's name.
+    ///   - timeout: How long to wait; zero looks once, `nil` waits without a limit.
+    ///   - body: Waits for as long as its second argument says; `nil` means that the time has passed.
+    /// - Returns: What `body` returns; `nil` if the time passes first.
+    /// - Throws: What `body` throws; `cancelled` if the task is cancelled.
+    func awaiting<Result>(
+        _ name: String,
+        timeout: Duration?,
+        _ body: (Namespace, Duration?) async throws(SpaceError) -> Result?
+    ) async throws(SpaceError) -> Result? {
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        while true {
+            do throws(SpaceError) {
+                if let namespace = try ifThere(name) { return try await body(namespace, deadline?.remaining) }
+            } catch {
+                guard error.code == .namespaceDeleted else { throw error }
+            }
+            let isThere = try await first(of: [.namespace(name, in: self)], timeout: deadline?.remaining) != nil
+            if !isThere { return nil }
+        }
+    }
+
+    /// Waits in a namespace, as above, without a time limit.
+    private func awaiting<Result>(
+        _ name: String,
+        _ body: (Namespace) async throws(SpaceError) -> Result
+    ) async throws(SpaceError) -> Result {
+        let result = try await awaiting(name, timeout: nil) { (namespace, _) async throws(SpaceError) -> Result? in
+            try await body(namespace)
+        }
+        // Without a limit, no time passes.
+        guard let result else { throw .cancelled }
+        return result
     }
 }

@@ -19,7 +19,7 @@ struct ObservingAtOnceExample {
             func show(_ value: Value?) { print(name, value?.json ?? "not set") }
         }
 
-        final class Repainting: SpaceObserver {
+        final class Repainting: BriefSpaceObserver {
             func spaceDidChange(_ namespace: String, generation: UInt64) async { print(namespace, "has changed") }
         }
 
