@@ -144,4 +144,31 @@ struct ServiceProgramTests {
         try end(second)
         #expect(try shop.election("planner").leader() == nil)
     }
+
+    @Test func aBadPlanAndAGapEndNoPlanner() throws {
+        try shop.set("plan", "wide")
+        let planner = try start("planner") { try shop.election("planner").leader() != nil }
+        let term = try #require(try shop.election("planner").leader()).term
+        func planned() throws -> Int {
+            let plan = try shop.take("planned", any(Int.self), any(Int.self), timeout: .seconds(60))
+            let (_, planningTerm, width) = try #require(plan)
+            #expect(planningTerm == Int(term))
+            return width
+        }
+        try shop.set("plan", ["width": 5])
+        #expect(try planned() == 5)
+        try shop.set("plan", ["size": 6])
+        try shop.set("plan", ["width": 7])
+        #expect(try planned() == 7)
+
+        try planner.stop()
+        try shop.set("plan", ["width": 8])
+        // More than the journal keeps for a watcher.
+        let noise = String(repeating: "x", count: 1 << 20)
+        for _ in 0..<20 { try shop.post("noise", noise) }
+        planner.signal(SIGCONT)
+        #expect(try planned() == 8)
+        try end(planner)
+        #expect(try shop.election("planner").leader() == nil)
+    }
 }
