@@ -3,6 +3,8 @@ import SpaceSystem
 import SpaceTestSupport
 import Testing
 
+@testable import SpaceEngine
+
 /// Every Swift example of every article and of the README stands in a source file that the tests compile.
 @Suite struct ArticleTests {
     /// The package's folder.
@@ -47,6 +49,14 @@ import Testing
     }
 
     private static func isManifest(_ example: String) -> Bool { example.contains(".package(") }
+
+    /// Numbers in the articles that the code knows.
+    @Test func numbersAreThoseOfTheCode() throws {
+        let points = CrashPoint.allCases.count
+        #expect(try Self.text("README.md").contains("at each of \(points) named steps"))
+        let promises = try Self.text("Sources/SharedSpace/SharedSpace.docc/Promises.md")
+        #expect(promises.contains("| \(points) named places between two steps"))
+    }
 
     @Test func thereAreArticles() throws {
         #expect(Self.articles.count > 10)

@@ -10,7 +10,28 @@ import Synchronization
 package final class CoreRegistry: Sendable {
     package static let shared = CoreRegistry()
 
-    private let entries = Mutex<[NamespaceFolder.ID: Entry]>([:])
+    private let entries = Mutex(Entries())
+
+    private struct Entries {
+        var all: [NamespaceFolder.ID: Entry] = [:]
+        /// How many there may be before those without use are removed.
+        var most = 64
+
+        /// Removes the entries of namespaces that this process no longer has open.
+        ///
+        /// An entry that only the registry refers to is in nobody's use, and nobody can begin to use it meanwhile, because
+        /// the registry is locked.
+        mutating func removeUnused() {
+            for id in Array(all.keys) {
+                guard let index = all.index(forKey: id), isKnownUniquelyReferenced(&all.values[index]) else { continue }
+                if all.values[index].isUnused { all[id] = nil }
+            }
+            most = max(64, 2 * all.count)
+        }
+    }
+
+    /// The number of entries, for tests.
+    package var count: Int { entries.withLock { $0.all.count } }
     private let forkGeneration = ForkGuard.generation
 
     /// The state of one folder.
@@ -24,6 +45,9 @@ package final class CoreRegistry: Sendable {
         }
 
         let state = Mutex(State())
+
+        /// Whether the namespace is not open; no thread has the entry's lock.
+        fileprivate var isUnused: Bool { state.withLockIfAvailable { $0.core == nil } ?? false }
 
         /// Runs `body` under the entry's lock.
         ///
@@ -49,9 +73,10 @@ package final class CoreRegistry: Sendable {
 
     package func entry(_ id: NamespaceFolder.ID) -> Entry {
         entries.withLock { entries in
-            if let entry = entries[id] { return entry }
+            if let entry = entries.all[id] { return entry }
+            if entries.all.count >= entries.most { entries.removeUnused() }
             let entry = Entry()
-            entries[id] = entry
+            entries.all[id] = entry
             return entry
         }
     }
@@ -66,7 +91,7 @@ package final class CoreRegistry: Sendable {
         // A child made by fork must not end its parent's sessions, and its parent's other threads may have held the
         // locks.
         guard ForkGuard.generation == forkGeneration else { return }
-        for entry in entries.withLock({ Array($0.values) }) {
+        for entry in entries.withLock({ Array($0.all.values) }) {
             guard let core = entry.state.withLockIfAvailable({ $0.core }) ?? nil else { continue }
             try? core.leave(timeout: .seconds(1))
         }

@@ -1,4 +1,5 @@
 package import SpaceSystem
+import Synchronization
 import SystemPackage
 
 // Joining, enrolling and leaving a namespace that this process has open. All of this happens under the door, so that
@@ -141,6 +142,7 @@ extension NamespaceCore {
         guard engine.markLeft() else { return }
         leaveSeat()
         deferred.forget()
+        rootLock.withLock { $0 = nil }
         wakeOwnWaiters()
         EventLoop.wake(self)
         _ = try underDoor(timeout: timeout) { (sessions, _) throws(SpaceError) in
