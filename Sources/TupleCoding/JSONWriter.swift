@@ -41,25 +41,44 @@ struct JSONWriter {
         }
     }
 
+    /// Writes a string in quotes.
+    ///
+    /// Characters that could move a terminal's cursor or reorder its text are escaped, which no reader notices.
     mutating func write(_ string: String) {
         text.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                text.append(UInt8(ascii: "\\"))
-                text.append(byte)
-            case 0x08: write(raw: #"\b"#)
-            case 0x09: write(raw: #"\t"#)
-            case 0x0a: write(raw: #"\n"#)
-            case 0x0c: write(raw: #"\f"#)
-            case 0x0d: write(raw: #"\r"#)
-            case 0x00...0x1f:
-                write(raw: byte < 0x10 ? #"\u000"# : #"\u00"#)
-                write(raw: String(byte, radix: 16))
-            default: text.append(byte)
+        defer { text.append(UInt8(ascii: "\"")) }
+        // The first bytes of the control characters beyond ASCII: U+0080 to U+009F, U+061C, U+200E to U+2069.
+        guard !string.utf8.contains(where: { $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }) else {
+            for scalar in string.unicodeScalars {
+                if scalar.isASCII {
+                    write(byte: UInt8(scalar.value))
+                } else if scalar.isControl {
+                    write(raw: scalar.escaped)
+                } else {
+                    text.append(contentsOf: String(scalar).utf8)
+                }
             }
+            return
         }
-        text.append(UInt8(ascii: "\""))
+        for byte in string.utf8 { write(byte: byte) }
+    }
+
+    /// Writes a byte of a string.
+    private mutating func write(byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            text.append(UInt8(ascii: "\\"))
+            text.append(byte)
+        case 0x08: write(raw: #"\b"#)
+        case 0x09: write(raw: #"\t"#)
+        case 0x0a: write(raw: #"\n"#)
+        case 0x0c: write(raw: #"\f"#)
+        case 0x0d: write(raw: #"\r"#)
+        case 0x00...0x1f, 0x7f:
+            write(raw: byte < 0x10 ? #"\u000"# : #"\u00"#)
+            write(raw: String(byte, radix: 16))
+        default: text.append(byte)
+        }
     }
 
     mutating func writeArray<Element>(_ elements: [Element], _ write: (inout JSONWriter, Element) -> Void) {

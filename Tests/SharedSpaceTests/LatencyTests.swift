@@ -117,6 +117,20 @@ struct LatencyTests {
         #expect(try namespace.status().latency != nil)
     }
 
+    /// A file with one bad byte, wherever it is, is switched off and on again, and goes with its namespace.
+    @Test(arguments: [0, 3, 7, 8, 20, 63]) func oneBadByteIsNoObstacle(_ position: Int) throws {
+        let root = try SpaceTest.root()
+        let namespace = try root.space.namespace("bad")
+        for step in 0..<2 {
+            try namespace.setMeasuringLatency(true)
+            let byte = try root.bytes(of: "bad/latency")[position] ^ 0x40
+            try root.overwrite("bad/latency", [byte], at: position)
+            if step == 0 { try namespace.setMeasuringLatency(false) }
+        }
+        try namespace.leave()
+        #expect(try root.space.namespaceNames() == [])
+    }
+
     @Test(arguments: ["truncated", "overwritten", "removed", "another's"])
     func waitsGoOnWithADamagedFile(_ kind: String) async throws {
         let root = try SpaceTest.root()

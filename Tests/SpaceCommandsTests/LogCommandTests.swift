@@ -167,7 +167,7 @@ struct LogCommandTests {
         try withRoot { (runner) throws in
             let log = try log(runner)
             #expect(unlink(log) == 0)
-            try refuse(runner, "set", "n", "k", "1", says: "end the log with space backup NS --no-log")
+            try refuse(runner, "set", "n", "k", "1", says: "end the log with space backup n --no-log")
             try runner.space("backup", "n", "--no-log")
             try runner.space("backup", "n", "--to", log, "--each-commit")
             try runner.space("set", "n", "k", "1")

@@ -160,6 +160,27 @@ struct NamespaceCommandTests {
         }
     }
 
+    @Test("A namespace of another format is listed, and the way out names it")
+    func otherFormat() throws {
+        try withRoot { (runner) throws in
+            let name = "old one"
+            try runner.space("write", "--persistent", name, "[1]")
+            // Bytes 8 to 11 are the version of the format; a header's hash does not count before the version is known.
+            let control = "\"$SHARED_SPACE_ROOT/old%20one/control\""
+            let change = "printf '\\001\\000\\000\\000' | dd of=\(control) bs=1 seek=8 conv=notrunc status=none"
+            #expect(try runner.shell("cp \(control) \"$SHARED_SPACE_ROOT.saved\" && \(change)").status == 0)
+            let long = try runner.space("list", "--long")
+            #expect(long.ending == .exited(69), "\(long.errors)")
+            #expect(long.lines.contains { $0.hasPrefix("old one ") && $0.hasSuffix("unusable") }, "\(long.output)")
+            let json = try runner.space("list", "--json")
+            #expect(json.output.contains("\"name\":\"old one\",\"unusable\":\"it has the format version 1;"))
+            #expect(long.errors.contains("space-dump 'old one' --format json > FILE and space delete 'old one'; "))
+            #expect(long.errors.contains("space load 'old one' < FILE"))
+            #expect(try runner.shell("mv \"$SHARED_SPACE_ROOT.saved\" \(control)").status == 0)
+            try runner.space("delete", name)
+        }
+    }
+
     @Test("A namespace that can't be used is 69 or 77, and the others are listed all the same")
     func unusable() throws {
         try withRoot { (runner) throws in
@@ -175,6 +196,8 @@ struct NamespaceCommandTests {
             #expect(list.ending != .exited(0))
             #expect(list.errors.contains("bad"))
             #expect(try runner.space("list").output == "bad\ngood\n")
+            let long = try runner.space("list", "--long")
+            #expect(long.lines.contains { $0.hasPrefix("bad ") && $0.hasSuffix("damaged") })
             let check = try runner.dump("--check", "bad")
             #expect(check.ending == .exited(1))
             #expect(check.output.hasPrefix("bad: "))

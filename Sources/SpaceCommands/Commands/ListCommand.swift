@@ -7,8 +7,9 @@ struct ListCommand: ParsableCommand {
         commandName: "list",
         abstract: "List the namespaces.",
         discussion: """
-            Prints their names; --long and --json add what is in them. An empty list is no error. A damaged namespace is \
-            listed, and named on standard error; with --long and --json its line says damaged, and the status is 74.
+            Prints their names; --long and --json add what is in them. An empty list is no error. A namespace that can't \
+            be looked at, because it is damaged, or of another format or PID namespace, is listed too, and standard error says \
+            why; with --long and --json its line says damaged (status 74) or unusable (69).
 
             EXAMPLES:
               space list --long
@@ -48,11 +49,10 @@ struct ListCommand: ParsableCommand {
                 // The others can still be listed.
                 Messages.print("space: \(error)")
                 firstFailure = firstFailure ?? error
-                guard error.code == .damaged else { return }
                 if json {
-                    try output.print(StatusReport.damagedSummary(name, error.reason).line)
+                    try output.print(StatusReport.failedSummary(name, error).line)
                 } else {
-                    rows.append(StatusReport.damagedRow(name))
+                    rows.append(StatusReport.failedRow(name, error))
                 }
             }
         }

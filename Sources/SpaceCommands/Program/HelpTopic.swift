@@ -34,8 +34,8 @@ enum HelpTopic: String, CaseIterable {
             given (0.5s), and a number without a unit is seconds.
 
             --wait D waits for so long, --wait 0 tries once, and --wait alone waits without a limit; the next word counts as D only if
-            it is a duration. A word that begins with a digit and is no duration is refused, as is one of more than a
-            thousand years.
+            it is a duration. A word that begins with a digit and is no duration is refused. More than a thousand years count
+            as a thousand years.
             """
         case .environment:
             """

@@ -17,7 +17,9 @@ extension StatusReport {
     }
 
     /// The row of a namespace that can't be opened.
-    static func damagedRow(_ name: String) -> [String] { [name, "-", "-", "-", "-", "-", "damaged"] }
+    static func failedRow(_ name: String, _ error: SpaceError) -> [String] {
+        [name, "-", "-", "-", "-", "-", word(for: error)]
+    }
 
     private var modeText: String { status.mode.rawValue + (status.isPersistent ? ", persistent" : "") }
 

@@ -93,12 +93,15 @@ struct StatusReport {
     }
 
     /// The object of a namespace that can't be opened.
-    static func damagedSummary(_ name: String, _ reason: String) -> JSONObject {
+    static func failedSummary(_ name: String, _ error: SpaceError) -> JSONObject {
         var object = JSONObject()
         object.add("name", name)
-        object.add("damaged", reason)
+        object.add(word(for: error), error.reason)
         return object
     }
+
+    /// What is told of a namespace that can't be opened: that it is damaged, or that it can't be used from here, or now.
+    static func word(for error: SpaceError) -> String { error.code == .damaged ? "damaged" : "unusable" }
 
     /// How many changes a watcher has not acknowledged.
     static func lag(of watcher: NamespaceStatus.Watcher, in status: NamespaceStatus) -> UInt64 {

@@ -1,10 +1,10 @@
 /// Durations on the command line: `250ms`, `5s`, `2m`, `1h`, `1d`, `1h30m`, and a bare number of seconds.
 enum DurationText {
     /// The forms, for messages.
-    static let forms = "250ms, 5s, 2m, 1h, 1d, 1h30m, or a number of seconds, up to a thousand years"
+    static let forms = "250ms, 5s, 2m, 1h, 1d, 1h30m, or a number of seconds"
 
-    /// The longest duration that is understood, in nanoseconds: a thousand years, which every clock of the library can
-    /// add.
+    /// The longest duration, in nanoseconds, for which all longer ones count: a thousand years, which every clock of the
+    /// library can add.
     private static let longest: Int128 = 1000 * 365 * 86_400 * 1_000_000_000
 
     /// The duration that a word stands for, or `nil` if the word isn't a duration.
@@ -17,9 +17,9 @@ enum DurationText {
         repeat {
             guard let part = part(from: &rest, isFirst: previous == .max), part.unit < previous else { return nil }
             previous = part.unit
-            sum += part.nanoseconds
+            // Within the bounds of the type for any number of parts.
+            sum = min(sum + part.nanoseconds, longest)
         } while !rest.isEmpty
-        guard sum <= longest else { return nil }
         return .seconds(Int64(sum / 1_000_000_000)) + .nanoseconds(Int64(sum % 1_000_000_000))
     }
 
@@ -37,11 +37,9 @@ enum DurationText {
         }
         let name = rest.prefix { $0.isASCII && $0.isLetter }
         rest = rest.dropFirst(name.count)
-        guard !name.isEmpty || isFirst && rest.isEmpty, let unit = unit(name), let count = Int64(whole) else {
-            return nil
-        }
+        guard !name.isEmpty || isFirst && rest.isEmpty, let unit = unit(name) else { return nil }
         // Int128 has room for every Int64 of days.
-        return (Int128(count) * unit + scaled(fraction, by: unit), unit)
+        return (Int128(Int64(whole) ?? .max) * unit + scaled(fraction, by: unit), unit)
     }
 
     /// Whether a word that isn't a duration was probably meant as one: it begins with a digit.

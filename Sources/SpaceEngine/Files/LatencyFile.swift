@@ -80,7 +80,14 @@ package enum LatencyFile {
     private static func checkReplaceable(in folder: borrowing NamespaceFolder) throws(SpaceError) {
         guard let file = try find(in: folder, flags: O_RDONLY) else { return }
         let start = try system(subject) { () throws(Errno) in try FileBytes.readPrefix(file.raw, count: 8) }
-        guard start == bytes(of: magic) else { throw foreign }
+        guard isMark(start) else { throw foreign }
+    }
+
+    /// Whether a file's first bytes are the library's mark, perhaps with one that has changed: a damaged file is not used,
+    /// but it must be possible to replace it, and to remove it with its namespace.
+    private static func isMark(_ start: [UInt8]) -> Bool {
+        let mark = bytes(of: magic)
+        return start.count == mark.count && zip(start, mark).count { $0 == $1 } >= mark.count - 1
     }
 
     /// Whether what has the file's name is this library's, or there is nothing.
@@ -106,7 +113,7 @@ package enum LatencyFile {
         let (length, start) = try system(subject) { () throws(Errno) in
             (try FileInfo.of(file.raw).size, try FileBytes.readPrefix(file.raw, count: headerSize))
         }
-        guard start.starts(with: bytes(of: magic)) else { throw foreign }
+        guard isMark(Array(start.prefix(8))) else { throw foreign }
         guard length == size, start == header(word, life) else {
             throw .damaged("the file \(name) is damaged, or another namespace's", advice: advice)
         }
