@@ -9,8 +9,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,8 +178,17 @@ static inline void let_sleep(void) {
     while (now_ns() < end) relax();
 }
 
+// When a work that begins now has to end, however many operations it was asked for, or 0 for no limit: on a busy machine a
+// peer may take a thousand times as long as on an idle one.
+static inline uint64_t end_of_work(void) {
+    const char *seconds = getenv("BENCHMARK_SECONDS");
+    return seconds ? now_ns() + (uint64_t)(atof(seconds) * 1e9) : 0;
+}
+
+static inline int is_over(uint64_t end) { return end && now_ns() >= end; }
+
 // `producers` and `takers` in processes of their own pass `count` messages: nanoseconds a message, from the moment when all
-// are ready until the last message was taken.
+// are ready until the last message was taken. With a limit, the producers stop when their time is over.
 struct crowd {
     int producers, takers;
     long count;
@@ -185,7 +196,14 @@ struct crowd {
     void (*take)(long count, int number, void *context);
     void *context;
     struct {
-        _Atomic int ready, go;
+        _Atomic int ready, go, producing;
+        _Atomic long produced;
+        _Atomic uint64_t end;
+        // A taker's own line: how many messages it has taken, and when the last one.
+        struct {
+            _Alignas(64) _Atomic long taken;
+            _Atomic uint64_t last;
+        } takers[64];
     } *shared;
 };
 
@@ -197,37 +215,75 @@ static void crowd_member(int number, void *context) {
     body(0, number, crowd->context);
     atomic_fetch_add(&crowd->shared->ready, 1);
     while (!atomic_load(&crowd->shared->go)) usleep(100);
-    body(crowd->count / among, number, crowd->context);
+    uint64_t end = atomic_load(&crowd->shared->end);
+    // A taker doesn't know how many messages there will be, if there is a limit: it is ended with its parent.
+    long count = is_taker && end ? LONG_MAX : crowd->count / among, part = !end ? count : is_taker ? 1 : 64, done = 0;
+    while (done < count && (is_taker || !is_over(end))) {
+        long next = part < count - done ? part : count - done;
+        body(next, number, crowd->context);
+        done += next;
+        if (!is_taker) continue;
+        atomic_store(&crowd->shared->takers[number - crowd->producers].last, now_ns());
+        atomic_store(&crowd->shared->takers[number - crowd->producers].taken, done);
+    }
+    if (is_taker) return;
+    atomic_fetch_add(&crowd->shared->produced, done);
+    atomic_fetch_sub(&crowd->shared->producing, 1);
 }
 
 static inline void measure_crowd(const char *name, struct crowd crowd) {
     crowd.shared = shared_memory(sizeof *crowd.shared);
     int members = crowd.producers + crowd.takers;
+    MUST(crowd.takers <= (int)(sizeof crowd.shared->takers / sizeof *crowd.shared->takers));
+    atomic_store(&crowd.shared->producing, crowd.producers);
     for (int i = 0; i < members; i++) start_child(crowd_member, i, &crowd);
     while (atomic_load(&crowd.shared->ready) < members) {
         MUST(waitpid(-1, NULL, WNOHANG) == 0);
         usleep(1000);
     }
-    uint64_t start = now_ns();
+    uint64_t start = now_ns(), last = start;
+    atomic_store(&crowd.shared->end, end_of_work());
     atomic_store(&crowd.shared->go, 1);
-    wait_children();
-    tell(name, (double)(now_ns() - start) / (double)crowd.count);
+    while (true) {
+        // In this order: a producer counts what it has produced before it ends.
+        int producing = atomic_load(&crowd.shared->producing);
+        long taken = 0;
+        for (int i = 0; i < crowd.takers; i++) taken += atomic_load(&crowd.shared->takers[i].taken);
+        if (producing == 0 && taken == atomic_load(&crowd.shared->produced)) break;
+        int status;
+        MUST(waitpid(-1, &status, WNOHANG) <= 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+        usleep(1000);
+    }
+    for (int i = 0; i < crowd.takers; i++) {
+        uint64_t its = atomic_load(&crowd.shared->takers[i].last);
+        if (its > last) last = its;
+    }
+    tell(name, (double)(last - start) / (double)atomic_load(&crowd.shared->produced));
+    if (!atomic_load(&crowd.shared->end)) wait_children();
 }
 
 // Messages there and back, with a sleeping partner and without a pause: both are reported, however the peer waits.
 static inline void measure_round_trips(long count, void (*there_and_back)(void)) {
+    int is_cut = 0;
     for (int sleeping = 0; sleeping < 2; sleeping++) {
         long rounds = sleeping ? count / 4 : count - count / 4;
         struct latencies latencies = new_latencies(rounds);
+        uint64_t end = end_of_work();
         for (long i = 0; i < rounds; i++) {
-            if (sleeping) let_sleep();
+            if (i && is_over(end)) {
+                is_cut = 1;
+                break;
+            }
+            // is_over reads the clock, which is no part of an operation.
             begin_lap(&latencies);
+            if (sleeping) let_sleep(), begin_lap(&latencies);
             there_and_back();
             end_lap(&latencies, 1);
         }
         tell_latencies(sleeping ? "hand-off sleeping" : "hand-off", &latencies, 1);
     }
-    wait_children();
+    // The child still waits for messages that won't come, and ends with its parent.
+    if (!is_cut) wait_children();
 }
 
 // The main of a peer, with the same works for all.

@@ -13,7 +13,9 @@ import plots
 import report
 from collecting import Collection
 from running import QUANTILES, Bench, say
-from works import CROWDS, GROWTH, IDLE, LOCK, PEER_COUNTS, PEERS, SERVED, TABLE
+from works import (
+    CROWDS, GROWTH, HOG_MESSAGES, HOG_PEERS, HOGS, IDLE, LOCK, PEER_COUNTS, PEERS, SERVED, TABLE
+)
 
 # The programs whose numbers a row has, besides the peers.
 PROGRAMS = ("ours", "floor", "floor with upkeep", "ring")
@@ -37,8 +39,9 @@ def results_path(output):
     return os.path.join(output, "results.json") if os.path.isdir(output) else output
 
 
-def one_round(bench, works, peers, collection):
-    """Each program does each work once; programs with the same work run one after the other."""
+def one_round(bench, works, peers, collection, messages=None):
+    """Each program does each work once; programs with the same work run one after the other. `messages`: how many, for
+    the peers too."""
     done = set()
     for work in works:
         if work.words and work.words not in done:
@@ -67,13 +70,27 @@ def one_round(bench, works, peers, collection):
         for peer in peers:
             if work.peer_work in PEER_COUNTS[peer]:
                 try:
-                    found = bench.peer(peer, work.peer_work, PEER_COUNTS[peer][work.peer_work], *work.peer_words)
+                    count = messages or PEER_COUNTS[peer][work.peer_work]
+                    found = bench.peer(peer, work.peer_work, count, *work.peer_words)
                 except RuntimeError as error:
                     # The table has a hole then; the measurements of the library itself do not depend on it.
                     say(str(error))
                     continue
                 for other in same:
                     collection.add_line(other.name, peer, found, other.peer_line)
+
+
+def round_with_hogs(bench, works, peers, collection, seconds):
+    """A round beside busy processes; each work has so many seconds for each of its parts."""
+    if not works:
+        return
+    os.environ["BENCHMARK_SECONDS"] = str(seconds)
+    try:
+        # The hogs' own limit: for each work both parts of a hand-off by each program, and what is left in the queues.
+        with bench.busy(60 + 10 * seconds * len(works) * (1 + len(peers))):
+            one_round(bench, works, [peer for peer in peers if peer in HOG_PEERS], collection, HOG_MESSAGES)
+    finally:
+        del os.environ["BENCHMARK_SECONDS"]
 
 
 def entry(collection, work):
@@ -157,12 +174,16 @@ def main():
             peers.remove(peer)
 
     works = [work for work in [*TABLE, LOCK, *CROWDS, *SERVED, IDLE] if options.only in work.name]
-    rounds = 2 if options.quick else 7
+    hog_works = [work for work in HOGS if options.only in work.name]
+    rounds, hog_rounds = (2, 1) if options.quick else (7, 3)
     collection = Collection()
     for number in range(rounds):
         one_round(bench, works, peers, collection)
+        if number < hog_rounds:
+            round_with_hogs(bench, hog_works, peers, collection, 1 if options.quick else 3)
         say(f"round {number + 1} of {rounds}: {time.monotonic() - begun:.0f} s")
 
+    works += hog_works
     if IDLE in works:
         collection.add(IDLE.name, "ours", idle.measure(bench, 2 if options.quick else 10))
 
@@ -176,7 +197,9 @@ def main():
                     lines.median(line, "ours"), latencies={"ours": latencies} if latencies else {}
                 )
     grown = medians(collected)
-    verdicts = [checks.of_nothing(bench), *checks.of_growth(grown), *checks.of_locks(results)]
+    verdicts = [
+        checks.of_nothing(bench), *checks.of_growth(grown), *checks.of_locks(results), *checks.of_hogs(results, hog_works)
+    ]
     if not options.only:
         verdicts.append(checks.herd(bench, 20 if options.quick else 60))
     for verdict in verdicts:

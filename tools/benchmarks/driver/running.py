@@ -1,6 +1,7 @@
 """Programs and servers in a temporary folder: started, listened to, and ended with the run, however it ends."""
 
 import atexit
+import contextlib
 import ctypes
 import os
 import shutil
@@ -23,8 +24,13 @@ def say(message):
 
 
 def end_with_parent():
-    """In the child: dies with the driver, also when the driver is killed."""
+    """In the child: a group of its own, and it dies with the driver, also when the driver is killed."""
+    os.setpgid(0, 0)
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+# A process that keeps a processor busy, and ends by itself after so many seconds.
+HOG = "import sys, time\nend = time.monotonic() + float(sys.argv[1])\nwhile time.monotonic() < end: pass"
 
 
 class Bench:
@@ -54,8 +60,11 @@ class Bench:
             shutil.rmtree(folder, ignore_errors=True)
 
     def start(self, command, **options):
-        """Starts a process in a group of its own, so that its children can be ended with it."""
-        process = subprocess.Popen(command, start_new_session=True, preexec_fn=end_with_parent, **options)
+        """Starts a process in a group of its own, so that its children can be ended with it.
+
+        All are in the driver's session, and so compete as the processes of one service do: the kernel gives each session
+        its own share of the processors (sched(7), autogroup)."""
+        process = subprocess.Popen(command, preexec_fn=end_with_parent, **options)
         self.started.append(process)
         return process
 
@@ -66,6 +75,20 @@ class Bench:
         except ProcessLookupError:
             pass
         process.wait()
+
+    @contextlib.contextmanager
+    def busy(self, limit):
+        """Meanwhile, two processes a processor that never sleep; they end by themselves after `limit` seconds."""
+        number = 2 * len(os.sched_getaffinity(0))
+        hogs = [self.start([sys.executable, "-c", HOG, str(limit)]) for _ in range(number)]
+        try:
+            yield
+            if any(hog.poll() is not None for hog in hogs):
+                raise RuntimeError(f"a hog has ended within {limit} s: what was measured beside it counts for nothing")
+        finally:
+            for hog in hogs:
+                self.stop(hog)
+                self.started.remove(hog)
 
     def run(self, command, timeout=120):
         """Runs a program and reads its lines of a name and a number."""

@@ -1,6 +1,6 @@
 """The measured works, and the figures that are hoped for."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 
 @dataclass
@@ -85,6 +85,20 @@ CROWDS = [
          "crowd", (producers, takers), {}, has_floor=False, has_ring=True)
     for producers, takers in ((1, 1), (1, 4), (2, 2), (4, 1), (4, 4))
 ]
+
+def with_hogs(work):
+    """The same work with two hogs a processor: more messages, which a limit in time may cut short."""
+    name, _, *more = work.words
+    return replace(
+        work, name=f"{work.name}, two hogs a processor", words=(name, HOG_MESSAGES, *more), target=None, peer_targets={},
+        has_floor=False, has_ring=False,
+    )
+
+
+HOG_MESSAGES = 100_000
+HOGS = [with_hogs(work) for work in (*TABLE, *CROWDS) if work.peer_work in ("ping-pong", "crowd")]
+# Rinda's program knows no limit in time.
+HOG_PEERS = ("redis", "sqlite", "beanstalkd", "mq")
 
 # Waiters of one other process that are served one after the other.
 SERVED = [

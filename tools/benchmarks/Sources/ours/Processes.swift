@@ -12,7 +12,13 @@ enum Processes {
         let child = try Child([space.root, "answer", "\(count)"])
         _ = try child.receive()
         var latencies = Latencies(count)
+        let end = endOfWork()
+        var isCut = false
         for number in 0..<count {
+            if let end, number > 0, now() >= end {
+                isCut = true
+                break
+            }
             if sleeping { letSleep() }
             latencies.beginLap()
             try namespace.write("ping", number, OneProcess.payload)
@@ -21,7 +27,7 @@ enum Processes {
             }
             latencies.endLap()
         }
-        try child.wait()
+        if isCut { try child.end() } else { try child.wait() }
         latencies.tell(sleeping ? "hand-off sleeping" : "hand-off spinning")
     }
 
@@ -38,7 +44,7 @@ enum Processes {
     // MARK: Many to many
 
     /// Producers and takers, each a process: nanoseconds a message, from the moment when all are ready until the last
-    /// was taken.
+    /// was taken. With a limit, the producers stop when their time is over.
     static func crowd(_ space: Space, _ count: Int, producers: Int, takers: Int) throws {
         let namespace = try space.namespace("bench")
         var children: [Child] = []
@@ -47,8 +53,13 @@ enum Processes {
         for child in children { _ = try child.receive() }
         let start = now()
         try namespace.set("go", value: true)
-        for child in children { try child.wait() }
-        report("crowd", Double(now() - start) / Double(count))
+        var (taken, last) = (0, start)
+        for (number, child) in children.enumerated() {
+            let (passed, end) = (Int(try child.receive()), try child.receive())
+            if number >= producers { (taken, last) = (taken + passed, max(last, end)) }
+            try child.wait()
+        }
+        report("crowd", Double(last - start) / Double(taken))
         let left = try namespace.count()
         guard left == 0 else { throw Failure("\(left) messages were left over") }
     }
@@ -57,15 +68,26 @@ enum Processes {
         let namespace = try space.namespace("bench")
         send(0)
         guard try namespace.get("go", timeout: patience) != nil else { throw Failure("nobody said go") }
-        for number in 0..<count {
+        let end = endOfWork()
+        var (passed, last) = (0, now())
+        // With a limit, a taker doesn't know how many messages there will be.
+        while passed < count || (takes && end != nil) {
             if takes {
+                let patience = end == nil ? patience : .seconds(3)
                 guard try namespace.take("job", any(Int.self), any(String.self), timeout: patience) != nil else {
+                    if end != nil { break }
                     throw Failure("nothing to take")
                 }
+                if end != nil { last = now() }
             } else {
-                try namespace.write("job", number, OneProcess.payload)
+                if let end, passed % 64 == 0, now() >= end { break }
+                try namespace.write("job", passed, OneProcess.payload)
             }
+            passed += 1
         }
+        if end == nil { last = now() }
+        send(UInt64(passed))
+        send(last)
     }
 
     /// A taker that stays blocked, to be examined from outside, until it is killed or served.
