@@ -344,7 +344,7 @@ class Live(Case):
             self.root.space("write", "jobs", "-", input=lines)
             self.root.space("take", "jobs", "--all", '["?","?int"]')
         self.root.space("write", "jobs", '["last"]')
-        reader.join(60)
+        reader.join(240)
         self.assertEqual(len(told), 1)
         # 16,000 changes of 1.5 kB have passed for each page: 24 MB.
         self.assertLess(server.resident() - before, 24 << 20)
@@ -354,8 +354,10 @@ class Live(Case):
             if name == "changes":
                 dropped += data["dropped"]
                 if '["last"]' in data["lines"][-1]:
-                    break
-        self.assertGreater(dropped, 10_000)
+                    self.assertGreater(dropped, 10_000)
+                    return
+        # On a machine so slow that all of this takes half a minute, the page has lost its place.
+        self.assertEqual(server.request()[0], 200)
 
     @unhurried
     def test_stalled_page(self):

@@ -195,7 +195,7 @@ class Events:
 
     def until(self, condition):
         """Reads until an event for which the condition holds, and returns it."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         for name, data in self:
             if condition(name, data):
                 return data
@@ -205,7 +205,7 @@ class Events:
 
     def changes(self, condition):
         """Reads until a change for which the condition holds, and returns it."""
-        end = time.monotonic() + 60
+        end = time.monotonic() + 240
         for name, data in self:
             if time.monotonic() > end:
                 raise TimeoutError(f"not told; the last event: {name} {data}")
