@@ -26,7 +26,7 @@ package struct Parser {
     private(set) var pending: Declaration?
     /// What was given.
     private var given: [ObjectIdentifier] = []
-    /// The words that were taken as data and begin with a dash: an option may have been meant.
+    /// The first words that were taken as data and begin with a dash: an option may have been meant.
     package private(set) var suspects: [String] = []
 
     package init(_ declarations: Declarations) {
@@ -34,6 +34,8 @@ package struct Parser {
         positionals = declarations.positionals
         tail = declarations.tail
     }
+
+    private static let mostSuspects = 8
 
     /// Where the next word of data belongs; `nil` if there is no place for it.
     package var place: Declaration? {
@@ -75,7 +77,7 @@ package struct Parser {
             } else if let option = option(text) {
                 try take(option, &rest)
             } else if isBehindNamespace {
-                suspects.append(text)
+                if suspects.count < Self.mostSuspects { suspects.append(text) }
                 try takeData(text)
             } else if let letters = cluster(text) {
                 for letter in letters { try take(letter, &rest) }

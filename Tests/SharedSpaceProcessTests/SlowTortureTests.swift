@@ -5,7 +5,7 @@ import Testing
 /// their scenes, these for most.
 @Suite(.blocking, .slow, .serialized, .timeLimit(.minutes(5)))
 struct SlowTortureTests {
-    @Test(arguments: ["churn", "hostile", "surroundings", "damage"])
+    @Test(arguments: ["churn", "hostile", "words", "surroundings", "damage"])
     func nothingIsLostDoubledOrLate(_ part: String) async throws {
         try await TortureRun().expectGood(part, seconds: 20)
     }

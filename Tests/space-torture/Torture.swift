@@ -40,7 +40,7 @@ struct Torture {
 
 enum Part: String, CaseIterable {
     case kill, near, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, churn,
-        hostile, surroundings, damage, terminal, cluster
+        hostile, words, surroundings, damage, terminal, cluster
 
     /// All but the one that needs etcd.
     static let ofOneMachine = allCases.filter { $0 != .cluster }
@@ -63,6 +63,7 @@ enum Part: String, CaseIterable {
         case .reap: try report(ReapPart(options: options).run())
         case .disk: try report(DiskPart(options: options).run())
         case .hostile: try report(HostilePart(options: options).run())
+        case .words: try report(WordsPart(options: options).run())
         case .surroundings: try report(SurroundingsPart(options: options).run())
         case .damage: try report(DamagePart(options: options).run())
         case .terminal: try report(TerminalPart(options: options).run())
