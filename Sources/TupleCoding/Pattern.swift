@@ -7,8 +7,13 @@ import Synchronization
 /// let (_, name) = try await jobs.take("resize", file)
 /// ```
 ///
-/// The syntax is that of Swift's `Regex`. Letters compare as Unicode scalars, so a composed and a decomposed "é"
-/// differ, as in all fields. Searching has no time limit: an expression that backtracks much takes long.
+/// The syntax is that of Swift's `Regex`, without what only a search without a bound could follow: back references, looks
+/// ahead and behind, atomic groups and possessive quantifiers. Letters compare as Unicode scalars, so a composed and a
+/// decomposed "é" differ, as in all fields; `\b` is a place between a `\w` and a `\W`.
+///
+/// A search never goes back, so it takes time in proportion to the length of the string times the size of the expression.
+/// One that takes more than 16 million steps, and 64 more a character, is given up: then the operation throws
+/// `badData`.
 public struct Pattern: Matcher, Hashable {
     /// A matched field is read as a string.
     public typealias Matched = String
@@ -21,7 +26,8 @@ public struct Pattern: Matcher, Hashable {
     /// Compiles an expression.
     ///
     /// - Throws: `TupleCodingError` if the text is no regular expression, is longer than
-    ///   ``TupleLimits/maximumPatternLength``, or nests deeper than ``TupleLimits/maximumPatternDepth``.
+    ///   ``TupleLimits/maximumPatternLength``, nests deeper than ``TupleLimits/maximumPatternDepth``, has repetitions that
+    ///   are too large, or a search for it would have no bound.
     public init(_ source: String) throws(TupleCodingError) {
         try Self.checkSize(source)
         self.source = source
@@ -32,6 +38,15 @@ public struct Pattern: Matcher, Hashable {
     package func isFound(in string: String) -> Bool {
         compiled.isFound(in: string)
     }
+
+    /// Whether a search was given up since the last call, because it took too many steps.
+    func takeGivenUp() -> Bool { compiled.hasGivenUp.exchange(false, ordering: .relaxed) }
+
+    /// Makes what ``endSearches()`` uses, which must not be made inside a signal handler.
+    package static func prepare() { _ = isAskedToEnd.load(ordering: .relaxed) }
+
+    /// Makes all searches of this process give up; async-signal-safe, because it is one atomic store.
+    package static func endSearches() { isAskedToEnd.store(true, ordering: .relaxed) }
 
     /// Refuses expressions that are too long or too deep: the regex compiler recurses into groups, and expressions come
     /// from the shell.
@@ -75,23 +90,47 @@ public struct Pattern: Matcher, Hashable {
     }
 }
 
+/// Whether searches are to give up, because the process was asked to end.
+private let isAskedToEnd = Atomic<Bool>(false)
+
 /// The expression, compiled once for all copies of a pattern.
-///
-/// `Regex` is not Sendable, because a regex that was built of parsers may hold any closure. The lock makes this class
-/// Sendable.
 private final class CompiledPattern: Sendable {
-    private let regex: Mutex<Regex<AnyRegexOutput>>
+    private let program: PatternProgram
+    let hasGivenUp = Atomic<Bool>(false)
 
     init(_ source: String) throws(TupleCodingError) {
         do {
-            regex = Mutex(try Regex(source).matchingSemantics(.unicodeScalar))
+            // The grammar is Swift's, and so are the errors.
+            _ = try Regex(source)
         } catch {
             throw TupleCodingError(.formal, "not a regular expression: \(error)")
         }
+        let node: PatternNode
+        do throws(PatternParser.Unsupported) {
+            node = try PatternParser.parse(source)
+        } catch {
+            throw TupleCodingError(
+                .formal,
+                "a regular expression with \(error.what): only those whose search has a bound of steps are taken"
+            )
+        }
+        guard let program = PatternProgram(node) else {
+            throw TupleCodingError(
+                .formal,
+                "a regular expression whose repetitions are too large: it takes more than \(PatternProgram.longest) steps "
+                    + "a character"
+            )
+        }
+        self.program = program
     }
 
     func isFound(in string: String) -> Bool {
-        // A search throws only if a custom parser throws, and a regex that was compiled from text has none.
-        regex.withLock { regex in ((try? regex.firstMatch(in: string)) ?? nil) != nil }
+        switch program.search(string, isAsked: { isAskedToEnd.load(ordering: .relaxed) }) {
+        case .found: return true
+        case .absent: return false
+        case .tooLong:
+            hasGivenUp.store(true, ordering: .relaxed)
+            return false
+        }
     }
 }

@@ -58,6 +58,16 @@ extension Template {
         tuple.withEncoded { matches($0) }
     }
 
+    /// A regular expression whose search in a tuple was given up since the last call, because it took too many steps.
+    package func takeGivenUpPattern() -> Pattern? {
+        guard usesPattern else { return nil }
+        switch form {
+        case .anything: return nil
+        case .fields(let nodes): return nodes.compactMap { $0.takeGivenUpPattern() }.first
+        case .record(let entries, _): return entries.compactMap { $0.node.takeGivenUpPattern() }.first
+        }
+    }
+
     /// The only tuple that matches, if every field is an actual, so that matching is equality of bytes.
     package var literalTuple: Tuple? {
         switch form {
@@ -80,6 +90,15 @@ extension Template {
 }
 
 extension TemplateNode {
+    fileprivate func takeGivenUpPattern() -> Pattern? {
+        switch self {
+        case .pattern(let pattern): pattern.takeGivenUp() ? pattern : nil
+        case .array(let elements, _): elements.compactMap { $0.takeGivenUpPattern() }.first
+        case .object(let entries, _, _): entries.compactMap { $0.node.takeGivenUpPattern() }.first
+        default: nil
+        }
+    }
+
     /// The end of the element that begins at `start`, or `nil` if the element doesn't match.
     ///
     /// `own`: The template's bytes. The recursion is as deep as the template, so ``TupleLimits/maximumDepth`` bounds

@@ -41,6 +41,57 @@ struct BoundCommandTests {
         }
     }
 
+    @Test("A regular expression that takes too many steps is an error, and one that goes back takes none")
+    func expression() throws {
+        try withRoot { (runner) throws in
+            let tuple = #"["\#(String(repeating: "a", count: 60_000))"]"#
+            #expect(try runner.start("space", ["write", "n", "-"]).finish(input: tuple + "\n").status == 0)
+            #expect(try runner.space("count", "n", #"["?/^(a+)+!/"]"#).output == "0\n")
+            for command in ["count", "read", "take"] {
+                let result = try runner.space(command, "n", #"["?/(a?){1000}b/"]"#)
+                #expect(result.ending == .exited(65), "\(command)")
+                #expect(result.errors.contains("takes too many steps"), "\(result.errors)")
+            }
+            #expect(try runner.space("count", "n").output == "1\n")
+            #expect(try runner.space("read", "n", #"["?/(?=a)/"]"#).ending == .exited(65))
+        }
+    }
+
+    @Test("A signal ends a look", arguments: [2, 15, 1, 14] as [Int32])
+    func signal(_ number: Int32) throws {
+        try withRoot { (runner) throws in
+            // Each tuple takes some tenths of a second, and all of them minutes.
+            let line = #"["\#(String(repeating: "a", count: 10_000))"]"# + "\n"
+            let writing = try runner.start("space", ["write", "n", "--persistent", "-"])
+            #expect(try writing.finish(input: String(repeating: line, count: 1000)).status == 0)
+            let look = try runner.start("space", ["count", "n", #"["?/(a?){500}b/"]"#])
+            // While it looks, the namespace's data file is mapped.
+            #expect(try eventually { look.openFiles.contains { $0.hasSuffix("/data.mdb") } })
+            look.signal(number)
+            #expect(try look.wait() == .signalled(number))
+            try runner.space("delete", "n")
+        }
+    }
+
+    @Test("What is read in parts is each tuple once, in order", arguments: [[], ["--newest"]])
+    func parts(_ options: [String]) throws {
+        try withRoot { (runner) throws in
+            // More than two parts of 4 MiB.
+            let text = String(repeating: "x", count: 20_000)
+            let lines = (0..<500).map { #"["\#($0 % 3 == 0 ? "a" : "b")",\#($0),"\#(text)"]"# }
+            #expect(
+                try runner.start("space", ["write", "n", "-"]).finish(input: lines.joined(separator: "\n")).status == 0
+            )
+            let all = options.isEmpty ? lines : lines.reversed()
+            for templates in [[#""?""#], [#"["a","?","?"]"#, #"["b","?","?"]"#, #"["?",7,"?"]"#]] {
+                let result = try runner.start("space", ["read", "n", "--all"] + options + templates).finish()
+                #expect(result.lines == all)
+                let some = try runner.start("space", ["read", "n", "--max", "450"] + options + templates).finish()
+                #expect(some.lines == Array(all.prefix(450)))
+            }
+        }
+    }
+
     @Test("A umask that takes everything away leaves a root that its user can use")
     func umask() throws {
         try withRoot { (runner) throws in

@@ -25,6 +25,7 @@ private func receive(_ number: Int32, _ info: UnsafeMutablePointer<siginfo_t>?, 
     let isReminder = number == SIGALRM && isRaised && Signals.pending != nil
     if !isReminder { Signals.note(number, isRaised: isRaised) }
     Signals.interruption.trigger()
+    Pattern.endSearches()
     // An ignored SIGALRM would remind of nothing.
     if Signals.isIgnored(SIGALRM) { Signals.handle(SIGALRM, remind) }
     alarm(1)
@@ -109,6 +110,7 @@ enum Signals {
         _ = errorsToReset
         _ = pending
         _ = takeArrived()
+        Pattern.prepare()
         DetachedThread.block(ending + [SIGQUIT])
         for number in errors { signal(number, SIG_IGN) }
         for number in ending where !isIgnored(number) { handle(number, receive) }

@@ -43,7 +43,23 @@ package struct Search {
     ///
     /// The rows stay valid until something is changed. The search does not keep the template, because a copy would count
     /// the references of its arrays up and down.
+    ///
+    /// - Throws: `badData` if a regular expression took too many steps.
     package mutating func forEach(_ template: Template, _ visit: Visit) throws(SpaceError) {
+        // What a watch's filter has given up is no failure of this search.
+        if template.usesPattern { _ = template.takeGivenUpPattern() }
+        try walk(template, visit)
+        guard template.usesPattern, let pattern = template.takeGivenUpPattern() else { return }
+        if Interruption.ofProcess.isTriggered { throw .cancelled }
+        throw SpaceError(
+            .badData,
+            reason:
+                "the search for the regular expression \(pattern.source.quotedForPeople) takes too many steps in a tuple",
+            advice: "write it more simply, such as with fewer and smaller repetitions"
+        )
+    }
+
+    private mutating func walk(_ template: Template, _ visit: Visit) throws(SpaceError) {
         let isWhole = ids == Self.allIDs
         guard let near = snapshot.near, !near.pointee.isEmpty else {
             isAbsent = try walkTables(template, visit) && isWhole
