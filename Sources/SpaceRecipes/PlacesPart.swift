@@ -68,20 +68,16 @@ extension NamespaceCore {
         if let refusal { throw refusal }
     }
 
-    /// Ends places in one transaction: removes all of their rows before it settles any of their names.
+    /// Ends places in one transaction, which settles their names once all of their rows are removed.
     private func drop(
         _ slice: [EndedPlace],
         takesOver: Bool = true,
         timeout: Duration?
     ) throws(SpaceError) {
         try write(.removing, timeout: timeout) { scope throws(SpaceError) in
-            var left: [(name: Name, rules: any PlaceRules)] = []
             for (name, row) in slice {
-                let rules = row.kind.rules(takesOver: takesOver)
-                guard try scope.takeOut(row.ticket, of: name, by: rules) != nil else { continue }
-                if !left.contains(where: { $0.name == Name(name) }) { left.append((Name(name), rules)) }
+                try scope.remove(row.ticket, of: name, by: row.kind.rules(takesOver: takesOver))
             }
-            for (name, rules) in left { try rules.settle(name.text, in: scope) }
         }
     }
 

@@ -191,7 +191,7 @@ struct RecipeFormTests {
     /// While a process waits for an item to become due, the machine may sleep or its clock be set, so the wait looks at
     /// that clock again with every tick.
     @Test func aDelayIsLookedAtAnew() throws {
-        var wait = QueueWait(namespace.core, "work", timeout: nil)
+        var wait = QueueWait(namespace.core, "work", until: nil, ttr: nil)
         guard case .sleep(let endless) = try wait.step() else { throw TestFailure("there is an item") }
         #expect(endless.end == nil)
         try namespace.queue("work").put("late", delay: .seconds(3600))

@@ -49,15 +49,15 @@ struct WorkQueueTests {
 
     @Test func aUniqueKeyIsThereOnce() throws {
         let queue = namespace.queue("q", deliveries: 1)
-        let first = try queue.put(1, delay: .seconds(3600), unique: "k")
-        #expect(try queue.put(2, unique: "k") == first)
-        #expect(try queue.put(2, unique: "k\0l") != first)
+        let first = try queue.put(1, delay: .seconds(3600), unique: "k").id
+        #expect(try queue.put(2, unique: "k").id == first)
+        #expect(try queue.put(2, unique: "k\0l").id != first)
         guard let item = try queue.take(first) else { throw TestFailure("there is none") }
-        #expect(try queue.put(3, unique: "k") == first)
+        #expect(try queue.put(3, unique: "k").id == first)
         #expect(try namespace.verify() == [])
         try item.release()
         // A buried item has no key any more, and can't get it back while another item has it.
-        let second = try queue.put(4, unique: "k")
+        let second = try queue.put(4, unique: "k").id
         #expect(second != first)
         #expect(try queue.kick(first) == nil)
         #expect(try queue.remove(second))

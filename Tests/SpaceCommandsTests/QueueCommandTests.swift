@@ -30,6 +30,32 @@ struct QueueCommandTests {
         }
     }
 
+    @Test("With a unique key an item is kept, replaced, or follows the one that is worked on")
+    func unique() throws {
+        try withRoot { (runner) throws in
+            func queue(_ words: String...) throws -> CommandResult {
+                try runner.start("space", ["queue", "jobs", "q"] + words, environment: owner).finish()
+            }
+            let id = try queue("put", "1", "--unique", "k").output.filter(\.isNumber)
+            #expect(try queue("put", "2", "--unique", "k", "--json").output == #"{"id":\#(id),"new":false}"# + "\n")
+            let replaced = try queue("put", "3", "--unique", "k", "--replace", "--json").output
+            #expect(replaced == #"{"id":\#(id),"new":false,"replaced":true}"# + "\n")
+            #expect(try queue("peek").output.contains(#""value":3}"#))
+            // The command puts the newer state while it works on the older one.
+            let space = CommandRunner.path("space")
+            let script = "cat; exec \(space) queue --root \(runner.root) jobs q put 4 --unique k --again --json"
+            let taken = try queue("take", "--", "/bin/sh", "-c", script)
+            #expect(taken.output.contains(#""new":true}"#), "\(taken)")
+            #expect(try queue("count").output.contains(#""ready":1"#))
+            for wrong in [["--replace"], ["--unique", "k", "--replace", "--again"]] {
+                #expect(
+                    try runner.start("space", ["queue", "jobs", "q", "put", "5"] + wrong, environment: owner).finish()
+                        .ending == .exited(64)
+                )
+            }
+        }
+    }
+
     @Test("A full queue refuses, and waits with --wait")
     func bound() throws {
         try withRoot { (runner) throws in

@@ -11,6 +11,7 @@ import SpaceSystem
 /// contents.
 struct ObjectsPart {
     private let options: Options
+    private let name: String
     private let workRoot: WorkRoot
     private var root: String { workRoot.path }
     private let trials: [any Trial]
@@ -22,15 +23,28 @@ struct ObjectsPart {
         .snapshotTaken,
     ]
 
-    init(_ options: Options) throws {
-        self.options = options
-        workRoot = WorkRoot(options)
+    /// The objects that are no queues.
+    static func ofObjects(_ options: Options) throws -> ObjectsPart {
         let workers = options.processes
-        trials = [
+        let trials: [any Trial] = [
             try ElectionTrial(), try BarrierTrial(workers: workers), try LatchTrial(),
             try CounterTrial(workers: workers),
             try RateTrial(), try DictionaryTrial(workers: workers), try EvaluationTrial(),
         ]
+        return try ObjectsPart(options, "objects", trials)
+    }
+
+    /// Work queues and semaphores: what they hand out, to whom, and in what order.
+    static func ofQueues(_ options: Options) throws -> ObjectsPart {
+        let trials: [any Trial] = [try QueueTrial(), try PermitTrial(), try MatrixTrial(options)]
+        return try ObjectsPart(options, "queue", trials)
+    }
+
+    private init(_ options: Options, _ name: String, _ trials: [any Trial]) throws {
+        self.options = options
+        self.name = name
+        self.trials = trials
+        workRoot = WorkRoot(options)
         ledger = try TrialLedger(rows: 0)
     }
 
@@ -162,6 +176,6 @@ struct ObjectsPart {
             object.add(key, Int(word.load()))
             isGood = isGood && (key == "kills" || word.load() == 0)
         }
-        return Report("objects", isGood: isGood, object)
+        return Report(name, isGood: isGood, object)
     }
 }

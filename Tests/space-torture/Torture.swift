@@ -39,7 +39,8 @@ struct Torture {
 }
 
 enum Part: String, CaseIterable {
-    case kill, near, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, churn,
+    case kill, near, handoff, history, stop, exhaust, reap, disk, recipes, collections, responders, objects, queue,
+        churn,
         hostile, words, surroundings, damage, terminal, cluster
 
     /// All but the one that needs etcd.
@@ -57,7 +58,8 @@ enum Part: String, CaseIterable {
         case .history: try report(HistoryPart(options).run())
         case .collections: try report(CollectionsPart(options).run())
         case .responders: try report(RespondersPart(options).run())
-        case .objects: try report(ObjectsPart(options).run())
+        case .objects: try report(ObjectsPart.ofObjects(options).run())
+        case .queue: try report(ObjectsPart.ofQueues(options).run())
         case .stop: try report(StopPart(options: options).run())
         case .exhaust: try report(ExhaustPart(options: options).run())
         case .reap: try report(ReapPart(options: options).run())

@@ -8,9 +8,10 @@ struct QueueCommand: ParsableCommand {
         abstract: "Put items into a work queue, and work on them.",
         usage: "space queue [<options>] <ns> <name> <action> [<word> ...] [-- <cmd> ...]",
         discussion: """
-            put VALUE… puts items in JSON form, all or none, and prints their numbers; with --unique KEY it does nothing and \
-            prints the present number while an item with that key is in the queue. A queue that has as many items as --bound \
-            says takes no more: put fails, or with --wait waits.
+            put VALUE… puts items in JSON form, all or none, and prints their numbers; with --json objects with 'id' and \
+            'new'. With --unique KEY it does nothing and prints the present number while an item with that key is in the queue; \
+            with --replace too it replaces the one that waits, and with --again it puts one behind that which is worked on. A \
+            queue that has as many items as --bound says takes no more: put fails, or with --wait waits.
 
             take [ID] runs CMD with the item on its standard input, and with SHARED_SPACE_NAMESPACE, _ID, _DELIVERIES and \
             _FENCING. It completes the item when CMD's status is 0; otherwise, and when this process dies, the item returns, \
@@ -71,6 +72,15 @@ struct QueueCommand: ParsableCommand {
 
     @Option(help: ArgumentHelp("For put: do nothing while an item with this key is there.", valueName: "key"))
     var unique: String?
+
+    @Flag(help: "With --unique: replace the item that waits; one that is worked on is followed by the new one.")
+    var replace = false
+
+    @Flag(help: "With --unique: once more after the item that is worked on; if one waits, do nothing.")
+    var again = false
+
+    @Flag(help: "For put: print objects with 'id' and 'new'.")
+    var json = false
 
     @Option(help: "After how many deliveries an item is buried; 0: never (default: as the queue is).")
     var deliveries: Int?
@@ -147,7 +157,7 @@ struct QueueCommand: ParsableCommand {
         if [.put, .kick, .drain].contains(action) { try output.checkTaken() }
         switch action {
         case .put:
-            for id in try put() { output.append(line: "\(id)") }
+            for put in try put() { output.append(line: json ? Self.object(put).line : "\(put.id)") }
         case .take: return try take()
         case .peek: try list(state?.state, output)
         case .buried: try list(.buried, output)
@@ -191,6 +201,11 @@ struct QueueCommand: ParsableCommand {
         try only(state != nil, "--state", for: .peek)
         try only(max != .max, "--max", for: .peek, .buried, .kick)
         try only(unique != nil, "--unique", for: .put)
+        try only(replace, "--replace", for: .put)
+        try only(again, "--again", for: .put)
+        try only(json, "--json", for: .put)
+        if unique == nil, replace || again { throw ValidationError("--replace and --again are for --unique KEY") }
+        if replace && again { throw ValidationError("it is --replace or --again") }
         try only(group != nil, "--group", for: .put)
         try only(priority != 0, "--priority", for: .put)
         try only(delay != nil, "--delay", for: .put, .take)
@@ -203,29 +218,55 @@ struct QueueCommand: ParsableCommand {
         }
     }
 
-    private func put() throws -> [UInt64] {
+    private static func object(_ put: UniquePut) -> JSONObject {
+        var object = JSONObject()
+        object.add("id", put.id)
+        switch put {
+        case .added: object.add("new", true)
+        case .present: object.add("new", false)
+        case .replaced:
+            object.add("new", false)
+            object.add("replaced", true)
+        }
+        return object
+    }
+
+    private func put() throws -> [UniquePut] {
         let named = try arguments.resolved()
         let items = try words.map { try values.value($0, what: "the item", arguments: named) }
         let delay = delay?.duration ?? .zero
         let access = try NamespaceAccess(common, namespace)
         return try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { opened in
             let queue = self.queue(of: opened)
+            let rule: UniqueRule = replace ? .replace : again ? .again : .keep
             guard let limit = wait else {
-                return items.count == 1
-                    ? [try queue.put(items[0], priority: priority, delay: delay, group: group, unique: unique)]
-                    : try queue.put(contentsOf: items, priority: priority, delay: delay, group: group)
+                guard let unique else {
+                    let ids = try queue.put(contentsOf: items, priority: priority, delay: delay, group: group)
+                    return ids.map { .added($0) }
+                }
+                return [
+                    try queue.put(
+                        items[0],
+                        priority: priority,
+                        delay: delay,
+                        group: group,
+                        unique: unique,
+                        ifPresent: rule
+                    )
+                ]
             }
-            let id = try queue.putBlocking(
+            let put = try queue.putBlocking(
                 items[0],
                 priority: priority,
                 delay: delay,
                 group: group,
                 unique: unique,
+                ifPresent: rule,
                 timeout: limit.timeout,
                 interruption: Signals.interruption
             )
-            guard let id else { throw status.nothingObtained }
-            return [id]
+            guard let put else { throw status.nothingObtained }
+            return [put]
         }
     }
 

@@ -15,7 +15,7 @@ struct SemaphoreCommand: ParsableCommand {
             At most --permits permits are held at a time; all that use the name must say the same number. Otherwise like 'space lock'.
 
             --set changes the number while the semaphore is in use: from now on it counts for all, whatever --permits says. If it is \
-            smaller, holders keep what they have, and the next wait until few enough are held. --unset takes it back; the status \
+            smaller, holders keep what they have, the next wait until few enough are held, and whoever waits for more is refused. --unset takes it back; the status \
             is 1 when there was none.
 
             EXAMPLES:

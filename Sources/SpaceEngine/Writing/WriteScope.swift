@@ -38,6 +38,10 @@ package final class WriteScope: TransactionTables {
     var net: NetChanges?
     /// The meter that makes sure of the disk space for each change.
     package let meter: RoomMeter
+    /// The names that are to be settled before the commit.
+    @exclusivity(unchecked) var unsettled: [Unsettled] = []
+    /// The name that is being settled.
+    @exclusivity(unchecked) var settling: Name?
     /// The PID of the process that changes something, for the journal: this one's, unless a daemon executes what another
     /// one has sent.
     @exclusivity(unchecked) package private(set) var process: Int32 = getpid()
@@ -94,6 +98,8 @@ package final class WriteScope: TransactionTables {
         journalTime = 0
         knownOrigin = .unknown
         net = nil
+        if !unsettled.isEmpty { unsettled.removeAll() }
+        settling = nil
         transaction = access.id
         let isKnown = committed == transaction - 1
         committed = nil

@@ -114,6 +114,7 @@ extension RecipesDump {
     private func load(_ queue: QueueDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
         let handle = namespace.queue(queue.name, deliveries: queue.deliveries, bound: queue.bound)
         let (rows, _) = try handle.make(scope)
+        var keys: Set<Name> = []
         for item in queue.items.sorted(by: { $0.id < $1.id }) {
             var new = NewItem(encoded: item.value.knownElement)
             new.priority = Int64(item.priority)
@@ -122,9 +123,13 @@ extension RecipesDump {
             new.deliveries = UInt32(clamping: item.deliveries)
             new.isBuried = item.isBuried
             new.origin = item.origin == .unknown ? nil : item.origin
+            // The dump may have two items of a key. One of a key that the queue has already is not loaded.
+            if let key = new.key, !new.isBuried, !keys.contains(Name(key)) {
+                if try scope.snapshot.hasItem(rows, unique: key) { continue }
+                keys.insert(Name(key))
+            }
             _ = try scope.insertItem(rows, queue.name, new)
         }
-        try scope.serveTakers(of: queue.name)
     }
 
     private func load(_ dump: ObjectStateDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {

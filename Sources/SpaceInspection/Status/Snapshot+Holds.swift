@@ -24,7 +24,7 @@ extension Snapshot {
     }
 
     /// The damage in the rows of `holds`, one sentence for each finding.
-    func damageInHolds(_ counters: Counters) throws(SpaceError) -> [String] {
+    package func damageInHolds(_ counters: Counters) throws(SpaceError) -> [String] {
         var damage: [String] = []
         var rows: [(name: String, row: PlaceRow)] = []
         var count = 0
@@ -43,7 +43,7 @@ extension Snapshot {
         var parties: [PlaceRow] = []
         var isFirst = true
         var kind = SharedObjectKind.lock
-        var hasSetPermits = false
+        var permits: Int?
         func endName() {
             if let name, !PartyRules.complete(parties).isEmpty {
                 damage.append("enough wait at the barrier \(name.quotedForPeople)")
@@ -66,7 +66,7 @@ extension Snapshot {
                 if let object, object.kind != row.kind {
                     damage.append("\(subject) has the name of \(object.kind.phrase)")
                 }
-                hasSetPermits = object?.kind == .semaphore
+                permits = object?.kind == .semaphore ? object?.details.permits : nil
             }
             isFirst = false
             if row.kind == .barrier, !row.isHolding { parties.append(row) }
@@ -74,10 +74,10 @@ extension Snapshot {
                 switch row.kind {
                 case .barrier, .queue: row.isHolding
                 case .responder, .request: true
-                default: front.admits(row)
+                default: front.admits(row, permits: permits)
                 }
-            // Holders keep what they have when the number of permits is set to a smaller one.
-            if mayHold != row.isHolding, !(hasSetPermits && row.isHolding) {
+            // Holders keep what they have when the number of permits is set to a smaller one, or taken back.
+            if mayHold != row.isHolding, !(row.kind == .semaphore && row.isHolding) {
                 damage.append("\(subject) \(row.isHolding ? "holds out of turn" : "waits, and could hold")")
             }
         }

@@ -42,11 +42,11 @@ public struct SharedSemaphore: Sendable {
     /// Sets the number of permits for all processes, also while the semaphore is in use.
     ///
     /// From now on this number counts, whatever number the processes give. If it is smaller than before, holders keep what
-    /// they have, and waiters are served once few enough are held. A waiter for more permits than there are now waits
-    /// until the number rises again. The number stays in the namespace until it is taken back.
+    /// they have, and waiters are served once few enough are held. A waiter for more permits than there are now gets
+    /// `invalidArgument`, and holds up no other. The number stays in the namespace until it is taken back.
     ///
     /// - Parameter number: The number, from 1 to 2³²−1; `nil` takes it back: then the number that the processes give
-    ///   counts again for those who come while no process uses the semaphore.
+    ///   counts again.
     /// - Returns: Whether a number had been set before.
     /// - Throws: `invalidArgument` for another number; `typeMismatch` if the name belongs to another kind of object; and the
     ///   errors of every write.

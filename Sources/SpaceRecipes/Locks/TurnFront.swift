@@ -8,11 +8,12 @@ package struct TurnWish: Hashable, Sendable {
     /// The number of permits of a semaphore.
     let permits: Int
 
-    package init(_ row: PlaceRow) {
+    /// What a place wants; `permits` is the number of permits that was set, or `nil` if the place's own counts.
+    package init(_ row: PlaceRow, permits: Int?) {
         kind = row.kind
         isShared = row.isShared
         weight = Int(row.weight)
-        permits = row.kind == .semaphore ? row.details.permits : 0
+        self.permits = row.kind == .semaphore ? permits ?? row.details.permits : 0
     }
 
     package init(kind: SharedObjectKind, isShared: Bool = false, weight: Int = 1, permits: Int = 0) {
@@ -25,7 +26,8 @@ package struct TurnWish: Hashable, Sendable {
 
 /// The front of a name's queue: decides, row after row, which rows may hold at the same time.
 ///
-/// The first row that may not hold ends the front, so no row overtakes another.
+/// The first row that may not hold ends the front, so no row overtakes another. Only a row that waits for more permits
+/// than there are is passed over.
 package struct TurnFront {
     private var holders = 0
     private var isShared = true
@@ -34,7 +36,10 @@ package struct TurnFront {
 
     package init() {}
 
-    package mutating func admits(_ row: PlaceRow) -> Bool { admits(TurnWish(row)) }
+    package mutating func admits(_ row: PlaceRow, permits: Int?) -> Bool {
+        let wish = TurnWish(row, permits: permits)
+        return row.isHolding || !wish.isBeyondAll ? admits(wish) : false
+    }
 
     package mutating func admits(_ wish: TurnWish) -> Bool {
         guard !isClosed else { return false }

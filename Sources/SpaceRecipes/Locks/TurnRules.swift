@@ -1,4 +1,9 @@
+import TupleCoding
+
 /// The rules of locks, permits and leadership: the places at the front of the queue hold, as many as the kind allows.
+///
+/// A place that asks for more permits than there are, because their number was set to a smaller one, is passed over; its
+/// process is woken, and gives the place up with an error.
 package struct TurnRules: QueueRules {
     package init() {}
 
@@ -9,11 +14,16 @@ package struct TurnRules: QueueRules {
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow? {
         // A new row changes nothing for the rows before it, so the name need not be settled.
-        let request = try scope.withSetPermits(request)
+        var request = request
+        let permits = try request.kind == .semaphore ? scope.snapshot.permits(setFor: request.name) : nil
+        // If a number was set, that which the process gives does not count.
+        if permits != nil { request.unit = nil }
         let keys = PlaceKeys(request.name)
         var front = TurnFront()
-        var row = try scope.newPlace(request, keys, holder: holder) { front.admits($0) }
-        row.isHolding = front.admits(row)
+        var row = try scope.newPlace(request, keys, holder: holder) { front.admits($0, permits: permits) }
+        let wish = TurnWish(row, permits: permits)
+        if wish.isBeyondAll { throw wish.refusal }
+        row.isHolding = front.admits(row, permits: permits)
         guard row.isHolding || waits else { return nil }
         if !row.isHolding, !request.own.isEmpty,
             let held = try scope.snapshot.isHeldUp(row, keys, by: request.own)
@@ -24,14 +34,23 @@ package struct TurnRules: QueueRules {
         return row
     }
 
+    package func refusal(of row: PlaceRow, at name: String, in snapshot: Snapshot) throws(SpaceError) -> SpaceError? {
+        guard row.kind == .semaphore else { return nil }
+        let wish = TurnWish(row, permits: try snapshot.permits(setFor: name))
+        return wish.isBeyondAll ? wish.refusal : nil
+    }
+
     package func settle(_ name: String, in scope: WriteScope) throws(SpaceError) {
         let keys = PlaceKeys(name)
+        let permits = try scope.snapshot.permits(setFor: name)
         var front = TurnFront()
         var served: [PlaceRow] = []
         try scope.snapshot.forEachPlace(keys) { row throws(SpaceError) in
-            let isAdmitted = front.admits(row)
+            let isAdmitted = front.admits(row, permits: permits)
             if isAdmitted, !row.isHolding { served.append(row) }
-            return isAdmitted
+            guard !isAdmitted, !row.isHolding, TurnWish(row, permits: permits).isBeyondAll else { return isAdmitted }
+            scope.noteMoved(hold: row.ticket)
+            return true
         }
         for row in served { try scope.serve(row, keys) }
     }

@@ -10,19 +10,21 @@ extension Snapshot {
     /// a time-out give up. A waiter that they leave no room stays, and all stay that are behind it: a reader that asks
     /// again behind a writer waits for itself.
     func isHeldUp(_ row: PlaceRow, _ keys: PlaceKeys, by own: Set<UInt64>) throws(SpaceError) -> PlaceRow? {
+        let permits = try row.kind == .semaphore ? self.permits(setFor: keys.name) : nil
         var front = TurnFront()
         var first: PlaceRow?
         var isBehindOne = false
         try forEachPlace(keys) { other throws(SpaceError) in
             if own.contains(other.ticket) {
-                _ = front.admits(other)
+                _ = front.admits(other, permits: permits)
                 first = first ?? other
             } else if first != nil, !other.isHolding, other.ends == 0 {
-                isBehindOne = !front.wouldAdmit(TurnWish(other))
+                let wish = TurnWish(other, permits: permits)
+                isBehindOne = !wish.isBeyondAll && !front.wouldAdmit(wish)
             }
             return !isBehindOne
         }
-        return isBehindOne || !front.wouldAdmit(TurnWish(row)) ? first : nil
+        return isBehindOne || !front.wouldAdmit(TurnWish(row, permits: permits)) ? first : nil
     }
 }
 

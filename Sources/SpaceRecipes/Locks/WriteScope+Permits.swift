@@ -1,48 +1,42 @@
 import TupleCoding
 
-// The number of permits that was set for all users of a semaphore.
+// The number of permits that was set for all users of a semaphore. It is not in the rows of the places: these keep the
+// number that their process has given, which counts again when the set one is taken back.
+
+extension Snapshot {
+    /// The number of permits that was set for a semaphore, or `nil` if none was.
+    package func permits(setFor name: String) throws(SpaceError) -> Int? {
+        guard let row = try object(name), row.kind == .semaphore else { return nil }
+        return row.details.permits
+    }
+}
 
 extension WriteScope {
-    /// The request with the number of permits that was set, if one was.
-    ///
-    /// Throws `invalidArgument` for more permits than there are.
-    func withSetPermits(_ request: PlaceRequest) throws(SpaceError) -> PlaceRequest {
-        guard request.kind == .semaphore else { return request }
-        var request = request
-        if let set = try snapshot.object(request.name, .semaphore) { request.details = set.details }
-        let permits = request.details.permits
-        guard request.weight <= permits else {
-            let reason = "\(request.weight) of \(permits) permits are never to be had"
-            throw .badNumber(reason, advice: "ask for no more than there are")
-        }
-        return request
-    }
-
-    /// Sets the number of permits of a semaphore and of all its places, or takes it back, and settles the name; returns
-    /// whether one had been set before.
+    /// Sets the number of permits of a semaphore, or takes it back; returns whether one had been set before.
     @discardableResult
     package func setPermits(_ number: Int?, of name: String) throws(SpaceError) -> Bool {
         let row = try snapshot.object(name, .semaphore)
-        guard let number else {
-            if row != nil { try removeObject(name) }
-            return row != nil
-        }
-        if let row {
+        if let number, let row {
             try store(name, SharedObjectRow(kind: .semaphore, number: row.number, details: .int(number)))
-        } else {
+        } else if let number {
             _ = try makeObject(name, .semaphore, details: .int(number))
+        } else if row != nil {
+            try removeObject(name)
         }
-        let keys = PlaceKeys(name)
-        var places: [PlaceRow] = []
-        try snapshot.forEachPlace(keys) { place throws(SpaceError) in
-            places.append(place)
-            return true
-        }
-        for var place in places {
-            place.details = .int(number)
-            try put(place, keys)
-        }
-        try TurnRules().settle(name, in: self)
+        noteUnsettled(Name(name)) { scope throws(SpaceError) in try TurnRules().settle(name, in: scope) }
         return row != nil
+    }
+}
+
+extension TurnWish {
+    /// Whether a place that waits asks for more permits than there are: then it is passed over, and its process is told.
+    package var isBeyondAll: Bool { kind == .semaphore && weight > permits }
+
+    /// The error for a place that asks for more permits than there are.
+    var refusal: SpaceError {
+        SpaceError.badNumber(
+            "\(weight) of \(permits) permits are never to be had",
+            advice: "ask for no more than there are"
+        )
     }
 }

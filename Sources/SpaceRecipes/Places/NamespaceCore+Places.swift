@@ -80,10 +80,16 @@ extension NamespaceCore {
         return entered.map { (place(of: $0), $0.isHolding) }
     }
 
-    /// Whether another process has made a holder of a waiting place; throws `holdLost` if the place is gone.
+    /// Whether another process has made a holder of a waiting place.
+    ///
+    /// Throws `holdLost` if the place is gone, and the refusal of its rules if it can't be served any more.
     func isServed(_ place: Place) throws(SpaceError) -> Bool {
-        guard let row = try row(of: place) else { throw .lost(place) }
-        return row.isHolding
+        try read { snapshot throws(SpaceError) in
+            guard let row = try snapshot.place(PlaceKeys(place.name), place.ticket) else { throw .lost(place) }
+            if row.isHolding { return true }
+            if let refusal = try place.rules.refusal(of: row, at: place.name, in: snapshot) { throw refusal }
+            return false
+        }
     }
 
     /// Gives the place up at the end of the time, unless it was served meanwhile; then returns it.

@@ -1,4 +1,5 @@
 import SpaceSystem
+import TupleCoding
 
 /// What a kind of place adds to the core, which keeps the rows of places and knows no kind.
 ///
@@ -10,7 +11,7 @@ package protocol PlaceRules: Sendable {
 
     /// Makes holders of the places of a name that may hold now.
     ///
-    /// Every transaction that adds or removes places of a name settles the name at its end.
+    /// Every transaction that adds or removes places of a name settles the name at its end (`WriteScope.noteUnsettled`).
     func settle(_ name: String, in scope: WriteScope) throws(SpaceError)
 }
 
@@ -33,12 +34,19 @@ package protocol QueueRules: PlaceRules {
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow?
 
+    /// Why a place that waits can't be served any more; `nil`: it can.
+    func refusal(of row: PlaceRow, at name: String, in snapshot: Snapshot) throws(SpaceError) -> SpaceError?
+
     /// Settles a name to which the place with the ticket was added; the place's process sees at once whether it holds.
     func settle(_ name: String, seenBy ticket: UInt64, in scope: WriteScope) throws(SpaceError)
 }
 
 extension QueueRules {
     package var countsWaiters: Bool { false }
+
+    package func refusal(of row: PlaceRow, at name: String, in snapshot: Snapshot) throws(SpaceError) -> SpaceError? {
+        nil
+    }
 
     package func add(
         _ request: PlaceRequest,
@@ -49,7 +57,9 @@ extension QueueRules {
         let keys = PlaceKeys(request.name)
         let row = try scope.newPlace(request, keys, holder: holder)
         try scope.add(row, keys)
-        try settle(request.name, seenBy: row.ticket, in: scope)
+        try scope.settle(Name(request.name)) { () throws(SpaceError) in
+            try settle(request.name, seenBy: row.ticket, in: scope)
+        }
         return try scope.snapshot.place(keys, row.ticket)
     }
 

@@ -18,9 +18,9 @@ import TupleCoding
 ///     the holder ended  a process that looks                WAITS, HOLDS → none (`PlacesPart`)
 ///
 /// The rows are the whole state. A process that adds or removes a row also settles the name in the same write
-/// transaction: it makes holders of the waiters that may hold now. So a kill leaves every name settled. The rows of
-/// dead processes are removed where their claims are returned. A waiter's death is noticed in the same way, whether its
-/// row had been turned into a holder's or not.
+/// transaction, at its end (`noteUnsettled`): it makes holders of the waiters that may hold now. So a kill leaves every
+/// name settled. The rows of dead processes are removed where their claims are returned. A waiter's death is noticed in
+/// the same way, whether its row had been turned into a holder's or not.
 extension WriteScope {
     /// The row of a new place, which waits and is not stored yet; `visit` gets the places before it, in turn, until it
     /// returns false.
@@ -72,22 +72,15 @@ extension WriteScope {
         try noteHeld(.hold, row, of: keys.name)
     }
 
-    /// Ends a place, and settles its name; returns the row as it was, or `nil` if it was gone already.
+    /// Ends a place; returns the row as it was, or `nil` if it was gone already.
     @discardableResult
     func remove(_ place: Place) throws(SpaceError) -> PlaceRow? {
         try remove(place.ticket, of: place.name, by: place.rules)
     }
 
-    /// Ends the place with a ticket, and settles its name.
+    /// Ends the place with a ticket.
     @discardableResult
     func remove(_ ticket: UInt64, of name: String, by rules: any PlaceRules) throws(SpaceError) -> PlaceRow? {
-        guard let row = try takeOut(ticket, of: name, by: rules) else { return nil }
-        try rules.settle(name, in: self)
-        return row
-    }
-
-    /// Ends the place with a ticket; the caller settles the name.
-    func takeOut(_ ticket: UInt64, of name: String, by rules: any PlaceRules) throws(SpaceError) -> PlaceRow? {
         let keys = PlaceKeys(name)
         guard let row = try snapshot.place(keys, ticket) else { return nil }
         try placeRows.delete(keys.key(ticket))
@@ -97,6 +90,7 @@ extension WriteScope {
         noteMoved(hold: ticket)
         if row.isHolding { try noteHeld(.release, row, of: name) }
         try rules.hasEnded(row, of: name, in: self)
+        noteUnsettled(Name(name)) { scope throws(SpaceError) in try rules.settle(name, in: scope) }
         return row
     }
 

@@ -102,15 +102,24 @@ extension Snapshot {
                 waits.addRequest(of: responder, ends: end)
                 waits.add(row, pid, for: .answer(name: name), of: [responder], ends: end)
             } else if row.kind.hasTurns, isDone.insert(Name(name)).inserted {
-                add(turns[Name(name)] ?? [], of: Name(name), to: &waits)
+                try add(turns[Name(name)] ?? [], of: Name(name), to: &waits)
             }
         }
         return waits
     }
 
     /// Adds the waits for their turn of the places of a name.
-    private func add(_ places: [(pid: Int32, row: PlaceRow)], of name: Name, to waits: inout ObjectWaits) {
-        let queue = TurnQueue(places.map { .init($0.pid, isHolding: $0.row.isHolding, TurnWish($0.row)) })
+    private func add(
+        _ places: [(pid: Int32, row: PlaceRow)],
+        of name: Name,
+        to waits: inout ObjectWaits
+    ) throws(SpaceError) {
+        let permits = try self.permits(setFor: name.text)
+        let wishes = places.map { (place: $0, wish: TurnWish($0.row, permits: permits)) }
+            // What is passed over is about to give up.
+            .filter { $0.place.row.isHolding || !$0.wish.isBeyondAll }
+        let places = wishes.map(\.place)
+        let queue = TurnQueue(wishes.map { .init($0.place.pid, isHolding: $0.place.row.isHolding, $0.wish) })
         for (index, place) in places.enumerated() where !place.row.isHolding {
             waits.add(
                 place.row,

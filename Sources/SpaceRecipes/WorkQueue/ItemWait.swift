@@ -5,43 +5,61 @@ import TupleCoding
 ///
 /// A process that is killed while it waits leaves nothing behind.
 struct ItemWait: Steps {
+    private enum State {
+        case ready
+        /// Items are to return whose time to run is over; then there may be one to take.
+        case overdue
+        /// There is none before this time, unless a process commits something; `nil`: there is no such time.
+        case nothing(before: Int64?)
+    }
+
     let core: NamespaceCore
     let operation = "wait for an item of a queue"
     let name: String
     let deadline: MonotonicInstant?
+    /// When there can next be an item without a commit, by which the present sleep is limited.
+    private var due: Int64?
+
+    init(core: NamespaceCore, name: String, deadline: MonotonicInstant?) {
+        self.core = core
+        self.name = name
+        self.deadline = deadline
+    }
 
     mutating func step() throws(SpaceError) -> Step<Bool> {
-        let (isReady, due) = try state()
-        if isReady { return .done(true) }
+        var state = try state()
+        var isSettled = true
+        if case .overdue = state {
+            isSettled = try core.settleQueue(name)
+            state = try self.state()
+        }
+        switch state {
+        case .ready: return .done(true)
+        case .overdue: due = isSettled ? 0 : core.clock.time(after: Limits.tick)
+        case .nothing(let time): due = time
+        }
         if deadline?.hasPassed ?? false { return .done(false) }
         let text = Value.string("queue \(name)").json
         return .sleep(Sleep(Interest(object: name), text: text, until: core.sleepEnd(deadline, due: due)))
     }
 
-    mutating func look() throws(SpaceError) -> Bool { try state().isReady }
-
-    /// Whether there is an item, and when there can next be one without a commit.
-    private func state() throws(SpaceError) -> (isReady: Bool, due: Int64?) {
-        try core.read { snapshot throws(SpaceError) in
-            guard let (rows, settings) = try snapshot.queue(name) else { return (false, nil) }
-            let due = try snapshot.nextDue(rows, settings)
-            if settings.isPaused(snapshot.clock.milliseconds) { return (false, due) }
-            let isReady = try !snapshot.queueIDs(rows.key(.ready), limit: 1).isEmpty
-            return (isReady || due ?? .max <= snapshot.clock.milliseconds, due)
+    mutating func look() throws(SpaceError) -> Bool {
+        switch try state() {
+        case .ready: true
+        case .overdue: due ?? .max <= core.clock.milliseconds
+        case .nothing(let time): time ?? .max < due ?? .max
         }
     }
-}
 
-extension NamespaceCore {
-    /// When a sleep ends that ends at the caller's deadline, or when more can be taken from a queue, and in the latter case
-    /// after one tick at most.
-    ///
-    /// The sleep's clock stands still while the machine sleeps. The namespace's clock goes on, or may be set, so the item
-    /// can become due before the sleep ends.
-    func sleepEnd(_ deadline: MonotonicInstant?, due: Int64?) -> MonotonicInstant? {
-        guard let due else { return deadline }
-        let remaining = Duration.milliseconds(max(0, due &- clock.milliseconds))
-        return min(deadline ?? .distantFuture, .now.advanced(by: min(remaining, Ticking.interval)))
+    private func state() throws(SpaceError) -> State {
+        try core.read { snapshot throws(SpaceError) in
+            guard let (rows, settings) = try snapshot.queue(name) else { return .nothing(before: nil) }
+            let now = snapshot.clock.milliseconds
+            guard let due = try snapshot.nextDue(rows, settings) else { return .nothing(before: nil) }
+            if due > now { return .nothing(before: due) }
+            if try !snapshot.queueIDs(rows.key(.ready), limit: 1).isEmpty { return .ready }
+            return try snapshot.nextTime(rows, .delayed) ?? .max <= now ? .ready : .overdue
+        }
     }
 }
 

@@ -23,7 +23,7 @@ extension Snapshot {
         var counts = QueueCounts()
         let now = clock.milliseconds
         for entry in try queueIDs(rows.key(.item)) {
-            switch try queueItem(rows, entry.id)?.state {
+            switch try queueItem(rows, entry.id)?.state(now) {
             case .ready: counts.ready += 1
             case .delayed: counts.delayed += 1
             case .taken: counts.taken += 1
@@ -32,10 +32,6 @@ extension Snapshot {
             case nil: break
             }
         }
-        // These have become due, but no taker has come since to make them ready.
-        let due = try queueIDs(rows.key(.delayed)).count { Int64(bitPattern: $0.before) <= now }
-        counts.delayed -= due
-        counts.ready += due
         return counts
     }
 }

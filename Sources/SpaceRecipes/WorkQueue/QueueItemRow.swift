@@ -70,6 +70,11 @@ package struct QueueItemRow: EncodedTableRow, Sendable {
         return bytes + Value.array([group, key, reason].map { $0.map { .string($0) } ?? .null }).knownElement
     }
 
+    /// Whether a taker gets this one first, if both are ready.
+    func isBefore(_ other: QueueItemRow) -> Bool {
+        priority == other.priority ? id < other.id : priority > other.priority
+    }
+
     /// Whether the item's worker has had it for longer than its time to run.
     func isOverdue(_ now: Int64) -> Bool { state == .taken && endTime != 0 && endTime <= now }
 
@@ -102,6 +107,8 @@ package struct NewItem: Sendable {
     package var deliveries: UInt32 = 0
     package var reason: String?
     package var isBuried = false
+    /// What is done if an item with the same unique key is in the queue.
+    var rule = UniqueRule.keep
     /// By which process and when it was put; `nil`: by this one, now.
     package var origin: Origin?
 

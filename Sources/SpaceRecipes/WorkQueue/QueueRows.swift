@@ -7,7 +7,8 @@ import TupleCoding
 /// changes both. A taken item is also a hold of its taker (`holds`): when the hold ends in any way, the transaction
 /// that removes the hold returns the item. Of a group's items only the first can be ready, delayed or taken; the others
 /// are blocked until it is gone. So no two items of a group are worked on at the same time, and none before those that
-/// were put earlier.
+/// were put earlier. The same holds for a unique key, which at most two items have: the second waits behind one that was
+/// taken when it was put.
 ///
 /// A key is the queue's number, a letter, and the fields of that letter. All numbers are big-endian, so the first key
 /// of a letter is the next in turn:
@@ -56,6 +57,12 @@ package struct QueueRows {
 
     package func group(_ name: String) -> [UInt8] { key(.group, Value.string(name).knownElement) }
     package func unique(_ name: String) -> [UInt8] { key(.unique, Value.string(name).knownElement) }
+
+    /// The beginnings of the index rows, before the ids, of the items that are worked on one after the other with an item:
+    /// those of its group, and those of its unique key.
+    func turns(of item: QueueItemRow) -> [[UInt8]] {
+        [item.group.map { group($0) }, item.key.map { unique($0) }].compactMap(\.self)
+    }
 
     /// The id that a key of any letter ends with.
     package static func id(of key: UnsafeRawBufferPointer) -> UInt64? { key.count >= 17 ? key.big(key.count - 8) : nil }
@@ -118,25 +125,15 @@ extension Snapshot {
         return found
     }
 
-    /// The next time at which takers can get an item that they can't get now, on the namespace's clock: a delayed item
-    /// is ready, a time to run is over, or a pause ends; `nil` if there is no such time.
-    func nextDue(_ rows: QueueRows, _ settings: QueueSettings) throws(SpaceError) -> Int64? {
-        if settings.isPaused(clock.milliseconds) {
-            return settings.pausedUntil == .max ? nil : settings.pausedUntil
-        }
-        let delayed = try nextTime(rows, .delayed)
-        let running = try nextTime(rows, .running)
-        return [delayed, running].compactMap(\.self).min()
+    /// Whether no other item has to be worked on before an item, because of its group or its unique key.
+    func isFirst(_ item: QueueItemRow, _ rows: QueueRows) throws(SpaceError) -> Bool {
+        for turn in rows.turns(of: item) where try queueIDs(turn, limit: 1).first?.id != item.id { return false }
+        return true
     }
 
-    /// The earliest time in an index of times.
-    func nextTime(_ rows: QueueRows, _ letter: QueueRows.Letter) throws(SpaceError) -> Int64? {
-        try queueIDs(rows.key(letter), limit: 1).first.map { Int64(bitPattern: $0.before) }
-    }
-
-    /// The item with a unique key, or `nil` if there is none.
-    func queueItem(_ rows: QueueRows, unique key: String) throws(SpaceError) -> UInt64? {
-        try queueIDs(rows.unique(key), limit: 1).first?.id
+    /// Whether an item has a unique key.
+    package func hasItem(_ rows: QueueRows, unique key: String) throws(SpaceError) -> Bool {
+        try !queueIDs(rows.unique(key), limit: 1).isEmpty
     }
 
     /// Whether a queue has as many items as its bound allows, or would have with `more`; buried items don't count.

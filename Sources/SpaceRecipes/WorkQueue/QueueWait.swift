@@ -3,13 +3,13 @@ import TupleCoding
 
 /// A taker's wait for an item: it ends when the taker is served or the time has passed.
 ///
-/// The result is the place that holds the item, or `nil` if the time has passed. If a delayed item becomes due, or
-/// a time to run is over, during the wait, the waiting taker makes the item ready itself. If the wait ends with an
-/// error, an item that the taker was given returns, and that does not count as a delivery.
+/// The result is the place that holds the item, or `nil` if the time has passed. If something becomes due during the
+/// wait, the waiting taker settles the queue itself. If the wait ends with an error, an item that the taker was given
+/// returns, and that does not count as a delivery.
 struct QueueWait: Steps {
     static let operation = "take an item from a queue"
 
-    private enum News { case served, sooner, gone }
+    private enum News { case served, due, gone }
 
     let core: NamespaceCore
     var operation: String { Self.operation }
@@ -24,11 +24,11 @@ struct QueueWait: Steps {
     private var due: Int64?
     private var news: News?
 
-    init(_ core: NamespaceCore, _ name: String, timeout: Duration?, ttr: Duration? = nil) {
+    init(_ core: NamespaceCore, _ name: String, until deadline: MonotonicInstant?, ttr: Duration?) {
         self.core = core
         self.name = name
         self.ttr = ttr
-        deadline = MonotonicInstant.deadline(after: timeout)
+        self.deadline = deadline
     }
 
     mutating func step() throws(SpaceError) -> Step<Place?> {
@@ -41,22 +41,24 @@ struct QueueWait: Steps {
             }
             return .done(place)
         case .gone?: return try enter()
-        case .sooner?: break
-        case nil where deadline?.hasPassed ?? false:
-            return .done(try unlessGone { () throws(SpaceError) in try core.endWaiting(place) } ?? nil)
-        case nil:
-            guard let due, due <= core.clock.milliseconds else { break }
-            // The first taker to notice serves all waiting takers.
-            do throws(SpaceError) {
-                try core.write(.removing) { scope throws(SpaceError) in
-                    try scope.serveTakers(of: name)
-                }
-            } catch  where error.isOfOtherMachines {
-                let next = MonotonicInstant.now.advanced(by: Limits.tick)
-                return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: next))
-            }
+        case .due?, nil: break
         }
-        return try sleep(place)
+        if try isDue() {
+            // The first taker to notice settles the queue for all.
+            guard try core.settleQueue(name) else {
+                if deadline?.hasPassed ?? false { return try endWaiting(place) }
+                due = core.clock.time(after: Limits.tick)
+                return sleep(place)
+            }
+            if try look(), news != .due { return try step() }
+        }
+        if deadline?.hasPassed ?? false { return try endWaiting(place) }
+        due = try nextDue()
+        return sleep(place)
+    }
+
+    private mutating func endWaiting(_ place: Place) throws(SpaceError) -> Step<Place?> {
+        .done(try unlessGone { () throws(SpaceError) in try core.endWaiting(place) } ?? nil)
     }
 
     static func request(_ name: String, _ ttr: Duration?, _ clock: NamespaceClock) -> PlaceRequest {
@@ -74,14 +76,15 @@ struct QueueWait: Steps {
         case .later(let sleep): return .sleep(sleep)
         case .entered(let place, let isHolding):
             (self.place, session, news) = (place, core.session.number, nil)
-            return isHolding ? .done(place) : try sleep(place)
+            if isHolding { return .done(place) }
+            due = try nextDue()
+            return sleep(place)
         }
     }
 
     /// Sleeps until the caller's deadline or the time at which there may be more to take.
-    private mutating func sleep(_ place: Place) throws(SpaceError) -> Step<Place?> {
-        due = try nextDue()
-        return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: core.sleepEnd(deadline, due: due)))
+    private func sleep(_ place: Place) -> Step<Place?> {
+        .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: core.sleepEnd(deadline, due: due)))
     }
 
     /// Looks whether the taker was served, or there is more to take sooner than at the time that limits the sleep.
@@ -97,7 +100,7 @@ struct QueueWait: Steps {
         if isServed {
             news = .served
         } else if try nextDue() ?? .max < due ?? .max {
-            news = .sooner
+            news = .due
         }
         return news != nil
     }
@@ -120,11 +123,37 @@ struct QueueWait: Steps {
         if let place = entry.uncertain { core.endOrRemember(place.unseen) }
     }
 
+    private func isDue() throws(SpaceError) -> Bool { try nextDue() ?? .max <= core.clock.milliseconds }
+
     /// The time when takers can next get more.
     private func nextDue() throws(SpaceError) -> Int64? {
         try core.read { snapshot throws(SpaceError) in
             guard let (rows, settings) = try snapshot.queue(name) else { return nil }
             return try snapshot.nextDue(rows, settings)
         }
+    }
+}
+
+extension NamespaceCore {
+    /// Settles a queue at which something is due; returns `false` if the machines that share the namespace don't agree
+    /// at this moment.
+    func settleQueue(_ name: String) throws(SpaceError) -> Bool {
+        do throws(SpaceError) {
+            try write(.removing) { scope throws(SpaceError) in scope.noteUnsettled(queue: name) }
+            return true
+        } catch  where error.isOfOtherMachines {
+            return false
+        }
+    }
+
+    /// When a sleep ends that ends at the caller's deadline, or when more can be had from a queue, and in the latter case
+    /// after one tick at most.
+    ///
+    /// The sleep's clock stands still while the machine sleeps. The namespace's clock goes on, or may be set, so the item
+    /// can become due before the sleep ends.
+    func sleepEnd(_ deadline: MonotonicInstant?, due: Int64?) -> MonotonicInstant? {
+        guard let due else { return deadline }
+        let remaining = Duration.milliseconds(max(0, due &- clock.milliseconds))
+        return min(deadline ?? .distantFuture, .now.advanced(by: min(remaining, Ticking.interval)))
     }
 }

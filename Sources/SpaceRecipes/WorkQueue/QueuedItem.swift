@@ -37,18 +37,28 @@ public struct QueuedItem: Sendable, Hashable {
     package let origin: Origin
 }
 
+extension QueueItemRow {
+    /// What the item is doing; one that has become due is ready, although no process has come since to make it so.
+    func state(_ now: Int64) -> QueuedItem.State {
+        switch state {
+        case .delayed: readyTime > now ? .delayed : .ready
+        case .taken: isOverdue(now) ? .ready : .taken
+        case .ready: .ready
+        case .blocked: .blocked
+        case .buried: .buried
+        }
+    }
+}
+
 extension QueuedItem {
     init(_ row: QueueItemRow, _ value: Value, _ now: Int64) {
-        let state: State
-        var due: Int64 = 0
-        switch row.state {
-        case .delayed where row.readyTime > now: (state, due) = (.delayed, row.readyTime)
-        // It has become due, but no taker has come since to make it ready.
-        case .ready, .delayed: state = .ready
-        case .taken: (state, due) = (.taken, row.endTime)
-        case .blocked: state = .blocked
-        case .buried: state = .buried
-        }
+        let state = row.state(now)
+        let due =
+            switch state {
+            case .delayed: row.readyTime
+            case .taken: row.endTime
+            case .ready, .blocked, .buried: Int64(0)
+            }
         self.init(
             id: row.id,
             value: value,
@@ -66,25 +76,28 @@ extension QueuedItem {
 extension Snapshot {
     /// The items in a state, or in any, in the order in which they come next; damaged ones are left out.
     func queuedItems(_ rows: QueueRows, in state: QueuedItem.State?, max: Int) throws(SpaceError) -> [QueuedItem] {
-        let letters: [QueueRows.Letter] =
-            switch state {
-            case .ready: [.ready, .delayed]
-            case .delayed: [.delayed]
-            case .buried: [.buried]
-            case .taken, .blocked, nil: [.item]
-            }
         let now = clock.milliseconds
         var found: [QueuedItem] = []
-        for letter in letters {
-            for entry in try queueIDs(rows.key(letter)) {
-                guard found.count < max else { return found }
-                guard let row = try? queueItem(rows, entry.id), let value = try? queueValue(rows, entry.id) else {
-                    continue
-                }
-                let item = QueuedItem(row, value, now)
-                if state == nil || item.state == state { found.append(item) }
-            }
+        for id in try itemIDs(rows, in: state) {
+            guard found.count < max else { return found }
+            guard let row = try? queueItem(rows, id), let value = try? queueValue(rows, id) else { continue }
+            let item = QueuedItem(row, value, now)
+            if state == nil || item.state == state { found.append(item) }
         }
         return found
+    }
+
+    /// The ids of the items that may be in a state, in the order in which they come next.
+    private func itemIDs(_ rows: QueueRows, in state: QueuedItem.State?) throws(SpaceError) -> [UInt64] {
+        switch state {
+        case .taken, .blocked, nil: return try queueIDs(rows.key(.item)).map(\.id)
+        case .delayed: return try queueIDs(rows.key(.delayed)).map(\.id)
+        case .buried: return try queueIDs(rows.key(.buried)).map(\.id)
+        case .ready:
+            let ready = try queueIDs(rows.key(.ready)).map(\.id)
+            let due = try dueIDs(rows, .delayed) + dueIDs(rows, .running)
+            if due.isEmpty { return ready }
+            return (ready + due).compactMap { try? queueItem(rows, $0) }.sorted { $0.isBefore($1) }.map(\.id)
+        }
     }
 }

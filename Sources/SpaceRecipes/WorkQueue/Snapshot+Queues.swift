@@ -6,8 +6,10 @@ extension Snapshot {
     package func damageInQueues() throws(SpaceError) -> [String] {
         var damage: [String] = []
         var takers: [UInt64: Int] = [:]
-        for (_, row) in try allPlaces() where row.kind == .queue && row.isHolding {
-            if let id = row.item { takers[id, default: 0] += 1 }
+        var waiting: Set<Name> = []
+        for (name, row) in try allPlaces() where row.kind == .queue {
+            if !row.isHolding { waiting.insert(Name(name)) }
+            if row.isHolding, let id = row.item { takers[id, default: 0] += 1 }
         }
         var queues: [(name: String, rows: QueueRows)] = []
         try forEachObject { (name, object) throws(SpaceError) in
@@ -15,9 +17,15 @@ extension Snapshot {
         }
         for (name, rows) in queues {
             let subject = "the queue \(name.quotedForPeople)"
+            // The end of a pause is no commit: the takers settle the queue after it.
+            if waiting.contains(Name(name)), try queue(name)?.settings.pausedUntil == 0,
+                try !queueIDs(rows.key(.ready), limit: 1).isEmpty
+            {
+                damage.append("a taker of \(subject) waits, and an item is ready")
+            }
             var indexed: [QueueRows.Letter: Int] = [:]
             var groups: [Name: [QueueItemRow]] = [:]
-            var unique = 0
+            var keys: [Name: [QueueItemRow]] = [:]
             let ids = try queueIDs(rows.key(.item)).map(\.id)
             for id in ids {
                 guard let item = try? queueItem(rows, id), (try? queueValue(rows, id)) != nil else {
@@ -33,13 +41,12 @@ extension Snapshot {
                 if item.state == .taken, takers.removeValue(forKey: id) != 1 {
                     damage.append("item \(id) of \(subject) is taken, and nobody holds it")
                 }
-                if let key = item.key, item.state != .buried {
-                    unique += 1
-                    if try queueItem(rows, unique: key) != id {
-                        damage.append("the key of item \(id) of \(subject) is not its own")
-                    }
+                guard item.state != .buried else { continue }
+                if let group = item.group { groups[Name(group), default: []].append(item) }
+                if let key = item.key { keys[Name(key), default: []].append(item) }
+                if try isFirst(item, rows) == (item.state == .blocked) {
+                    damage.append("item \(id) of \(subject) is not worked on in its turn")
                 }
-                if let group = item.group, item.state != .buried { groups[Name(group), default: []].append(item) }
             }
             if try queueIDs(rows.key(.value)).count != ids.count {
                 damage.append("\(subject) has values without items")
@@ -51,15 +58,17 @@ extension Snapshot {
             var grouped = 0
             for (group, items) in groups {
                 grouped += items.count
-                let ordered = items.sorted { $0.id < $1.id }
-                if ordered[0].state == .blocked || ordered.dropFirst().contains(where: { $0.state != .blocked }) {
-                    damage.append("the group \(group.text.quotedForPeople) of \(subject) is not worked on in order")
-                }
-                if try queueIDs(rows.group(group.text)).map(\.id) != ordered.map(\.id) {
+                if try queueIDs(rows.group(group.text)).map(\.id) != items.map(\.id).sorted() {
                     damage.append("the group \(group.text.quotedForPeople) of \(subject) is not what its items say")
                 }
             }
-            if try queueIDs(rows.key(.unique)).count != unique {
+            for (key, items) in keys {
+                let indexed = try queueIDs(rows.unique(key.text)).map(\.id)
+                if items.count > 2 || indexed != items.map(\.id).sorted() {
+                    damage.append("the key \(key.text.quotedForPeople) of \(subject) is not what its items say")
+                }
+            }
+            if try queueIDs(rows.key(.unique)).count != keys.values.reduce(0, { $0 + $1.count }) {
                 damage.append("\(subject) has rows of unique keys too many")
             }
             if try queueIDs(rows.key(.group)).count != grouped {

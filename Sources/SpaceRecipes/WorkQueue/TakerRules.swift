@@ -12,10 +12,10 @@ struct TakerRules: QueueRules {
         try scope.returnItem(row, of: name, wasDelivered: wasDelivered && !row.isUnseen)
     }
 
-    func settle(_ name: String, in scope: WriteScope) throws(SpaceError) { try scope.serveTakers(of: name) }
+    func settle(_ name: String, in scope: WriteScope) throws(SpaceError) { try scope.settleQueue(name) }
 
     func settle(_ name: String, seenBy ticket: UInt64, in scope: WriteScope) throws(SpaceError) {
-        try scope.serveTakers(of: name, seenBy: ticket)
+        try scope.settleQueue(name, seenBy: ticket)
     }
 }
 

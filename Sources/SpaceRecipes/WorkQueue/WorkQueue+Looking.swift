@@ -62,15 +62,22 @@ extension WorkQueue {
 
     /// Returns the items whose time to run is over; if the gate can't be had for that, the next process does it.
     private func returnOverdue(_ core: NamespaceCore) {
-        let isOverdue = try? core.read { snapshot throws(SpaceError) in
-            guard let (rows, _) = try snapshot.queue(name) else { return false }
-            return try snapshot.nextTime(rows, .running) ?? .max <= snapshot.clock.milliseconds
-        }
-        guard isOverdue ?? false else { return }
-        try? core.write(.removing, timeout: NamespaceCore.upkeepPatience) { scope throws(SpaceError) in
-            guard let (rows, _) = try scope.snapshot.queue(name) else { return }
-            try scope.returnOverdue(rows, name)
-            try scope.serveTakers(of: name)
+        var isOverdue = true
+        while isOverdue {
+            isOverdue = false
+            _ = try? core.read { snapshot throws(SpaceError) in
+                guard let (rows, _) = try snapshot.queue(name) else { return }
+                isOverdue = try snapshot.nextTime(rows, .running) ?? .max <= snapshot.clock.milliseconds
+            }
+            guard isOverdue else { return }
+            do throws(SpaceError) {
+                try core.write(.removing, timeout: NamespaceCore.upkeepPatience) { scope throws(SpaceError) in
+                    guard let (rows, _) = try scope.snapshot.queue(name) else { return }
+                    try scope.returnOverdue(rows, name)
+                }
+            } catch {
+                return
+            }
         }
     }
 
@@ -128,9 +135,7 @@ extension WorkQueue {
         try attempt("remove an item from a queue") { (core) throws(SpaceError) in
             try core.write(.removing) { scope throws(SpaceError) in
                 guard let (rows, _) = try scope.snapshot.queue(name) else { return false }
-                guard try scope.removeItem(id, rows, name) else { return false }
-                try scope.serveTakers(of: name)
-                return true
+                return try scope.removeItem(id, rows, name)
             }
         }
     }

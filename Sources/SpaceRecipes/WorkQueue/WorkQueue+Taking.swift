@@ -30,7 +30,11 @@ extension WorkQueue {
     /// - Throws: `cancelled` if the task is cancelled; `invalidArgument` for a time to run of zero or less;
     ///   `typeMismatch`, and the errors of every write.
     public func take(timeout: Duration? = nil, ttr: Duration? = nil) async throws(SpaceError) -> QueueItem? {
-        try item(try await taking(timeout: timeout, ttr: ttr).suspend())
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        while let place = try await taking(until: deadline, ttr: ttr).suspend() {
+            if let item = try item(place) { return item }
+        }
+        return nil
     }
 
     /// Waits for an item.
@@ -47,13 +51,17 @@ extension WorkQueue {
         ttr: Duration? = nil,
         interruption: Interruption?
     ) throws(SpaceError) -> QueueItem? {
-        try item(try taking(timeout: timeout, ttr: ttr).block(interruption: interruption))
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        while let place = try taking(until: deadline, ttr: ttr).block(interruption: interruption) {
+            if let item = try item(place) { return item }
+        }
+        return nil
     }
 
-    private func taking(timeout: Duration?, ttr: Duration?) throws(SpaceError) -> QueueWait {
+    private func taking(until deadline: MonotonicInstant?, ttr: Duration?) throws(SpaceError) -> QueueWait {
         try attempt(QueueWait.operation) { (core) throws(SpaceError) in
             try ttr.map { ttr throws(SpaceError) in try Self.check(ttr) }
-            return QueueWait(core, name, timeout: timeout, ttr: ttr)
+            return QueueWait(core, name, until: deadline, ttr: ttr)
         }
     }
 
@@ -78,7 +86,14 @@ extension WorkQueue {
     /// - Returns: The item, or `nil` if there is none with this number, or it is taken, blocked or buried.
     /// - Throws: `typeMismatch`, and the errors of every write.
     public func take(_ id: UInt64, ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
-        let place = try attempt(QueueWait.operation) { (core) throws(SpaceError) -> Place? in
+        while let place = try take(place: id, ttr: ttr) {
+            if let item = try item(place) { return item }
+        }
+        return nil
+    }
+
+    private func take(place id: UInt64, ttr: Duration?) throws(SpaceError) -> Place? {
+        try attempt(QueueWait.operation) { (core) throws(SpaceError) in
             try ttr.map { ttr throws(SpaceError) in try Self.check(ttr) }
             try core.checkUsable()
             _ = core.askForTheDead(at: name)
@@ -89,20 +104,20 @@ extension WorkQueue {
             }
             return row.map { Place(name: name, kind: .queue, ticket: $0.ticket, rules: request.rules) }
         }
-        return try item(place)
     }
 
-    private func item(_ place: Place?) throws(SpaceError) -> QueueItem? {
-        guard let place else { return nil }
+    /// The item that a place holds; `nil` if it has returned before this process could look at it, because its time to run
+    /// was over.
+    private func item(_ place: Place) throws(SpaceError) -> QueueItem? {
         do throws(SpaceError) {
             let found = try namespace.core.read { snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
-                guard let id = try snapshot.place(PlaceKeys(name), place.ticket)?.item,
-                    let (rows, _) = try snapshot.queue(name), let item = try snapshot.queueItem(rows, id)
-                else { return nil }
+                guard let hold = try snapshot.place(PlaceKeys(name), place.ticket) else { return nil }
+                guard let id = hold.item, let (rows, _) = try snapshot.queue(name),
+                    let item = try snapshot.queueItem(rows, id)
+                else { throw .lost(place) }
                 return (item, try snapshot.queueValue(rows, item.id))
             }
-            guard let (row, value) = found else { throw .lost(place) }
-            return QueueItem(row, value, OwnPlace(place, in: namespace))
+            return found.map { (row, value) in QueueItem(row, value, OwnPlace(place, in: namespace)) }
         } catch  where error.code == .damaged {
             // No worker can ever read this item; buried, it does not block those behind it.
             bury(place, reason: "\(error)")
@@ -198,14 +213,11 @@ extension WorkQueue {
 
     /// The next item to work on; `nil` if the time has passed or the task is cancelled.
     package func next(timeout: Duration?, ttr: Duration?) async throws(SpaceError) -> QueueItem? {
-        while true {
-            do throws(SpaceError) {
-                return try await take(timeout: timeout, ttr: ttr)
-            } catch {
-                if error.code == .cancelled { return nil }
-                // The time to run was over before this process saw the item.
-                guard error.code == .holdLost, ttr != nil else { throw error }
-            }
+        do throws(SpaceError) {
+            return try await take(timeout: timeout, ttr: ttr)
+        } catch {
+            if error.code == .cancelled { return nil }
+            throw error
         }
     }
 }

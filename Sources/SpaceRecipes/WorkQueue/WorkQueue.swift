@@ -48,10 +48,7 @@ public struct WorkQueue: Sendable {
     ///   - priority: The item's priority; higher ones are taken first.
     ///   - delay: How long no worker gets the item; a negative delay is refused.
     ///   - group: The item's group, 1 to 200 bytes, or `nil` for none; one item of a group is worked on at a time.
-    ///   - key: The item's unique key, 1 to 200 bytes, or `nil` for none. While an item with this key is in the queue,
-    ///     ready, delayed, blocked or taken, another put with the key does nothing.
-    /// - Returns: The item's number, which no other item in the namespace has; if the key was there already, the number
-    ///   of the item that has it.
+    /// - Returns: The item's number, which no other item in the namespace has.
     /// - Throws: `typeMismatch` if the name belongs to another kind of object, or to a queue with other numbers than
     ///   this handle gives; `limitReached` if the queue is as full as its bound allows; `tooLarge`, `invalidArgument`,
     ///   `storageFull`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
@@ -61,14 +58,12 @@ public struct WorkQueue: Sendable {
         _ value: Value,
         priority: Int = 0,
         delay: Duration = .zero,
-        group: String? = nil,
-        unique key: String? = nil
+        group: String? = nil
     ) throws(SpaceError) -> UInt64 {
-        let new = try item(value, priority, delay, group, key)
-        return try putAll([new], delay: delay)[0]
+        try putAll([item(value, priority, delay, group)], delay: delay)[0].id
     }
 
-    /// Puts a `Codable` value; see ``put(_:priority:delay:group:unique:)-(Value,_,_,_,_)``.
+    /// Puts a `Codable` value; see ``put(_:priority:delay:group:)-(Value,_,_,_)``.
     ///
     /// - Throws: The same errors, and `badData` if the value doesn't encode.
     @discardableResult
@@ -76,14 +71,12 @@ public struct WorkQueue: Sendable {
         _ content: some Encodable,
         priority: Int = 0,
         delay: Duration = .zero,
-        group: String? = nil,
-        unique key: String? = nil
+        group: String? = nil
     ) throws(SpaceError) -> UInt64 {
-        let new = try item(try value(of: content), priority, delay, group, key)
-        return try putAll([new], delay: delay)[0]
+        try put(value(of: content), priority: priority, delay: delay, group: group)
     }
 
-    /// Puts a `Codable` value; a former form of ``put(_:priority:delay:group:unique:)-(Encodable,_,_,_,_)``.
+    /// Puts a `Codable` value; a former form of ``put(_:priority:delay:group:)-(Encodable,_,_,_)``.
     @available(*, deprecated, message: "leave the label out")
     @discardableResult
     public func put(
@@ -98,7 +91,7 @@ public struct WorkQueue: Sendable {
     /// Puts several items in one transaction: all or none.
     ///
     /// - Returns: The items' numbers, in the same order.
-    /// - Throws: The errors of ``put(_:priority:delay:group:unique:)-(Encodable,_,_,_,_)``, and `transactionTooLarge`.
+    /// - Throws: The errors of ``put(_:priority:delay:group:)-(Encodable,_,_,_)``, and `transactionTooLarge`.
     @discardableResult
     public func put(
         contentsOf items: some Sequence<some Encodable>,
@@ -107,8 +100,8 @@ public struct WorkQueue: Sendable {
         group: String? = nil
     ) throws(SpaceError) -> [UInt64] {
         var all: [NewItem] = []
-        for content in items { all.append(try item(try value(of: content), priority, delay, group, nil)) }
-        return try putAll(all, delay: delay)
+        for content in items { all.append(try item(try value(of: content), priority, delay, group)) }
+        return try putAll(all, delay: delay).map(\.id)
     }
 
     /// Puts an item as soon as the queue's bound allows.
@@ -118,21 +111,19 @@ public struct WorkQueue: Sendable {
     ///   - priority: The item's priority; higher ones are taken first.
     ///   - delay: How long no worker gets the item.
     ///   - group: The item's group, or `nil` for none.
-    ///   - key: The item's unique key, or `nil` for none.
     ///   - timeout: How long to wait for room; `nil`: without limit.
     /// - Returns: The item's number, or `nil` if the time has passed.
-    /// - Throws: The errors of ``put(_:priority:delay:group:unique:)-(Encodable,_,_,_,_)`` except that of a full queue,
+    /// - Throws: The errors of ``put(_:priority:delay:group:)-(Encodable,_,_,_)`` except that of a full queue,
     ///   and `cancelled`.
     public func put(
         _ content: some Encodable,
         priority: Int = 0,
         delay: Duration = .zero,
         group: String? = nil,
-        unique key: String? = nil,
         timeout: Duration?
     ) async throws(SpaceError) -> UInt64? {
-        let new = try item(try value(of: content), priority, delay, group, key)
-        return try await putting(new, delay: delay, timeout: timeout).suspend()
+        let new = try item(try value(of: content), priority, delay, group)
+        return try await putting(new, delay: delay, timeout: timeout).suspend()?.id
     }
 
     /// Puts an item as soon as the queue's bound allows; blocks the thread, otherwise the same as the asynchronous form.
@@ -142,18 +133,10 @@ public struct WorkQueue: Sendable {
         priority: Int = 0,
         delay: Duration = .zero,
         group: String? = nil,
-        unique key: String? = nil,
         timeout: Duration
     ) throws(SpaceError) -> UInt64? {
-        try putBlocking(
-            try value(of: content),
-            priority: priority,
-            delay: delay,
-            group: group,
-            unique: key,
-            timeout: timeout,
-            interruption: nil
-        )
+        let new = try item(try value(of: content), priority, delay, group)
+        return try putting(new, delay: delay, timeout: timeout).block()?.id
     }
 
     /// Puts an item as soon as the bound allows; if `timeout` is `nil`, only the interruption ends the wait.
@@ -163,83 +146,95 @@ public struct WorkQueue: Sendable {
         delay: Duration,
         group: String?,
         unique key: String?,
+        ifPresent rule: UniqueRule,
         timeout: Duration?,
         interruption: Interruption?
-    ) throws(SpaceError) -> UInt64? {
-        let new = try item(value, priority, delay, group, key)
+    ) throws(SpaceError) -> UniquePut? {
+        let new = try item(value, priority, delay, group, key, rule)
         return try putting(new, delay: delay, timeout: timeout).block(interruption: interruption)
     }
 
-    private func putting(_ new: NewItem, delay: Duration, timeout: Duration?) throws(SpaceError) -> RoomWait {
+    func putting(_ new: NewItem, delay: Duration, timeout: Duration?) throws(SpaceError) -> RoomWait<UniquePut> {
         try attempt(Self.putting) { (core) throws(SpaceError) in
-            RoomWait(
-                core: core,
-                operation: Self.putting,
-                name: name,
-                deadline: MonotonicInstant.deadline(after: timeout)
-            ) { () throws(SpaceError) in
-                try core.write(.adding) { scope throws(SpaceError) in try add([new], delay, scope)?.first }
+            RoomWait(core, Self.putting, name, timeout: timeout) { () throws(SpaceError) in
+                try add([new], delay, core)?.first
             }
         }
     }
 
-    private func putAll(_ items: [NewItem], delay: Duration) throws(SpaceError) -> [UInt64] {
-        func addAll(_ scope: WriteScope) throws(SpaceError) -> [UInt64] {
-            guard let ids = try add(items, delay, scope) else {
-                throw .limitReached(
-                    "the queue \(name.quotedForPeople) is as full as its bound allows",
-                    advice: "put with a time-out, which waits for room, or start more workers"
-                )
-            }
-            return ids
+    func putAll(_ items: [NewItem], delay: Duration) throws(SpaceError) -> [UniquePut] {
+        func unlessFull(_ puts: [UniquePut]?) throws(SpaceError) -> [UniquePut] {
+            if let puts { return puts }
+            throw .limitReached(
+                "the queue \(name.quotedForPeople) is as full as its bound allows",
+                advice: "put with a time-out, which waits for room, or start more workers"
+            )
         }
         switch place {
         case .namespace:
             return try attempt(Self.putting) { (core) throws(SpaceError) in
-                try core.write(.adding) { scope throws(SpaceError) in try addAll(scope) }
+                try unlessFull(try add(items, delay, core))
             }
         case .transaction(let state):
             try state.checkRunsHere("the queue \(name.quotedForPeople)")
             try state.attempt(Self.putting) { () throws(SpaceError) in try check() }
             let bytes = items.reduce(0) { $0 + $1.encoded.count }
             return try state.change(.adding, count: items.count, bytes: bytes) { scope throws(SpaceError) in
-                try addAll(scope)
+                try unlessFull(try add(items, delay, scope))
             }
         }
     }
 
-    /// Adds items to the queue, which is made if it does not exist; `nil` if they are more than its bound allows.
-    ///
-    /// An item whose unique key is there already needs no room.
-    private func add(_ items: [NewItem], _ delay: Duration, _ scope: WriteScope) throws(SpaceError) -> [UInt64]? {
-        let (rows, settings) = try make(scope)
-        let known = try items.count { item throws(SpaceError) in
-            try item.key.map { key throws(SpaceError) in try scope.snapshot.queueItem(rows, unique: key) != nil }
-                ?? false
+    /// Adds items in a transaction of their own; `nil` if they are more than the queue's bound allows.
+    private func add(_ items: [NewItem], _ delay: Duration, _ core: NamespaceCore) throws(SpaceError) -> [UniquePut]? {
+        func add() throws(SpaceError) -> [UniquePut]? {
+            try core.write(.adding) { scope throws(SpaceError) in try self.add(items, delay, scope) }
         }
-        if known < items.count, try scope.snapshot.isFull(rows, settings, adding: items.count - known) { return nil }
-        let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
-        var ids: [UInt64] = []
-        for item in items {
-            var new = item
-            new.readyTime = readyTime
-            ids.append(try scope.insertItem(rows, name, new))
-        }
-        try scope.serveTakers(of: name)
-        return ids
+        if let puts = try add() { return puts }
+        // The item of a worker that has died may be buried, which makes room.
+        return core.askForTheDead(at: name) ? try add() : nil
     }
 
-    private func value(of content: some Encodable) throws(SpaceError) -> Value {
+    /// Adds items to the queue, which is made if it does not exist; `nil` if they are more than its bound allows.
+    ///
+    /// An item that is not added, because of its unique key, needs no room.
+    private func add(_ items: [NewItem], _ delay: Duration, _ scope: WriteScope) throws(SpaceError) -> [UniquePut]? {
+        let (rows, settings) = try make(scope)
+        func plans() throws(SpaceError) -> [PutPlan]? {
+            let plans = try items.map { item throws(SpaceError) in try scope.plan(item, rows) }
+            let more = plans.count { if case .add = $0 { true } else { false } }
+            guard more > 0 else { return plans }
+            return try scope.snapshot.isFull(rows, settings, adding: more) ? nil : plans
+        }
+        var planned = try plans()
+        if planned == nil {
+            // An item whose time to run is over may be buried, which makes room.
+            try scope.returnOverdue(rows, name)
+            planned = try plans()
+        }
+        guard let planned else { return nil }
+        let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
+        var puts: [UniquePut] = []
+        for (item, plan) in zip(items, planned) {
+            var new = item
+            new.readyTime = readyTime
+            puts.append(try scope.carryOut(plan, new, rows, name))
+        }
+        return puts
+    }
+
+    func value(of content: some Encodable) throws(SpaceError) -> Value {
         if let value = content as? Value { return value }
         return try namespace.core.attempt(Self.putting) { () throws(SpaceError) in try Value(checking: content) }
     }
 
-    private func item(
+    func item(
         _ value: Value,
         _ priority: Int,
         _ delay: Duration,
         _ group: String?,
-        _ key: String?
+        _ key: String? = nil,
+        _ rule: UniqueRule = .keep
     ) throws(SpaceError) -> NewItem {
         try namespace.core.attempt(Self.putting) { () throws(SpaceError) in
             try delay.checkNotNegative("a delay")
@@ -253,7 +248,7 @@ public struct WorkQueue: Sendable {
                 throw .tooLarge("an item", bytes: encoded.count, most: Limits.valueBytes)
             }
             var new = NewItem(encoded: encoded)
-            (new.priority, new.group, new.key) = (Int64(priority), group, key)
+            (new.priority, new.group, new.key, new.rule) = (Int64(priority), group, key, rule)
             return new
         }
     }

@@ -1,18 +1,34 @@
 import SpaceSystem
 import TupleCoding
 
-/// How items come to takers, and return when a time to run is over.
+/// How what a queue has comes to those that wait for it: the one function that hands out items, and what is due.
 ///
-/// Guarantees: a taken item whose time to run is over is no longer its worker's, whether a process has noticed that or
-/// not: every operation of the worker on the item compares the time with the namespace's clock (`endItem`,
-/// `extendItem`). The next process that takes, or looks at the queue, removes the worker's hold, which returns the
-/// item and counts the delivery. A waiting taker sleeps no longer than until the next such time, so it notices within a
-/// tick. A process that is stopped or killed before it notices leaves that to the others.
+/// Guarantees: each transaction that changes an item, a taker or the settings of a queue settles the queue before it is
+/// committed (`noteUnsettled`). Settling returns overdue items, makes delayed ones ready whose time has come, and gives
+/// ready items to the waiting takers, unless the queue is paused; it wakes the processes that wait for an item or for
+/// room. So in no commit does a taker wait beside an item that it could have.
+///
+/// What comes with time needs no commit. A taker, and a process that waits for an item or for room, sleeps no longer
+/// than until the next such time (`Snapshot.nextDue`), which it looks up whenever it looks; whoever makes that time an
+/// earlier one wakes it (`noteSooner`). The first to notice settles the queue for all.
+///
+/// A taken item whose time to run is over is no longer its worker's, whether a process has noticed that or not: every
+/// operation of the worker on the item compares the time with the namespace's clock (`endItem`, `extendItem`).
+///
+/// However many items are due at once, the order holds: only the best of them, by priority and age, are made ready in
+/// one transaction, and at least as many as there are takers.
 extension WriteScope {
-    /// Gives ready items to waiting takers, in the order in which they came, unless the queue is paused.
+    /// Notes that the queue is to be settled before the commit.
+    package func noteUnsettled(queue name: String) {
+        noteUnsettled(Name(name)) { scope throws(SpaceError) in try scope.settleQueue(name) }
+    }
+
+    /// Hands out what the queue has.
     ///
     /// `ticket` is the caller's own ticket, whose item counts as seen at once; 0 if the caller has none.
-    package func serveTakers(of name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
+    func settleQueue(_ name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
+        // The processes that wait for an item or for room look themselves.
+        noteMoved(object: name)
         let keys = PlaceKeys(name)
         var takers: [PlaceRow] = []
         try snapshot.forEachPlace(keys) { row throws(SpaceError) in
@@ -22,38 +38,35 @@ extension WriteScope {
         guard !takers.isEmpty, let (rows, settings) = try snapshot.queue(name) else { return }
         try returnOverdue(rows, name)
         guard !settings.isPaused(clock.milliseconds) else { return }
-        try wakeDelayed(rows)
-        let ready = try snapshot.queueIDs(rows.key(.ready), limit: takers.count)
-        let next = try snapshot.nextTime(rows, .running) ?? .max
-        var first = Int64.max
-        for (taker, entry) in zip(takers, ready) {
+        let known = try wakeDelayed(rows, name, atLeast: takers.count)
+        let ready = try snapshot.queueIDs(rows.key(.ready), limit: min(takers.count, known))
+        let most = roomForMoves(of: ready.count)
+        for (taker, entry) in zip(takers, ready.prefix(most)) {
             guard let item = try snapshot.queueItem(rows, entry.id), item.state == .ready else {
                 throw .damaged("item \(entry.id) of the queue \(name.quotedForPeople) is not ready")
             }
             var row = taker
             row.isUnseen = row.ticket != ticket
-            let end = try hand(item, to: row, rows, keys)
-            if end != 0 { first = min(first, end) }
+            try hand(item, to: row, rows, keys)
         }
-        if first < next, takers.count > ready.count { try noteSooner(name) }
+        // The takers that get nothing, although there may be more items, settle the queue again.
+        if min(most, known) < takers.count { try noteSooner(name) }
     }
 
-    /// Makes a taker the holder of an item; returns when its time to run is over, or 0.
-    @discardableResult
+    /// Makes a taker the holder of an item.
     private func hand(
         _ item: QueueItemRow,
         to taker: PlaceRow,
         _ rows: QueueRows,
         _ keys: PlaceKeys
-    ) throws(SpaceError) -> Int64 {
+    ) throws(SpaceError) {
         var taken = item
         taken.state = .taken
         taken.endTime = taker.timeToRun.map { clock.time(after: .milliseconds($0)) } ?? 0
-        try put(taken, was: item, rows)
+        try put(taken, was: item, rows, keys.name)
         var row = taker
         row.details = .int(Int(Int64(bitPattern: item.id)))
         try serve(row, keys)
-        return taken.endTime
     }
 
     /// Takes the item with an id, ready or delayed, past all takers that wait; `nil` if it can't be taken.
@@ -67,35 +80,102 @@ extension WriteScope {
         let row = try newPlace(request, keys, holder: holder)
         try add(row, keys)
         try hand(item, to: row, rows, keys)
-        try noteSooner(request.name)
         return try snapshot.place(keys, row.ticket)
     }
 
-    /// Makes due items ready, at most as many as one transaction has disk space for; takers that still wait settle
-    /// again.
-    private func wakeDelayed(_ rows: QueueRows) throws(SpaceError) {
-        let now = clock.milliseconds
-        for entry in try snapshot.queueIDs(rows.key(.delayed), limit: 16) where Int64(bitPattern: entry.before) <= now {
-            guard let item = try snapshot.queueItem(rows, entry.id), item.state == .delayed else { continue }
+    // MARK: What is due
+
+    /// Makes due items ready: the best of them, at least as many as `count` if there is disk space for so many.
+    ///
+    /// Returns how many of the ready items are in order: if others are still due, only as many as were made ready.
+    private func wakeDelayed(_ rows: QueueRows, _ name: String, atLeast count: Int) throws(SpaceError) -> Int {
+        let (due, isAll) = try due(rows, .delayed, atLeast: count)
+        for item in due {
+            guard item.state == .delayed else {
+                throw .damaged("item \(item.id) of the queue \(name.quotedForPeople) is not delayed")
+            }
             var ready = item
             ready.state = .ready
-            try put(ready, was: item, rows)
+            try put(ready, was: item, rows, name)
         }
+        return isAll ? .max : due.count
     }
 
-    /// Returns items whose time to run is over, at most as many as one transaction has disk space for.
+    /// Returns items whose time to run is over, the best of them first.
     func returnOverdue(_ rows: QueueRows, _ name: String) throws(SpaceError) {
-        let now = clock.milliseconds
-        let due = try snapshot.queueIDs(rows.key(.running), limit: 16).filter { Int64(bitPattern: $0.before) <= now }
-        guard !due.isEmpty else { return }
+        let (overdue, _) = try due(rows, .running, atLeast: 0)
+        guard !overdue.isEmpty else { return }
         var tickets: [UInt64: UInt64] = [:]
         try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
             if row.kind == .queue, row.isHolding, let id = row.item { tickets[id] = row.ticket }
             return true
         }
-        for entry in due {
-            guard let ticket = tickets[entry.id] else { continue }
-            _ = try takeOut(ticket, of: name, by: TakerRules())
+        for item in overdue {
+            if let ticket = tickets[item.id] {
+                try remove(ticket, of: name, by: TakerRules())
+            } else {
+                try returnItem(item, rows, name, readyTime: 0)
+            }
         }
+    }
+
+    /// The items of an index whose times have come; of many the best, by priority and age, as many as one transaction
+    /// moves, and at least `count` if there is disk space for so many.
+    private func due(
+        _ rows: QueueRows,
+        _ letter: QueueRows.Letter,
+        atLeast count: Int
+    ) throws(SpaceError) -> (items: [QueueItemRow], isAll: Bool) {
+        var items = try snapshot.dueIDs(rows, letter).map { id throws(SpaceError) in
+            guard let item = try snapshot.queueItem(rows, id) else { throw .damaged("item \(id) of a queue") }
+            return item
+        }
+        let most = roomForMoves(of: min(items.count, max(count, Self.usualMoves)))
+        if items.count <= most { return (items, true) }
+        items.sort { $0.isBefore($1) }
+        return (Array(items.prefix(most)), false)
+    }
+
+    /// How many items one transaction moves, if no more takers wait.
+    private static let usualMoves = 256
+    /// For how many moves there is disk space also in a full namespace.
+    private static let surestMoves = 16
+
+    /// How many of so many items can change their states, with their holders, for which there is disk space.
+    private func roomForMoves(of count: Int) -> Int {
+        // A row has at most a group, a unique key and a reason.
+        let isRoomy =
+            count <= Self.surestMoves || ensuresRoom(forRows: 4 * count, of: 320, in: [tables.elements, tables.holds])
+        return isRoomy ? count : Self.surestMoves
+    }
+}
+
+extension Snapshot {
+    /// The ids of an index of times whose times have come.
+    func dueIDs(_ rows: QueueRows, _ letter: QueueRows.Letter) throws(SpaceError) -> [UInt64] {
+        let now = clock.milliseconds
+        var due: [UInt64] = []
+        var index = try queueIndex.scan(prefix: rows.key(letter))
+        while let (key, _) = try index.nextBytes(), let id = QueueRows.id(of: key) {
+            guard Int64(bitPattern: key.big(key.count - 16)) <= now else { break }
+            due.append(id)
+        }
+        return due
+    }
+
+    /// The next time at which takers can get an item that they can't get now, on the namespace's clock: a delayed item
+    /// is ready, a time to run is over, or a pause ends; the past if they can get one now, `nil` if there is no such time.
+    func nextDue(_ rows: QueueRows, _ settings: QueueSettings) throws(SpaceError) -> Int64? {
+        if settings.isPaused(clock.milliseconds) {
+            return settings.pausedUntil == .max ? nil : settings.pausedUntil
+        }
+        if try !queueIDs(rows.key(.ready), limit: 1).isEmpty { return 0 }
+        let times = [try nextTime(rows, .delayed), try nextTime(rows, .running)]
+        return times.compactMap(\.self).min()
+    }
+
+    /// The earliest time in an index of times.
+    func nextTime(_ rows: QueueRows, _ letter: QueueRows.Letter) throws(SpaceError) -> Int64? {
+        try queueIDs(rows.key(letter), limit: 1).first.map { Int64(bitPattern: $0.before) }
     }
 }

@@ -6,28 +6,41 @@ import TupleCoding
 extension WriteScope {
     // MARK: Coming and going
 
-    /// Puts a new item at the end, and returns its id, or that of the item which has its unique key already.
+    /// Puts a new item at the end, and returns its id.
     ///
-    /// The caller settles the queue.
+    /// One with a group or a unique key waits behind the items that have them already.
     package func insertItem(_ rows: QueueRows, _ name: String, _ new: NewItem) throws(SpaceError) -> UInt64 {
-        if let key = new.key, !new.isBuried, let known = try snapshot.queueItem(rows, unique: key) { return known }
         let id = counters.nextClaim
         counters.nextClaim += 1
         let item = QueueItemRow(id: id, new, new.origin ?? .now(process))
         try queueValues.put(rows.value(id), new.encoded)
         if item.state == .buried {
-            try put(item, rows)
+            try put(item, rows, name)
             return id
         }
-        if let key = item.key { try queueIndex.put(rows.unique(key) + id.bigEndianBytes, NoValue()) }
-        var isFirst = true
-        if let group = item.group {
-            let prefix = rows.group(group)
-            isFirst = try snapshot.queueIDs(prefix, limit: 1).isEmpty
-            try queueIndex.put(prefix + id.bigEndianBytes, NoValue())
-        }
-        if isFirst { try activate(item, rows, name) } else { try put(item, rows) }
+        for turn in rows.turns(of: item) { try queueIndex.put(turn + id.bigEndianBytes, NoValue()) }
+        if try snapshot.isFirst(item, rows) { try activate(item, rows, name) } else { try put(item, rows, name) }
         return id
+    }
+
+    /// Makes a new item of one that waits, which keeps its place; returns its id.
+    ///
+    /// If their groups differ, the new one comes to the end.
+    func replaceItem(_ old: QueueItemRow, by new: NewItem, _ rows: QueueRows, _ name: String) throws(SpaceError)
+        -> UInt64
+    {
+        guard old.group == new.group else {
+            try completeItem(old, rows, name)
+            return try insertItem(rows, name, new)
+        }
+        try queueValues.put(rows.value(old.id), new.encoded)
+        let item = QueueItemRow(id: old.id, new, .now(process))
+        if old.state == .blocked {
+            try put(item, was: old, rows, name)
+        } else {
+            try activate(item, was: old, rows, name)
+        }
+        return old.id
     }
 
     /// Makes an item ready, or delayed if its time has not come.
@@ -40,14 +53,12 @@ extension WriteScope {
         var item = item
         item.endTime = 0
         item.state = item.readyTime > clock.milliseconds ? .delayed : .ready
-        let next = try snapshot.nextTime(rows, .delayed) ?? .max
-        try put(item, was: old, rows)
-        noteMoved(object: name)
-        if item.state == .delayed, item.readyTime < next { try noteSooner(name) }
+        try put(item, was: old, rows, name)
     }
 
-    /// Has the waiting takers look how long they may sleep, because there may be more to take sooner than they know.
+    /// Has all look that wait for an item or for room, because there may be more to have sooner than they know.
     func noteSooner(_ name: String) throws(SpaceError) {
+        noteMoved(object: name)
         try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
             if !row.isHolding { noteMoved(hold: row.ticket) }
             return true
@@ -112,7 +123,7 @@ extension WriteScope {
         guard let (item, rows) = try heldItem(place), !item.isOverdue(clock.milliseconds) else { return false }
         var extended = item
         extended.endTime = max(item.endTime, clock.time(after: duration))
-        if item.endTime != 0 { try put(extended, was: item, rows) }
+        if item.endTime != 0 { try put(extended, was: item, rows, place.name) }
         return true
     }
 
@@ -156,7 +167,7 @@ extension WriteScope {
         var item = item
         item.state = .buried
         item.endTime = 0
-        try put(item, was: old, rows)
+        try put(item, was: old, rows, name)
         try leave(item, rows, name)
     }
 
@@ -164,28 +175,26 @@ extension WriteScope {
     /// another item has its unique key by now.
     func kickItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> UInt64? {
         guard let item = try snapshot.queueItem(rows, id), item.state == .buried else { return nil }
-        if let key = item.key, try snapshot.queueItem(rows, unique: key) != nil { return nil }
+        if let key = item.key, try snapshot.hasItem(rows, unique: key) { return nil }
         var new = NewItem(encoded: try snapshot.queueValue(rows, id).knownElement)
         (new.priority, new.group, new.key) = (item.priority, item.group, item.key)
         try queueItems.delete(rows.item(id))
         try queueValues.delete(rows.value(id))
         if let index = rows.index(of: item) { try queueIndex.delete(index) }
-        let number = try insertItem(rows, name, new)
-        try serveTakers(of: name)
-        return number
+        return try insertItem(rows, name, new)
     }
 
     /// Frees what an item that ends, or is buried, has kept from others: its group, its unique key, its room.
     private func leave(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
-        noteMoved(object: name)
-        if let key = item.key { try queueIndex.delete(rows.unique(key) + item.id.bigEndianBytes) }
-        guard let group = item.group else { return }
-        let prefix = rows.group(group)
-        try queueIndex.delete(prefix + item.id.bigEndianBytes)
-        guard let next = try snapshot.queueIDs(prefix, limit: 1).first,
-            let following = try snapshot.queueItem(rows, next.id), following.state == .blocked
-        else { return }
-        try activate(following, rows, name)
+        noteUnsettled(queue: name)
+        for turn in rows.turns(of: item) {
+            try queueIndex.delete(turn + item.id.bigEndianBytes)
+            guard let next = try snapshot.queueIDs(turn, limit: 1).first,
+                let following = try snapshot.queueItem(rows, next.id), following.state == .blocked,
+                try snapshot.isFirst(following, rows)
+            else { continue }
+            try activate(following, was: following, rows, name)
+        }
     }
 
     // MARK: Settings
@@ -194,20 +203,32 @@ extension WriteScope {
     func pauseQueue(_ name: String, _ rows: QueueRows, until time: Int64) throws(SpaceError) {
         guard var settings = try snapshot.queue(name)?.settings else { return }
         settings.pausedUntil = time
+        try store(settings, rows, name)
+    }
+
+    /// Stores the queue's settings.
+    func store(_ settings: QueueSettings, _ rows: QueueRows, _ name: String) throws(SpaceError) {
         try store(name, SharedObjectRow(kind: .queue, number: rows.number, details: settings.details))
-        noteMoved(object: name)
+        noteUnsettled(queue: name)
         try noteSooner(name)
-        try serveTakers(of: name)
     }
 
     // MARK: Rows
 
     /// Stores an item and its index; `old` is what the rows say of it until now.
-    func put(_ item: QueueItemRow, was old: QueueItemRow? = nil, _ rows: QueueRows) throws(SpaceError) {
+    func put(_ item: QueueItemRow, was old: QueueItemRow? = nil, _ rows: QueueRows, _ name: String) throws(SpaceError) {
         let index = rows.index(of: item)
+        var isSooner = false
+        switch item.state {
+        case .delayed: isSooner = try item.readyTime < snapshot.nextTime(rows, .delayed) ?? .max
+        case .taken where item.endTime != 0: isSooner = try item.endTime < snapshot.nextTime(rows, .running) ?? .max
+        default: break
+        }
         if let last = old.flatMap({ rows.index(of: $0) }), last != index { try queueIndex.delete(last) }
         try queueItems.put(rows.item(item.id), item)
         if let index { try queueIndex.put(index, NoValue()) }
+        noteUnsettled(queue: name)
+        if isSooner { try noteSooner(name) }
         noteUpkeep()
     }
 }

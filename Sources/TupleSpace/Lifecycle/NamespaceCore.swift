@@ -132,6 +132,7 @@ package final class NamespaceCore: ListeningNamespace {
                 try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
                     let first = scope.counters.nextClaim
                     result = try body(scope)
+                    try scope.settleNames()
                     numbers = scope.numbers(since: first)
                 }
             }

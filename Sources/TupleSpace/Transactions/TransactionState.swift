@@ -196,6 +196,7 @@ extension NamespaceCore {
                         outcome = ended
                         // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
                         if case .failure = ended { throw SpaceError(.cancelled, reason: "the body threw") }
+                        try scope.settleNames()
                         try scope.settle()
                     }
                     engine.announce()
