@@ -22,7 +22,7 @@ indirect enum ScalarSet: Sendable {
             range.contains(scalar.value) || ignoresCase && Self.others(of: scalar).contains(where: range.contains)
         case .anything: true
         case .newline: Self.isNewline(scalar)
-        case .digit: scalar.properties.numericType == .decimal
+        case .digit: scalar.properties.numericType != nil
         case .word: Self.isWord(scalar)
         case .whitespace: scalar.properties.isWhitespace
         case .horizontalSpace: scalar.value == 9 || scalar.properties.generalCategory == .spaceSeparator
@@ -50,14 +50,9 @@ indirect enum ScalarSet: Sendable {
         }
     }
 
-    /// UTS #18, annex C: letters, marks, decimal digits, connectors and joiners.
+    /// Letters, the digits of ASCII and "_", as in Swift's `Regex`: a combining mark is none.
     static func isWord(_ scalar: Unicode.Scalar) -> Bool {
-        let properties = scalar.properties
-        if properties.isAlphabetic || properties.isJoinControl { return true }
-        switch properties.generalCategory {
-        case .decimalNumber, .connectorPunctuation, .nonspacingMark, .spacingMark, .enclosingMark: return true
-        default: return false
-        }
+        scalar.properties.isAlphabetic || scalar == "_" || ("0"..."9").contains(scalar)
     }
 }
 

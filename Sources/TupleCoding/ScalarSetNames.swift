@@ -34,10 +34,9 @@ extension ScalarSet {
         case "lower", "lowercase": .property { $0.isLowercase }
         case "space", "whitespace": .whitespace
         case "digit": .categories([.decimalNumber])
-        case "alnum": .union([.property { $0.isAlphabetic }, .categories([.decimalNumber])])
+        case "alnum": .property { $0.isAlphabetic || $0.numericType != nil }
         case "blank": .horizontalSpace
-        case "word": .word
-        case "xdigit", "hexdigit": .property { $0.isHexDigit || $0.generalCategory == .decimalNumber }
+        case "xdigit", "hexdigit": .property { $0.isHexDigit }
         default: nil
         }
     }

@@ -14,12 +14,12 @@ struct PatternTests {
     @Test(arguments: [
         "a", "^a", "a$", "^$", "^a$", "a|b", "a*", "a+b", "a?b", "(ab)+", "(?:a|b){2}", "a{2}", "a{1,2}b", "a{2,}", ".",
         "..",
-        "\\.", "\\d", "\\D", "\\w+", "\\W", "\\s", "\\S", "\\h", "\\v", "\\n", "\\t", "[ab]", "[^a]", "[a-c]", "[]a]",
+        "\\.", "\\d", "\\D", "\\w+", "\\W", "\\s", "\\S", "\\h", "\\v", "\\n", "\\t", "[ab]", "[^a]", "[a-c]",
         "[a\\-c]", "[.]", "[\\w&&[^a]]", "[a-c--b]", "[[:alpha:]]", "[[:digit:]]", "\\p{L}", "\\P{L}", "\\p{Lu}",
         "\\x41",
         "\\u00e9", "(?i)A", "(?i:[^a])", "(?i)é", "(?s).$", "(?s)a.b", "(?m)^b", "(?m)a$", "(?x) a b ", "a(?i)b|C",
         "\\Aa",
-        "b\\z", "b\\Z", "\\Qa.b\\E", "(?<n>a)b", "a*?b", "(a*)*", "{", "]", "\\N",
+        "b\\z", "b\\Z", "\\Qa.b\\E", "(?<n>a)b", "a*?b", "(a*)*", "{", "]",
     ])
     func findsWhatRegexFinds(_ source: String) throws {
         let regex = try Regex(source).matchingSemantics(.unicodeScalar)
