@@ -29,15 +29,16 @@ extension WriteScope {
     func settleQueue(_ name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
         // The processes that wait for an item or for room look themselves.
         noteMoved(object: name)
+        guard let (rows, settings) = try snapshot.queue(name) else { return }
+        try returnOverdue(rows, name)
+        guard !settings.isPaused(clock.milliseconds) else { return }
         let keys = PlaceKeys(name)
         var takers: [PlaceRow] = []
         try snapshot.forEachPlace(keys) { row throws(SpaceError) in
             if row.kind == .queue, !row.isHolding { takers.append(row) }
             return true
         }
-        guard !takers.isEmpty, let (rows, settings) = try snapshot.queue(name) else { return }
-        try returnOverdue(rows, name)
-        guard !settings.isPaused(clock.milliseconds) else { return }
+        guard !takers.isEmpty else { return }
         let known = try wakeDelayed(rows, name, atLeast: takers.count)
         let ready = try snapshot.queueIDs(rows.key(.ready), limit: min(takers.count, known))
         let most = roomForMoves(of: ready.count)
