@@ -51,7 +51,7 @@ extension WriteScope {
             try hand(item, to: row, rows, keys)
         }
         // The takers that get nothing, although there may be more items, settle the queue again.
-        if min(most, known) < takers.count { try noteSooner(name) }
+        if most < ready.count || known < takers.count { try noteSooner(name) }
     }
 
     /// Makes a taker the holder of an item.
