@@ -72,6 +72,16 @@ struct CompletionTests {
         }
     }
 
+    @Test("The names of ordered sets are completed", arguments: shells)
+    func sets(_ shell: String) throws {
+        try withRoot { (runner) throws in
+            let home = try TemporaryRoot()
+            try runner.space("items", "n", "--persistent", "shelf", "append", "4242")
+            let shown = try type(["space items n she\t"], in: shell, runner, home: home.path)
+            #expect(shown.contains("4242\r\n"), "\(shown)")
+        }
+    }
+
     @Test("The namespace may be typed with quotes or backslashes", arguments: shells)
     func quoted(_ shell: String) throws {
         try withRoot { (runner) throws in

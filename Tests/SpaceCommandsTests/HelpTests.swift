@@ -9,6 +9,29 @@ import Testing
 
 @Suite("Help and usage", .blocking, .timeLimit(.minutes(5)))
 struct HelpTests {
+    @Test(
+        "Help whose reader has seen enough ends without a word",
+        arguments: [["help", "queue"], ["queue", "--help"], ["help"], ["help", "status"], ["--version"]]
+    )
+    func unread(_ words: [String]) throws {
+        try withRoot { (runner) throws in
+            // The command begins when no process can read its output any more.
+            let script = "read go; exec space \(words.joined(separator: " "))"
+            let help = try runner.start("/bin/sh", ["-c", script])
+            help.closeOutput()
+            let result = try help.finish(input: "go\n")
+            #expect(result.ending == .exited(0) && result.errors == "", "\(result.errors)")
+        }
+    }
+
+    @Test("The help of commands with a worker says that CMD ends with it", arguments: ["claim", "queue"])
+    func worker(_ command: String) throws {
+        try withRoot { (runner) throws in
+            let text = try runner.space("help", command).output.split { $0.isWhitespace }.joined(separator: " ")
+            #expect(text.contains("CMD ends with its worker: if this process is killed, CMD gets SIGKILL"))
+        }
+    }
+
     private let runner = CommandRunner(root: "/nonexistent/space-root")
 
     static let commands = [

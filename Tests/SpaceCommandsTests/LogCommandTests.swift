@@ -127,6 +127,24 @@ struct LogCommandTests {
         }
     }
 
+    @Test("Of several that begin to follow a log at once, each follows it")
+    func together() throws {
+        try withRoot { (runner) throws in
+            let log = try log(runner)
+            // The more rows there are, the longer is the time in which a second one finds no standby.
+            try runner.space("write", "n", "-", input: (0..<20_000).map { "[\($0)]\n" }.joined())
+            let other = try TemporaryRoot()
+            let words = ["replay", "n", "--from", log, "--follow", "--root", other.path]
+            let followers = try (0..<4).map { _ in try runner.start("space", words) }
+            for follower in followers { #expect(try follower.readLine()?.hasPrefix(#"{"entry":"#) == true) }
+            for follower in followers {
+                follower.signal(SIGTERM)
+                let result = try follower.finish()
+                #expect(result.ending == .signalled(SIGTERM) && result.errors == "", "\(result.errors)")
+            }
+        }
+    }
+
     @Test("A standby follows its log at another place, and no other file")
     func moved() throws {
         try withRoot { (runner) throws in
@@ -228,7 +246,32 @@ struct LogCommandTests {
             #expect(rename(log, log + ".away") == 0)
             try refuse(runner, "write", "n", "[1]", says: ".log", "no commit may be missing", "--no-log")
             try write([1, 2, 3], toFile: log)
-            try refuse(runner, "write", "n", "[1]", says: ".log", "is not the namespace's any more")
+            try refuse(runner, "write", "n", "[1]", says: ".log", "was replaced by a file that is no log")
+            #expect(unlink(log) == 0)
+            try write([], toFile: log)
+            try refuse(
+                runner,
+                "write",
+                "n",
+                "[1]",
+                says: ".log",
+                "was replaced by a file that has no beginning of a log"
+            )
+            #expect(unlink(log) == 0)
+            #expect(mkdir(log, 0o700) == 0)
+            try refuse(runner, "write", "n", "[1]", says: ".log", "was replaced by what is no regular file")
+            #expect(rmdir(log) == 0)
+            try runner.space("write", "--persistent", "other", "[1]")
+            try runner.space("backup", "other", "--to", log, "--each-commit")
+            try refuse(
+                runner,
+                "write",
+                "n",
+                "[1]",
+                says: ".log",
+                "was replaced by the log of another namespace, \"other\""
+            )
+            try runner.space("delete", "other")
             #expect(unlink(log) == 0)
             #expect(try runner.space("count", "n").output == "1\n")
             #expect(rename(log + ".away", log) == 0)

@@ -80,10 +80,61 @@ struct ShellFormTests {
                 try runner.space("set", "jobs", "cfg", value)
             }
             let lines = try (0..<3).map { _ in try watch.readLine() ?? "" }
-            #expect(lines[0].hasSuffix(#""event":"set","key":"cfg.port","old":80,"new":81}"#), "\(lines)")
-            #expect(lines[1].hasSuffix(#""event":"unset","key":"cfg.port","old":81}"#), "\(lines)")
-            #expect(lines[2].hasSuffix(#""event":"set","key":"cfg.port","new":1}"#), "\(lines)")
+            #expect(lines[0].hasSuffix(#""event":"set","key":"cfg","part":"port","old":80,"new":81}"#), "\(lines)")
+            #expect(lines[1].hasSuffix(#""event":"unset","key":"cfg","part":"port","old":81}"#), "\(lines)")
+            #expect(lines[2].hasSuffix(#""event":"set","key":"cfg","part":"port","new":1}"#), "\(lines)")
             #expect(try watch.wait() == .exited(0))
+        }
+    }
+
+    @Test("The cell a.b and the part b of the cell a are told apart, by bytes")
+    func cellOrPart() throws {
+        try withRoot { (runner) throws in
+            try runner.space("own", "jobs")
+            let watch = try runner.start("space", ["watch", "jobs", "--key", "a.b.c", "--max", "3"])
+            _ = try watch.readLine()
+            for (key, value) in [("a", #"{"b":{"c":1}}"#), ("a.b", #"{"c":2}"#), ("a.b.c", "3")] {
+                try runner.space("set", "jobs", key, value)
+            }
+            let lines = try (0..<3).map { _ in try watch.readLine() ?? "" }
+            #expect(lines[0].hasSuffix(#""event":"set","key":"a","part":"b.c","new":1}"#), "\(lines)")
+            #expect(lines[1].hasSuffix(#""event":"set","key":"a.b","part":"c","new":2}"#), "\(lines)")
+            #expect(lines[2].hasSuffix(#""event":"set","key":"a.b.c","new":3}"#), "\(lines)")
+            #expect(try watch.wait() == .exited(0))
+        }
+    }
+
+    @Test("What is no tuple or command is answered with what is meant")
+    func meant() throws {
+        try withRoot { (runner) throws in
+            let write = try runner.space("write", "jobs", "resize", "42", "it's")
+            #expect(write.ending == .exited(65))
+            #expect(write.errors.contains(#"write '["resize",42,"it'\''s"]', or give --strings"#), "\(write.errors)")
+            let broken = try runner.space("write", "jobs", "[1,")
+            #expect(broken.ending == .exited(65) && !broken.errors.contains("--strings"), "\(broken.errors)")
+            for (word, command) in [
+                ("ls", "list"), ("rm", "delete"), ("wirte", "write"), ("lst", "list"), ("tkae", "take"),
+                ("Read", "read"),
+                ("pop", "take"), ("subscribe", "watch"),
+            ] {
+                let result = try runner.space(word, "jobs")
+                #expect(result.ending == .exited(64))
+                #expect(result.errors.contains("did you mean '\(command)'?"), "\(result.errors)")
+            }
+            let unknown = try runner.space("frobnicate")
+            #expect(unknown.ending == .exited(64) && !unknown.errors.contains("did you mean"), "\(unknown.errors)")
+        }
+    }
+
+    @Test("list counts queues and ordered sets")
+    func listed() throws {
+        try withRoot { (runner) throws in
+            try runner.space("own", "jobs")
+            for queue in ["mail", "scans", "mail"] { try runner.space("queue", "jobs", queue, "put", "1") }
+            try runner.space("items", "jobs", "shelf", "append", "1")
+            let titles = try runner.space("list", "--long").lines.map { $0.split(separator: " ").map(String.init) }
+            #expect(titles.first?[3...4] == ["QUEUES", "SETS"] && titles.last?[3...4] == ["2", "1"], "\(titles)")
+            #expect(try runner.space("list", "--json").output.contains(#""queues":2,"sets":1"#))
         }
     }
 

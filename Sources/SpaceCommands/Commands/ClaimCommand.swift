@@ -32,6 +32,8 @@ struct ClaimCommand: ParsableCommand {
             complete', 'release', 'extend' and 'bury' in other processes. The claim is the owner's (--owner, \
             $SHARED_SPACE_OWNER, or the session leader): when that exits the tuple returns.
 
+            CMD ends with its worker: if this process is killed, CMD gets SIGKILL, because another may have claimed the tuple.
+
             EXAMPLES:
               space claim jobs '["resize", "?int", "?string"]' -- ./resize
               space claim jobs --forever --deadline 10m '["resize", "?", "?"]' -- ./resize

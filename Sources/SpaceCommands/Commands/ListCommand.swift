@@ -22,7 +22,10 @@ struct ListCommand: ParsableCommand {
     @Flag(name: [.customShort("l"), .customLong("long")], help: "A table with what is in them.")
     var long = false
 
-    @Flag(help: "One JSON object a line: name, tuples, cells, owners, bytes, mode, persistent.")
+    @Flag(
+        help:
+            "One JSON object a line: name, tuples, cells, queues, sets (ordered sets), owners, bytes, mode, persistent."
+    )
     var json = false
 
     func validate() throws {

@@ -18,7 +18,8 @@ struct QueueCommand: ParsableCommand {
             after --delay. Status 65 buries it. With --ttr the item returns after that time, and CMD gets SIGTERM, and \
             SIGKILL 5 s later. The status is CMD's; 1 when there was nothing in time, and 75 when the item returned first; without --wait it tries once. \
             With --forever it goes on with one item after the other until a signal, or with --wait D until nothing came for D; \
-            an item that failed returns after 1 s at first, twice as long each time, and 1 min at most.
+            an item that failed returns after 1 s at first, twice as long each time, and 1 min at most. \
+            CMD ends with its worker: if this process is killed, CMD gets SIGKILL, because another may have the item.
 
             Workers are served in the order in which they asked, with the item of the highest priority. Of a group one item at \
             a time is worked on, in the order of putting. Items that have come back as often as --deliveries says are \

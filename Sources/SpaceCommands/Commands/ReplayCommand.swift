@@ -81,8 +81,10 @@ struct ReplayCommand: ParsableCommand {
             return try keepUp(try NamespaceAccess(common, target).openExisting(for: owner), with: from)
         }
         let choice = try owner.choice()
+        let made: Namespace
+        let moment: BackupMoment
         do {
-            let (made, moment) = try space.replay(
+            (made, moment) = try space.replay(
                 from,
                 as: target,
                 upTo: to,
@@ -91,13 +93,17 @@ struct ReplayCommand: ParsableCommand {
                 group: group?.id,
                 asStandby: follow
             )
-            if !persistent, !follow { choice.tell(creationOf: target) }
-            if follow { return try keepUp(made, with: from) }
-            try NamespaceAccess.use(made) { _ in
-                try Output.print(lines: [Self.line(moment)])
-            }
         } catch let error as SpaceError where error.code == .noOwner {
             throw OwnerOptions.refusal(target, choice)
+        } catch let error as SpaceError where error.code == .incompatible && follow {
+            // Another process may have made the standby meanwhile: then both follow the log.
+            guard try Existence(space: space, name: target).isThere() else { throw error }
+            return try keepUp(try NamespaceAccess(common, target).openExisting(for: owner), with: from)
+        }
+        if follow { return try keepUp(made, with: from) }
+        if !persistent { choice.tell(creationOf: target) }
+        try NamespaceAccess.use(made) { _ in
+            try Output.print(lines: [Self.line(moment)])
         }
     }
 

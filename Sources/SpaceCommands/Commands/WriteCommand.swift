@@ -1,5 +1,6 @@
 import CommandWords
 import SharedSpace
+import TupleCoding
 
 /// The command `space write NS TUPLE…`.
 struct WriteCommand: ParsableCommand {
@@ -61,6 +62,16 @@ struct WriteCommand: ParsableCommand {
         if printsIDs { try Output.print(lines: ids.lazy.map { "\($0.rawValue)" }) }
     }
 
+    /// What to write instead of a word that is no tuple: one of the words, as the fields of a tuple.
+    private func advice(for word: String) -> String? {
+        // A word that begins as a tuple has a mistake in it, which the error names.
+        guard !word.hasPrefix("["), !word.hasPrefix("{"), !tuples.contains("-") else { return nil }
+        let fields = tuples.map { (try? Value(json: $0)) ?? .string($0) }
+        let tuple = JSONText.quotedForShell(Tuple(fields: fields).json)
+        return "a tuple is a JSON array or object: write \(tuple.utf8.count > 80 ? "one in brackets" : tuple), or give "
+            + "--strings before the words that are its fields"
+    }
+
     /// The tuples of the command line and of standard input, in their order.
     ///
     /// They are read to the end before the namespace is opened: one bad line writes nothing, and a slow writer of the
@@ -72,7 +83,7 @@ struct WriteCommand: ParsableCommand {
         for (position, text) in tuples.enumerated() {
             guard text == "-" else {
                 let what = tuples.count == 1 ? "the tuple" : "tuple \(position + 1)"
-                parsed.append(try JSONText.tuple(text, what: what, arguments: values))
+                parsed.append(try JSONText.tuple(text, what: what, arguments: values, advice: advice(for: text)))
                 continue
             }
             var input = Input()

@@ -16,7 +16,8 @@ extension CompletionKind {
 
     /// The names of objects of this kind in the namespace on the line.
     static func objects(_ kinds: SharedObjectKind...) -> CompletionKind {
-        let words = kinds.map(\.word)
+        // Objects are listed under the name of their kind (`orderedSet`), holds under its word.
+        let words = kinds.flatMap { ["\($0)", $0.word] }
         return of { (namespace, _) in
             let status = try namespace.status()
             return status.objects.filter { words.contains($0.kind) }.map(\.name)

@@ -16,7 +16,7 @@ struct ValueOptions: ParsableArguments {
 
     /// How to write a word that is not JSON as a string, as the shell wants it.
     private static func advice(for word: String) -> String {
-        let quoted = "'" + Value.string(word).json.replacing("'", with: "'\\''") + "'"
+        let quoted = JSONText.quotedForShell(Value.string(word).json)
         return "for a string write \(quoted.utf8.count > 60 ? "it in double quotes" : quoted), or give --string"
     }
 }

@@ -127,7 +127,8 @@ extension CommandLineRequest {
     private static func unknownCommand(_ word: String) -> CommandFailure {
         let names = SpaceCommand.configuration.subcommands.map { $0.configuration.commandName }
         let nearest = names.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
-        let advice = nearest.flatMap { $0.1 < 3 && $0.1 < $0.0.count - 1 ? "did you mean '\($0.0)'? " : nil } ?? ""
+        let meant = MeantCommand.synonym(of: word) ?? nearest.flatMap { $0.1 < 3 && $0.1 < $0.0.count - 1 ? $0.0 : nil }
+        let advice = meant.map { "did you mean '\($0)'? " } ?? ""
         return .usage("there is no command \(word.quotedForPeople): \(advice)'space --help' lists them")
     }
 }

@@ -1,6 +1,7 @@
 import CommandWords
 import Glibc
 import SharedSpace
+import SystemPackage
 
 /// What the executables' `main` calls: reads the words, runs the command, and turns its ending into an exit status.
 package enum Executable {
@@ -24,7 +25,12 @@ package enum Executable {
     private static func execute(_ program: SpaceProgram) -> ExitStatus {
         do {
             switch try CommandLineRequest(try words(), for: program) {
-            case .text(let text): try Output.print(line: text)
+            case .text(let text):
+                do {
+                    try Output.print(line: text)
+                } catch let error as OutputFailure where error.cause == .brokenPipe {
+                    // The reader has seen as much of the help as it wanted.
+                }
             case .command(var command, let parser):
                 do {
                     try command.run()

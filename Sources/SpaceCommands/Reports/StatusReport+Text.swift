@@ -7,18 +7,18 @@ extension StatusReport {
     private var processes: [NamespaceStatus.Owner] { status.owners.filter { $0.pid != getpid() } }
 
     /// The cells of a row in a table of namespaces.
-    static let summaryTitles = ["NAME", "TUPLES", "CELLS", "OWNERS", "SIZE", "ON DISK", "MODE"]
+    static let summaryTitles = ["NAME", "TUPLES", "CELLS", "QUEUES", "SETS", "OWNERS", "SIZE", "ON DISK", "MODE"]
 
     var summaryRow: [String] {
         [
-            status.name, "\(status.tuples)", "\(status.cells)", "\(livingOwners)", PeopleText.bytes(status.bytes),
-            PeopleText.bytes(status.diskBytes), modeText,
+            status.name, "\(status.tuples)", "\(status.cells)", "\(count(.queue))", "\(count(.orderedSet))",
+            "\(livingOwners)", PeopleText.bytes(status.bytes), PeopleText.bytes(status.diskBytes), modeText,
         ]
     }
 
     /// The row of a namespace that can't be opened.
     static func failedRow(_ name: String, _ error: SpaceError) -> [String] {
-        [name, "-", "-", "-", "-", "-", word(for: error)]
+        [name] + summaryTitles.dropFirst(2).map { _ in "-" } + [word(for: error)]
     }
 
     private var modeText: String { status.mode.rawValue + (status.isPersistent ? ", persistent" : "") }

@@ -84,6 +84,8 @@ struct StatusReport {
         object.add("name", status.name)
         object.add("tuples", status.tuples)
         object.add("cells", status.cells)
+        object.add("queues", count(.queue))
+        object.add("sets", count(.orderedSet))
         object.add("owners", livingOwners)
         object.add("bytes", status.bytes)
         object.add("mode", status.mode.rawValue)
@@ -91,6 +93,9 @@ struct StatusReport {
         if status.isReplicated { object.add("replicated", true) }
         return object
     }
+
+    /// How many objects of a kind there are.
+    func count(_ kind: SharedObjectKind) -> Int { status.objects.count { $0.kind == "\(kind)" } }
 
     /// The object of a namespace that can't be opened.
     static func failedSummary(_ name: String, _ error: SpaceError) -> JSONObject {

@@ -37,13 +37,22 @@ enum JSONText {
         return "is nested deeper than \(TupleLimits.maximumDepth) levels"
     }
 
-    static func tuple(_ text: String, what: String, arguments: [String: Value] = [:]) throws -> Tuple {
+    /// The tuple of a word or line; `advice` is what to do if it is none.
+    static func tuple(
+        _ text: String,
+        what: String,
+        arguments: [String: Value] = [:],
+        advice: @autoclosure () -> String? = nil
+    ) throws -> Tuple {
         do {
             return try Tuple(json: text, arguments: arguments)
         } catch {
-            throw failure(what, error)
+            throw failure(what, error, advice())
         }
     }
+
+    /// A text as one word of a shell's line.
+    static func quotedForShell(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 
     static func failure(_ what: String, _ error: TupleCodingError, _ advice: String? = nil) -> CommandFailure {
         let advice = advice.map { "; \($0)" } ?? ""

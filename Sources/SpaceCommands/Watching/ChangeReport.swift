@@ -29,7 +29,11 @@ enum ChangeReport {
         if let key = change.key {
             let isPost = change.kind == .post
             let isNamed = isPost || change.kind == .respond || change.kind.isOfObject
-            object.add(isNamed ? "name" : "key", part == nil ? key : path ?? key)
+            object.add(isNamed ? "name" : "key", key)
+            // A path names the cell `a.b`, or the part `b` of the cell `a`: behind the cell's key and a dot.
+            if part != nil, let path {
+                object.add("part", String(decoding: path.utf8.dropFirst(key.utf8.count + 1), as: UTF8.self))
+            }
             if let edit = change.edit { object.add(edit) }
             let (old, new) = part ?? (change.old, change.new)
             if let old { object.add("old", json: old.json) }

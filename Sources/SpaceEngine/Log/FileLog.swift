@@ -70,14 +70,25 @@ package final class FileLog: CommitLog {
         }
         if let opened, opened.info.device == info.device, opened.info.inode == info.inode { return opened }
         opened = nil
+        guard info.kind == .regular || info.kind == .symbolicLink else { throw replaced("what is no regular file") }
         let file = try LogFile.goingOn(path)
         let subject: LogFile.Subject?
-        do throws(SpaceError) { subject = try file.subject() } catch  where error.code == .badData { subject = nil }
-        guard subject?.header.life == life else { throw unusable("is not the namespace's any more") }
+        do throws(SpaceError) {
+            subject = try file.subject()
+        } catch {
+            if error.code == .badData { throw replaced("a file that is no log") }
+            throw error
+        }
+        guard let subject else { throw replaced("a file that has no beginning of a log") }
+        guard subject.header.life == life else {
+            throw replaced("the log of another namespace, \(subject.name.quotedForPeople)")
+        }
         let new = Opened(file, info)
         opened = new
         return new
     }
+
+    private func replaced(_ what: String) -> SpaceError { unusable("was replaced by \(what)") }
 
     private func unusable(_ what: String) -> SpaceError {
         SpaceError(
