@@ -24,7 +24,7 @@ struct ListCommand: ParsableCommand {
 
     @Flag(
         help:
-            "One JSON object a line: name, tuples, cells, queues, sets (ordered sets), owners, bytes, mode, persistent."
+            "One JSON object a line: name, tuples, cells, owners, bytes, mode, persistent, queues, sets (ordered sets)."
     )
     var json = false
 

@@ -84,12 +84,12 @@ struct StatusReport {
         object.add("name", status.name)
         object.add("tuples", status.tuples)
         object.add("cells", status.cells)
-        object.add("queues", count(.queue))
-        object.add("sets", count(.orderedSet))
         object.add("owners", livingOwners)
         object.add("bytes", status.bytes)
         object.add("mode", status.mode.rawValue)
         object.add("persistent", status.isPersistent)
+        object.add("queues", count(.queue))
+        object.add("sets", count(.orderedSet))
         if status.isReplicated { object.add("replicated", true) }
         return object
     }
