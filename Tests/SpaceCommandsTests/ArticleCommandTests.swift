@@ -165,7 +165,11 @@ private final class Shell {
     private var endless: [(pid: Int32, text: String)] = []
     private static let mark = "@@"
 
-    init(_ runner: CommandRunner) throws { shell = try runner.start("/bin/sh", []) }
+    init(_ runner: CommandRunner) throws {
+        shell = try runner.start("/bin/sh", [])
+        // Its reader sits at a terminal, where nothing is said of a namespace that the terminal's shell owns.
+        try shell.send("export SHARED_SPACE_OWNER=$$\n")
+    }
 
     @discardableResult
     func run(_ statement: String) throws -> (output: String, status: Int32) {
