@@ -44,7 +44,9 @@ enum Processes {
     // MARK: Many to many
 
     /// Producers and takers, each a process: nanoseconds a message, from the moment when all are ready until the last
-    /// was taken. With a limit, the producers stop when their time is over.
+    /// was taken.
+    ///
+    /// With a limit, the producers stop when their time is over.
     static func crowd(_ space: Space, _ count: Int, producers: Int, takers: Int) throws {
         let namespace = try space.namespace("bench")
         var children: [Child] = []
