@@ -108,7 +108,11 @@ struct QueueServingTests {
         let namespace = namespace
         for _ in rounds(20, least: 5) {
             try queue.put("head", delay: .seconds(3600), group: "g")
-            let worker = Task { try await queue.take(timeout: watchdog)?.value }
+            let worker = Task { () -> Value? in
+                guard let item = try await queue.take(timeout: watchdog) else { return nil }
+                try item.complete()
+                return item.value
+            }
             #expect(try await eventually { try !namespace.status().waiters.isEmpty })
             // The drain reads what there is, and waits for the gate; meanwhile the group gets another item.
             let drained = try await onThread { () -> Task<Int, any Error> in

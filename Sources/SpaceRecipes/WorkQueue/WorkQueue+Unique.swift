@@ -78,7 +78,9 @@ extension WorkQueue {
 
     /// Puts an item that is in the queue once, as soon as the queue's bound allows.
     ///
-    /// - Parameter timeout: How long to wait for room; `nil`: without limit.
+    /// `timeout` says how long to wait for room; `nil`: without limit. The other parameters are those of
+    /// ``put(_:priority:delay:group:unique:ifPresent:)-(Value,_,_,_,_,_)``.
+    ///
     /// - Returns: What was done, or `nil` if the time has passed.
     /// - Throws: The errors of ``put(_:priority:delay:group:unique:ifPresent:)-(Value,_,_,_,_,_)`` except that of a full
     ///   queue, and `cancelled`.
