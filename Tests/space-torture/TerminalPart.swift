@@ -69,12 +69,16 @@ struct TerminalPart {
         def tell(number, _):
             os.write(TOLD, b"%d\\n" % number)
             if number == signal.SIGTERM: os._exit(3)
-        for number in 1, 2, 3, 15, 18: signal.signal(number, tell)
+        # What it starts has left the group, and tells nothing, before anything is told: execve(2) closes the pipe.
+        begun, begins = os.pipe()
         rest = os.fork()
         if rest == 0:
             os.setsid()
             os.close(TOLD)
             os.execvp("sleep", ["sleep", "1000"])
+        os.close(begins)
+        os.read(begun, 1)
+        for number in 1, 2, 3, 15, 18: signal.signal(number, tell)
         os.write(TOLD, b"ready %d %d %d\\n" % (os.getpid(), os.getppid(), rest))
         while True: signal.pause()
         """.replace("TOLD", str(telling))
