@@ -32,6 +32,11 @@ struct CommandFacts {
         }
     }
 
+    /// Adds the queue of the item, and the ticket of its worker.
+    mutating func add(queue: String, ticket: UInt64) {
+        variables += [("QUEUE", queue), ("HOLD", "\(ticket)")]
+    }
+
     private static func isPartOfName(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in
@@ -49,8 +54,9 @@ struct CommandFacts {
 
     /// Sets the variables for the commands that this process starts from now on, and none of an earlier tuple or item.
     func publish() {
-        let old = Self.names { $0.hasPrefix(Self.prefix + Self.field) }
-        for name in old + [Self.prefix + "TUPLE"] { unsetenv(name) }
+        let fields = Self.names { $0.hasPrefix(Self.prefix + Self.field) }
+        for name in fields { unsetenv(name) }
+        for name in ["TUPLE", "QUEUE", "HOLD"] { unsetenv(Self.prefix + name) }
         for (name, value) in variables { setenv(Self.prefix + name, value, 1) }
     }
 

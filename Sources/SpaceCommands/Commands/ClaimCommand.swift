@@ -227,12 +227,7 @@ struct ClaimCommand: ParsableCommand {
     // MARK: Holding
 
     private func holdOne(_ access: NamespaceAccess, _ template: Template) throws {
-        let request = try owner.choice().request()
-        guard let holder = request.enrolled else {
-            throw CommandFailure.usage(
-                "a held claim is its owner's, and there is none: name one with --owner PID, or with \(OwnerOptions.variable)"
-            )
-        }
+        let holder = try owner.holder(of: "a held claim")
         try Output().checkTaken()
         let done = try access.obtain(wait, for: owner) { (namespace, remaining) -> Bool? in
             let claim = try namespace.claim(

@@ -11,9 +11,8 @@ struct ExtendCommand: ParsableCommand {
             that 'claim --deadline' runs finds its claim's id in $SHARED_SPACE_FENCING. The status is 75 when the tuple has \
             returned to the space.
 
-            EXAMPLES:
+            EXAMPLE:
               space extend jobs $id 5m
-              space extend jobs $SHARED_SPACE_FENCING 5m
             """
     )
 

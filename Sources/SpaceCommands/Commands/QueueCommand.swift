@@ -13,23 +13,33 @@ struct QueueCommand: ParsableCommand {
             with --replace too it replaces the one that waits, and with --again it puts one behind that which is worked on. A \
             queue that has as many items as --bound says takes no more: put fails, or with --wait waits.
 
-            take [ID] runs CMD with the item on its standard input, and with SHARED_SPACE_NAMESPACE, _ID, _DELIVERIES and \
-            _FENCING. It completes the item when CMD's status is 0; otherwise, and when this process dies, the item returns, \
+            take [ID] runs CMD with the item on its standard input, and with SHARED_SPACE_NAMESPACE, _QUEUE, _ID, _DELIVERIES \
+            and _FENCING. It completes the item when CMD's status is 0; otherwise, and when this process dies, the item returns, \
             after --delay. Status 65 buries it. With --ttr the item returns after that time, and CMD gets SIGTERM, and \
-            SIGKILL 5 s later. The status is CMD's; 1 when there was nothing in time, and 75 when the item returned first; without --wait it tries once. \
+            SIGKILL 5 s later; extend D gives it D more from now. The status is CMD's; 1 when there was nothing in time, and 75 when \
+            the item returned or was cancelled first; without --wait it tries once. \
             With --forever it goes on with one item after the other until a signal, or with --wait D until nothing came for D; \
             an item that failed returns after 1 s at first, twice as long each time, and 1 min at most. \
             CMD ends with its worker: if this process is killed, CMD gets SIGKILL, because another may have the item.
 
+            take --hold runs nothing: it prints the item's number, and with --value the item on the next line. The item is the \
+            owner's (--owner, $SHARED_SPACE_OWNER, or the session leader) until complete ID, release ID or bury ID, with \
+            the same owner, and returns when that exits.
+
             Workers are served in the order in which they asked, with the item of the highest priority. Of a group one item at \
             a time is worked on, in the order of putting. Items that have come back as often as --deliveries says are \
             buried: "buried" prints them, kick [ID…] puts them back, as new items. peek prints items without taking them, of one \
-            --state; remove ID… removes those that no worker has; drain removes all that are ready or delayed, and prints how \
-            many. pause [D] gives workers nothing more, until D has passed or resume. count prints how many are in which state.
+            --state; remove ID… removes those that no worker has; cancel ID… removes them in any state, and CMD gets SIGTERM, and \
+            SIGKILL 5 s later; extend ID D gives a worker more time. drain removes all that are ready or delayed, and prints \
+            how many. remove-queue removes the queue with all its items, unless a worker has one, with --force also then; \
+            workers that wait, wait on for the next put. set changes the queue's --deliveries and --bound for all. pause [D] \
+            gives workers nothing more, until D has passed or resume. count prints how many are in which state.
 
             EXAMPLES:
               space queue jobs mail put --delay 5m --group ada '{"to": "ada"}'
               space queue jobs mail take --forever --ttr 1m -- ./send
+              space queue jobs mail extend 1m
+              space queue jobs mail set --deliveries 3
               space queue jobs mail peek --state buried --max 5
             """
     )
@@ -37,6 +47,8 @@ struct QueueCommand: ParsableCommand {
     /// What the command does with the queue.
     enum Action: String, ExpressibleByArgument, CaseIterable {
         case put, take, peek, count, buried, kick, remove, drain, pause, resume
+        case extend, cancel, set, complete, release, bury
+        case removeQueue = "remove-queue"
     }
 
     /// A state of items, as a word.
@@ -95,6 +107,15 @@ struct QueueCommand: ParsableCommand {
     @Flag(help: "For take: go on with the next item, waiting for it.")
     var forever = false
 
+    @Flag(help: "For take: run nothing, and print the item's number.")
+    var hold = false
+
+    @Flag(help: "For take --hold: print the item too, on the next line.")
+    var value = false
+
+    @Flag(help: "For remove-queue: cancel what workers have, too.")
+    var force = false
+
     @Option(help: ArgumentHelp("For peek: ready, delayed, taken, blocked or buried.", valueName: "state"))
     var state: StateWord?
 
@@ -109,7 +130,7 @@ struct QueueCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "put, take, peek, count, buried, kick, remove, drain, pause or resume.",
+            "put, take, extend, complete, release, bury, peek, count, buried, kick, remove, cancel, drain, pause, resume, set or remove-queue.",
             valueName: "action"
         )
     )
@@ -125,10 +146,11 @@ struct QueueCommand: ParsableCommand {
     var tail: [Word]?
 
     /// The items or numbers; only take has a command behind `--`, which otherwise ends the options.
-    private var words: [String] { action == .take ? firstWords : firstWords + (tail ?? []).map(\.text) }
+    var words: [String] { action == .take ? firstWords : firstWords + (tail ?? []).map(\.text) }
 
     func validate() throws {
-        if action == .take, tail?.first == nil { throw ValidationError("take ends with '--' and a command") }
+        if hold, action == .take, tail?.first != nil { throw ValidationError("--hold runs no command") }
+        if action == .take, !hold, tail?.first == nil { throw ValidationError("take ends with '--' and a command") }
         if action != .take, let word = tail?.first(where: { !$0.isText }) {
             throw CommandFailure.badData("\(word.text.quotedForPeople) is not UTF-8")
         }
@@ -138,10 +160,20 @@ struct QueueCommand: ParsableCommand {
         case .put where count > 1 && (unique != nil || wait != nil):
             throw ValidationError("--unique and --wait are for one item")
         case .remove where count < 1: throw ValidationError("remove has the numbers of the items")
+        case .cancel where count < 1: throw ValidationError("cancel has the numbers of the items")
+        case .extend where !(1...2).contains(count):
+            throw ValidationError("extend has a duration, and before it the number of an item if it is not CMD's own")
+        case .complete, .release, .bury:
+            if count != 1 {
+                throw ValidationError("\(action.rawValue) has the number of an item that 'take --hold' printed")
+            }
+        case .set where deliveries == nil && bound == nil:
+            throw ValidationError("set has --deliveries, --bound, or both")
+        case .take where hold && forever: throw ValidationError("--hold and --forever exclude each other")
         case .take where count > 1: throw ValidationError("take has one number, or none")
         case .take where count == 1 && forever: throw ValidationError("--forever takes what comes, and has no number")
         case .pause where count > 1: throw ValidationError("pause has one duration, or none")
-        case .peek, .count, .buried, .drain, .resume:
+        case .peek, .count, .buried, .drain, .resume, .set, .removeQueue:
             if count > 0 { throw ValidationError("\(action.rawValue) has no further words") }
         default: break
         }
@@ -155,27 +187,40 @@ struct QueueCommand: ParsableCommand {
     func run() throws {
         try NamespaceAccess(common, namespace).check(name, of: .queue)
         let output = Output()
-        if [.put, .kick, .drain].contains(action) { try output.checkTaken() }
+        if [.put, .kick, .drain, .removeQueue].contains(action) { try output.checkTaken() }
         switch action {
         case .put:
             for put in try put() { output.append(line: json ? Self.object(put).line : "\(put.id)") }
+        case .take where hold: return try takeAndHold()
         case .take: return try take()
+        case .extend: return try extend()
+        case .complete: return try endHeld { try $0.complete() }
+        case .release: return try endHeld { try $0.release(delay: delay?.duration ?? .zero) }
+        case .bury: return try endHeld { try $0.bury() }
+        case .cancel: return try forEachItem("cancelled") { try $0.cancel($1) != nil }
+        case .remove: return try forEachItem("removed") { try $0.remove($1) }
+        case .set: return try setNumbers()
+        case .removeQueue: output.append(line: "\(try removeQueue())")
         case .peek: try list(state?.state, output)
         case .buried: try list(.buried, output)
         case .count:
             let counts = try use { try $0.counts() }
             output.append(line: StatusReport.object(counts).line)
-        case .kick where words.isEmpty: output.append(line: "\(try use { try $0.kick(max: max) })")
-        case .kick:
-            let ids = try numbers()
-            let kicked = try use { queue in try ids.compactMap { id in try queue.kick(id) } }
-            for id in kicked { output.append(line: "\(id)") }
+        case .kick where words.isEmpty:
+            let kicked = try use { try $0.kick(max: max) }
+            output.append(line: "\(kicked)")
             try output.flush()
-            if kicked.count < ids.count { throw status.nothingObtained }
-        case .remove:
-            let ids = try numbers()
-            let removed = try use { queue in try ids.count { id in try queue.remove(id) } }
-            if removed < ids.count { throw status.nothingObtained }
+            if kicked == 0 { throw status.nothingObtained("no buried item was put back") }
+        case .kick:
+            let outcome = Swift.Result {
+                try forEachItem("kicked") { (queue, id) in
+                    guard let new = try queue.kick(id) else { return false }
+                    output.append(line: "\(new)")
+                    return true
+                }
+            }
+            try output.flush()
+            try outcome.get()
         case .drain: output.append(line: "\(try use { try $0.drain() })")
         case .pause:
             let duration = try words.first.map { word in
@@ -199,6 +244,9 @@ struct QueueCommand: ParsableCommand {
         }
         try only(ttr != nil, "--ttr", for: .take)
         try only(forever, "--forever", for: .take)
+        try only(hold, "--hold", for: .take)
+        try only(value, "--value", for: .take)
+        try only(force, "--force", for: .removeQueue)
         try only(state != nil, "--state", for: .peek)
         try only(max != .max, "--max", for: .peek, .buried, .kick)
         try only(unique != nil, "--unique", for: .put)
@@ -209,14 +257,8 @@ struct QueueCommand: ParsableCommand {
         if replace && again { throw ValidationError("it is --replace or --again") }
         try only(group != nil, "--group", for: .put)
         try only(priority != 0, "--priority", for: .put)
-        try only(delay != nil, "--delay", for: .put, .take)
-    }
-
-    private func numbers() throws -> [UInt64] {
-        try words.map { word in
-            guard let id = UInt64(word) else { throw CommandFailure.usage("'\(word)' is no number of an item") }
-            return id
-        }
+        try only(delay != nil, "--delay", for: .put, .take, .release)
+        if value, !hold { throw ValidationError("--value is for --hold: CMD gets the item on its standard input") }
     }
 
     private static func object(_ put: UniquePut) -> JSONObject {
@@ -286,12 +328,12 @@ struct QueueCommand: ParsableCommand {
         }
     }
 
-    private func use<Result>(_ body: (WorkQueue) throws -> Result) throws -> Result {
+    func use<Result>(_ body: (WorkQueue) throws -> Result) throws -> Result {
         let access = try NamespaceAccess(common, namespace)
         return try NamespaceAccess.use(try access.openExisting()) { try body(queue(of: $0)) }
     }
 
-    private func queue(of namespace: Namespace) -> WorkQueue {
+    func queue(of namespace: Namespace) -> WorkQueue {
         namespace.queue(name, deliveries: deliveries, bound: bound)
     }
 }
@@ -312,7 +354,7 @@ extension QueueCommand {
     private func take() throws {
         let command = ChildCommand(wordCount: tail?.count ?? 0)
         let access = try NamespaceAccess(common, namespace)
-        let id = try numbers().first
+        let id = try words.first.map(number)
         guard forever else {
             switch try workOnOne(access, wait, id, command) {
             case nil: throw status.nothingObtained
@@ -344,19 +386,18 @@ extension QueueCommand {
     ) throws -> Outcome? {
         try access.obtain(wait, for: owner) { (namespace, remaining) -> Outcome? in
             let queue = queue(of: namespace)
-            let taken =
-                if let id {
-                    try queue.take(id, ttr: ttr?.duration)
-                } else {
-                    try queue.takeBlocking(
-                        timeout: remaining ?? .zero,
-                        ttr: ttr?.duration,
-                        interruption: Signals.interruption
-                    )
-                }
-            guard let item = taken else { return nil }
+            guard let item = try taken(id, from: queue, remaining) else { return nil }
             return try work(on: item, access, command)
         }
+    }
+
+    func taken(_ id: UInt64?, from queue: WorkQueue, _ remaining: Duration?) throws(SpaceError) -> QueueItem? {
+        if let id { return try queue.take(id, ttr: ttr?.duration) }
+        return try queue.takeBlocking(
+            timeout: remaining ?? .zero,
+            ttr: ttr?.duration,
+            interruption: Signals.interruption
+        )
     }
 
     private func work(
@@ -365,18 +406,19 @@ extension QueueCommand {
         _ command: ChildCommand
     ) throws -> Outcome {
         let item = item
-        CommandFacts(
+        var facts = CommandFacts(
             access.name,
             root: access.space.root,
             id: item.id,
             deliveries: item.deliveries,
             fencing: item.fencing
-        ).publish()
+        )
+        facts.add(queue: name, ticket: item.fencing)
+        facts.publish()
         let (deliveries, json) = (item.deliveries, item.value.json)
         let ending: ChildCommand.Ending
         do {
-            var right: CommandRight?
-            if ttr != nil { right = CommandRight(grace: .seconds(5)) { item.isHeld } }
+            let right = CommandRight(grace: .seconds(5)) { item.isHeld }
             ending = try command.run(input: .line(json), with: right)
         } catch {
             // The command never ran.

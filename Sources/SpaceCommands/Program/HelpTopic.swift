@@ -61,6 +61,7 @@ enum HelpTopic: String, CaseIterable {
             SHARED_SPACE_FIELD_0, SHARED_SPACE_FIELD_1 …
                                  Its fields, as 'space take --field N -r' prints them, or by name: SHARED_SPACE_FIELD_kind. Fields
                                  with other names than letters, digits and _ are left out; of a tuple beyond 32 KiB, all are.
+            SHARED_SPACE_QUEUE   The queue of the item (queue), for 'space queue NS QUEUE extend D'.
             SHARED_SPACE_NAME, SHARED_SPACE_KEY, SHARED_SPACE_REQUEST
                                  What a responder answers to, its key, and the request, for 'space request --next' (respond).
             """

@@ -31,7 +31,7 @@ package struct PlaceRow: EncodedTableRow, Equatable {
     /// Whether watchers were told of a deadlock that this wait is a part of.
     package var isTold = false
     package let weight: UInt32
-    package let holder: ClaimHolder
+    package var holder: ClaimHolder
     package let since: Int64
     /// The process that made the row.
     package let pid: Int32

@@ -1,4 +1,4 @@
-import SpaceSystem
+package import SpaceSystem
 public import TupleCoding
 
 /// An item that this process works on: no other process has it, and it returns to its queue unless it is completed.
@@ -46,8 +46,9 @@ public struct QueueItem: ~Copyable, Sendable {
         }
     }
 
-    /// Whether the item is still this process's; if that can't be looked up, it counts as such.
-    package var isHeld: Bool {
+    /// Whether the item is still the worker's: it was not ended or cancelled, and its time to run is not over; if that
+    /// can't be looked up, it counts as such.
+    public var isHeld: Bool {
         let place = state.place
         return
             (try? state.namespace.core.read { snapshot throws(SpaceError) in
@@ -145,6 +146,17 @@ public struct QueueItem: ~Copyable, Sendable {
     public consuming func detach() -> HeldItem {
         state.detach()
         return HeldItem(row, value, state)
+    }
+
+    /// Hands the item on to another process: it returns when that ends, and any process may end it in its name.
+    package consuming func handOver(to process: ProcessIdentity) throws(SpaceError) -> HeldItem {
+        do throws(SpaceError) {
+            try state.namespace.core.handOver(state.place, to: process)
+        } catch {
+            returnUnseen()
+            throw error.named("hold an item", state.namespace.name)
+        }
+        return detach()
     }
 
     /// Puts back an item that no worker has seen, now or as soon as possible; this does not count as a delivery.

@@ -108,7 +108,7 @@ extension WorkQueue {
 
     /// The item that a place holds; `nil` if it has returned before this process could look at it, because its time to run
     /// was over.
-    private func item(_ place: Place) throws(SpaceError) -> QueueItem? {
+    func item(_ place: Place) throws(SpaceError) -> QueueItem? {
         do throws(SpaceError) {
             let found = try namespace.core.read { snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
                 guard let hold = try snapshot.place(PlaceKeys(name), place.ticket) else { return nil }

@@ -270,25 +270,33 @@ public struct WorkQueue: Sendable {
         }
     }
 
-    private func check() throws(SpaceError) {
+    private func check() throws(SpaceError) { try Self.check(deliveries: wantedDeliveries, bound: wantedBound) }
+
+    static func check(deliveries: Int?, bound: Int?) throws(SpaceError) {
         let numbers = 0...Int(UInt32.max)
-        if let wantedDeliveries, !numbers.contains(wantedDeliveries) {
-            let reason = "\(wantedDeliveries) is no number of deliveries"
+        if let deliveries, !numbers.contains(deliveries) {
+            let reason = "\(deliveries) is no number of deliveries"
             throw .badNumber(reason, advice: "give a number from 1, or 0 for no limit")
         }
-        if let wantedBound, !numbers.contains(wantedBound) {
-            let reason = "\(wantedBound) is no bound of a queue"
+        if let bound, !numbers.contains(bound) {
+            let reason = "\(bound) is no bound of a queue"
             throw .badNumber(reason, advice: "give a number from 1, or 0 for no bound")
         }
     }
 
     /// The queue's rows and settings; the queue is made if it does not exist.
-    package func make(_ scope: WriteScope) throws(SpaceError) -> (rows: QueueRows, settings: QueueSettings) {
+    ///
+    /// `isSet`: whether other numbers than this handle's are no error, because the caller sets them.
+    package func make(
+        _ scope: WriteScope,
+        isSet: Bool = false
+    ) throws(SpaceError) -> (rows: QueueRows, settings: QueueSettings) {
         guard let (rows, settings) = try scope.snapshot.queue(name) else {
             let settings = QueueSettings(deliveries: deliveries, bound: wantedBound ?? 0)
             let number = try scope.makeObject(name, .queue, details: settings.details)
             return (QueueRows(number: number), settings)
         }
+        if isSet || settings.isSet { return (rows, settings) }
         if let wantedDeliveries, wantedDeliveries != settings.deliveries {
             throw object.mismatch(is: "\(settings.deliveries) deliveries", wanted: "\(wantedDeliveries)")
         }
@@ -310,7 +318,8 @@ extension Namespace {
     /// - Parameters:
     ///   - name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
     ///   - deliveries: The number of deliveries after which a returning item is buried; 0: never; `nil`: as the queue
-    ///     was made, and never if this call's handle makes it. Another number than the queue's is refused.
+    ///     was made, and never if this call's handle makes it. Another number than the queue's is refused, unless
+    ///     ``WorkQueue/set(deliveries:bound:)`` has set it.
     ///   - bound: The greatest number of items that are not buried; 0: no bound; `nil`: as the queue was made.
     /// - Returns: The queue; nothing is written before a process puts an item or waits for one.
     public func queue(_ name: String, deliveries: Int? = nil, bound: Int? = nil) -> WorkQueue {

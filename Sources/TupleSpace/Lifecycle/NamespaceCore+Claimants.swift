@@ -38,7 +38,7 @@ extension NamespaceCore {
     }
 
     /// Makes waiting processes look for new claimants; it wakes one waiter of each process, which is enough.
-    func ringForClaimants() {
+    package func ringForClaimants() {
         control.claimants.add(1)
         SharedWord64.fence()
         guard slots.isAnybodyWaiting else { return }

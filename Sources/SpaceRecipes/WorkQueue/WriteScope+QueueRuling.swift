@@ -1,0 +1,52 @@
+import SpaceSystem
+import TupleCoding
+
+// What is done to a work queue and its items from outside, each within one write transaction.
+
+extension Snapshot {
+    /// The place of the worker that has an item; `nil` if none has it.
+    func worker(onItem id: UInt64, of name: String) throws(SpaceError) -> PlaceRow? {
+        var found: PlaceRow?
+        try forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+            if row.kind == .queue, row.isHolding, row.item == id { found = row }
+            return found == nil
+        }
+        return found
+    }
+}
+
+extension WriteScope {
+    /// Removes an item for good, whatever its state, and takes it from its worker; returns it as it was, or `nil` if
+    /// there is none.
+    func cancelItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> QueueItemRow? {
+        guard let item = try snapshot.queueItem(rows, id) else { return nil }
+        let worker = item.state == .taken ? try snapshot.worker(onItem: id, of: name) : nil
+        try completeItem(item, rows, name)
+        // The item is gone, so the end of its worker's hold returns nothing.
+        if let worker { try remove(worker.ticket, of: name, by: TakerRules()) }
+        return item
+    }
+
+    /// Removes some of a queue's items, or the queue itself if it has none left; returns the number of items removed, and
+    /// whether the queue is gone.
+    ///
+    /// Workers that wait keep their places, and are served by the next queue of the name.
+    func removeQueue(_ name: String, _ rows: QueueRows, cancellingTaken: Bool) throws(SpaceError) -> (Int, isGone: Bool)
+    {
+        if !cancellingTaken {
+            try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+                guard row.kind == .queue, row.isHolding, let id = row.item else { return true }
+                throw .misuse(
+                    "a worker has item \(id) of the queue \(name.quotedForPeople)",
+                    advice: "wait until its work has ended, cancel it, or have the removal cancel what is taken"
+                )
+            }
+        }
+        let ids = try snapshot.queueIDs(rows.key(.item), limit: 32).map(\.id)
+        for id in ids { _ = try cancelItem(id, rows, name) }
+        guard ids.isEmpty else { return (ids.count, false) }
+        try removeObject(name)
+        noteUnsettled(queue: name)
+        return (0, true)
+    }
+}
