@@ -61,6 +61,38 @@ void guard_find_cursors(struct guarded_environment *guard, MDB_txn *transaction)
     guard->writer = transaction;
 }
 
+// The words of a write transaction that count its pages (mdb.c: struct MDB_txn, from mt_next_pgno on).
+enum { NEXT_PAGE, ID, ENVIRONMENT, FREED, LOOSE, LOOSE_COUNT, SPILLED, DIRTY, PAGE_WORDS };
+
+void guard_find_pages(struct guarded_environment *guard, MDB_txn *transaction) {
+    const uintptr_t *words = (const uintptr_t *)transaction;
+    size_t count = malloc_usable_size(transaction) / sizeof *words;
+    MDB_envinfo info;
+    if (mdb_env_info(guard->environment, &info) != 0) return;
+    // As the transaction begins, its next page is the one after the last commit's last, and its lists are empty. A list
+    // begins with its length.
+    for (size_t i = 0; i + PAGE_WORDS <= count; i++) {
+        const uintptr_t *found = words + i;
+        if (found[NEXT_PAGE] != info.me_last_pgno + 1 || found[ID] != mdb_txn_id(transaction)) continue;
+        if (found[ENVIRONMENT] != (uintptr_t)guard->environment) continue;
+        if (found[FREED] == 0 || *(const uintptr_t *)found[FREED] != 0) return;
+        if (found[LOOSE] != 0 || (uint32_t)found[LOOSE_COUNT] != 0 || found[SPILLED] != 0) return;
+        if (found[DIRTY] == 0 || *(const uintptr_t *)found[DIRTY] != 0) return;
+        guard->pages = found;
+        return;
+    }
+}
+
+bool guarded_count_pages(struct guarded_environment *guard, MDB_txn *transaction, struct guarded_pages *counted) {
+    const uintptr_t *pages = guard->pages;
+    if (!pages || transaction != guard->writer || pages[ID] != mdb_txn_id(transaction)) return false;
+    counted->next = pages[NEXT_PAGE];
+    counted->freed = *(const uintptr_t *)pages[FREED];
+    // A page that was spilled and is used again is in both lists.
+    counted->taken = *(const uintptr_t *)pages[DIRTY] + (pages[SPILLED] ? *(const uintptr_t *)pages[SPILLED] : 0);
+    return true;
+}
+
 /// Reads how many bytes of the map the file backs now.
 static size_t measure(struct guarded_environment *guard, size_t map_size) {
     struct stat status;

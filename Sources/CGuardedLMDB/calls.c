@@ -58,6 +58,7 @@ int guarded_env_create(MDB_env **environment, struct guarded_environment **guard
     free->environment = *environment;
     free->writer = NULL;
     free->cursors = NULL;
+    free->pages = NULL;
     free->descriptor = -1;
     free->page_size = 1;
     atomic_store(&free->known, 0);
@@ -154,7 +155,8 @@ int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn
     if (result != 0) return result;
     GUARDED(result, begin(guard, flags, transaction), damaged(guard, NULL));
     if (result != 0 || (flags & MDB_RDONLY) != 0 || guard->cursors) return result;
-    GUARDED(result, (guard_find_cursors(guard, *transaction), 0), damaged(guard, NULL));
+    GUARDED(
+        result, (guard_find_pages(guard, *transaction), guard_find_cursors(guard, *transaction), 0), damaged(guard, NULL));
     return 0;
 }
 

@@ -25,6 +25,8 @@ struct guarded_environment {
     /// liblmdb's one write transaction and its lists of cursors; NULL until the first write transaction began.
     MDB_txn *writer;
     MDB_cursor **cursors;
+    /// Where the write transaction counts its pages; NULL if that was not found.
+    const uintptr_t *pages;
 };
 
 /// The place to which a jump leads if liblmdb meets a damaged page in a guarded call.
@@ -89,6 +91,8 @@ extern struct guarded_environment guard_environments[GUARD_ENVIRONMENTS] __attri
 void guard_find_map(struct guarded_environment *guard);
 /// Finds the lists of cursors in a write transaction; a read transaction has none.
 void guard_find_cursors(struct guarded_environment *guard, MDB_txn *transaction);
+/// Finds where a write transaction that has just begun counts its pages.
+void guard_find_pages(struct guarded_environment *guard, MDB_txn *transaction);
 /// Whether the bytes that liblmdb returned lie completely in a place where a value or key can lie.
 bool guard_lies_whole_slowly(struct guarded_environment *guard, const MDB_val *bytes, bool is_writing);
 

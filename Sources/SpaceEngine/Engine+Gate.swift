@@ -104,6 +104,7 @@ extension Engine {
             near.raisePlaceNow()
             wakes.addPlace(near.placeFutex)
         }
+        diskReserve.noteUnknownReserve()
         wakeEverybody()
         // The killed holder may have committed without signalling.
         signalChange()

@@ -119,7 +119,6 @@ extension Engine {
         near?.noteDue(before: due)
         try store(transaction)
         noteStored(due: due, keepsNear: false)
-        diskReserve.giveBack()
     }
 
     private func openLog(_ row: LogRow) -> any CommitLog {
@@ -195,6 +194,7 @@ extension Engine {
             if scope.counters.keepsNearEndOff { near?.turnOff() }
             try scope.finish()
             try storeFinished(transaction)
+            giveBack()
             announce()
         }
     }

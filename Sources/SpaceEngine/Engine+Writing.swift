@@ -101,6 +101,26 @@ extension Engine {
         keepsNear: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
+        do throws(SpaceError) {
+            try runOnce(purpose, removesDue: removesDue, keepsNear: keepsNear, body)
+        } catch {
+            giveBack()
+            throw error
+        }
+        giveBack()
+    }
+
+    /// Gives back the disk space that the transaction has not used; what is in the near end was promised it.
+    @inline(__always)
+    func giveBack() { diskReserve.giveBack(hasPromise: near.map { $0.allowed.loadRelaxed() != 0 } ?? false) }
+
+    @inline(__always)
+    private func runOnce(
+        _ purpose: WritePurpose,
+        removesDue: Bool,
+        keepsNear: Bool,
+        _ body: (WriteScope) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
         var transaction = try beginWrite()
         CrashPoint.reach(.begun)
         let keepsNear = keepsNear && near?.mayKeep(end: environment.info.lastPage + 1) ?? false

@@ -35,6 +35,19 @@ package enum Blocks {
         try checked(space_free_blocks(descriptor, Int64(start), Int64(end - start)))
     }
 
+    /// Frees the blocks after the first `end` bytes of a file, which are not used.
+    ///
+    /// - Parameters:
+    ///   - descriptor: A file open for writing.
+    ///   - end: The first byte whose block goes.
+    ///   - length: The file's length, if it stays; `nil` if the file then ends at `end`.
+    /// - Throws: The errors of fallocate(2) and ftruncate(2).
+    package static func cut(_ descriptor: CInt, to end: Int, within length: Int?) throws(Errno) {
+        if let length { return try free(descriptor, from: end, to: length) }
+        // ext4 frees no blocks beyond the file's end by fallocate(2), and none while the file becomes longer.
+        for _ in 0..<2 { try FileBytes.truncate(descriptor, to: end) }
+    }
+
     /// Replaces the blocks of a file's first bytes that a copy (a reflink, on xfs) shares by blocks of the file's own.
     ///
     /// Writing into a map of a shared block needs a new block, and raises SIGBUS if the disk is full.

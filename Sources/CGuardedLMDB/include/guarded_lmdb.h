@@ -57,6 +57,19 @@ int guarded_txn_renew(struct guarded_environment *guard, MDB_txn *transaction, b
 int guarded_txn_commit(struct guarded_environment *guard, MDB_txn *transaction);
 void guarded_txn_abort(struct guarded_environment *guard, MDB_txn *transaction);
 
+/// What a write transaction has done with pages so far.
+struct guarded_pages {
+    /// The first page that neither a commit nor this transaction has used.
+    size_t next;
+    /// How many pages of the last commit it no longer uses.
+    size_t freed;
+    /// How many times it has taken pages, for a page of a tree or for a value; it may be too high, never too low, except
+    /// that it does not count values which were freed again.
+    size_t taken;
+};
+/// Reads that from the transaction; false if liblmdb's structure is not the known one.
+bool guarded_count_pages(struct guarded_environment *guard, MDB_txn *transaction, struct guarded_pages *counted);
+
 int guarded_dbi_open(struct guarded_environment *guard, MDB_txn *transaction, const char *name, unsigned flags, MDB_dbi *database);
 int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, int deletes);
 /// mdb_stat; returns GUARDED_DAMAGED if no tree in the map can have this depth or these sizes.

@@ -9,12 +9,13 @@ import SystemPackage
 /// its block before the transaction touches it: ``RoomMeter`` counts the changes, and this class turns the counts into
 /// pages. The last 4 MiB are for takes and deletes alone, so a full namespace can still be emptied.
 ///
-/// LMDB does not tell how many pages a transaction could add (inside a write transaction `mdb_env_info` shows the last
-/// *committed* page). So the number is bounded. Each change of a row copies at most the path to it and splits every
-/// page on that path: `2·(depth + 1)` pages per tree, the trees of the free pages and the main database included. Large
-/// values and the list of freed pages are added. No tree counts for more pages than it has and can get. The reserve
-/// asks for twice that bound, except for large values, which need exactly as many pages as they have. The usual case is
-/// one comparison with a still more generous bound, which needs no statistics.
+/// What a transaction has used so far is known (``UsedPages``). What it will use is bounded, for the rows that are about
+/// to be changed and for the commit. Each change of a row copies at most the path to it and splits every page on that
+/// path: `2·(depth + 1)` pages per tree, the trees of the free pages and the main database included. Rows at a tree's
+/// end share one path and fill the pages that they add. Large values and the list of freed pages are added. No tree
+/// counts for more pages than it has and can get. The reserve asks for twice that bound, except for large values, which
+/// need exactly as many pages as they have. The usual case is one comparison with a still more generous bound, which
+/// needs no statistics. (If the used pages can't be read from this liblmdb, all rows of the transaction are bounded.)
 ///
 /// Everything here happens under the gate.
 package final class DiskReserve {
@@ -29,12 +30,21 @@ package final class DiskReserve {
     private let environment: Environment
     private let control: ControlFile
     private let pagesAhead: PagesAhead?
+    /// Whether blocks were reserved, or may have been by a killed process, that were not looked at since.
+    private var mayHaveSpare = false
+    /// How many bytes were reserved as the transaction began.
+    private var reservedAtBegin = 0
+    /// How many pages the last usual transaction and the last promise wanted beyond the last page.
+    private var usualPages = 0
+    private var promisedPages = 0
     /// The first page after LMDB's last one as the transaction began.
     private var end = 0
     /// Whether the transaction has looked for space beyond the usual, so that the following properties are its own.
     private var hasLooked = false
     /// How many pages were refused, and why.
     private var refused: (pages: Int, error: SpaceError)?
+    /// What the transaction is known to use at most.
+    private(set) var bound = Bound()
     /// Whether the free pages were counted in this transaction.
     private var isCounted = false
     private var areFreePagesKnown = false
@@ -65,7 +75,11 @@ package final class DiskReserve {
     func begin(_ purpose: WritePurpose, rows: Int, _ transaction: Int) -> Bool {
         end = environment.info.lastPage + 1
         hasLooked = false
-        let pages = cheapBound(rows: rows, bytes: 0) + reserve(for: purpose)
+        reservedAtBegin = Int(clamping: control.reserved.loadRelaxed())
+        let cheap = cheapBound(UsedPages(next: end, freed: 0, taken: 0), rows: rows, bytes: 0)
+        bound = Bound(end: cheap, pages: cheap - end)
+        usualPages = cheap - end
+        let pages = cheap + reserve(for: purpose)
         return pages * pageSize <= room(for: purpose) || growAhead(to: pages, transaction)
     }
 
@@ -90,8 +104,8 @@ package final class DiskReserve {
 
     /// A bound for the last page that needs no statistics: the deepest trees, and an allowance for the rest.
     @inline(__always)
-    private func cheapBound(rows: Int, bytes: Int) -> Int {
-        end + 2 * rows * 2 * (Self.deepestTree + 1) + 4 * (bytes / pageSize) + 64 + end / 64
+    private func cheapBound(_ used: UsedPages, rows: Int, bytes: Int) -> Int {
+        used.next + 2 * rows * 2 * (Self.deepestTree + 1) + 4 * (bytes / pageSize) + 64 + used.next / 64
     }
 
     /// Reserves so much that the next transactions need no statistics, which cost as much as a write.
@@ -110,7 +124,15 @@ package final class DiskReserve {
         }
     }
 
-    /// The bound for a transaction, in pages.
+    /// What a transaction uses at most.
+    struct Bound {
+        /// The first page after those that it uses.
+        var end = 0
+        /// How many pages it uses, free ones among them.
+        var pages = 0
+    }
+
+    /// The bound for rows that come, and for the commit, in pages.
     private struct Need {
         /// Pages of the trees; each of them can lie anywhere.
         var single: Int
@@ -118,6 +140,8 @@ package final class DiskReserve {
         var large: Int
         /// How many such values there can be.
         var rows: Int
+        /// Pages of the list of the pages that the transaction frees, which are contiguous.
+        var list: Int
         /// Pages of the values that are there and can be moved: of claimed tuples, and of those that can be claimed.
         var movable: Int
 
@@ -139,12 +163,16 @@ package final class DiskReserve {
         isLast: Bool
     ) throws(SpaceError) {
         let reserve = reserve(for: purpose)
+        let used = plan.used ?? UsedPages(next: end, freed: 0, taken: 0)
         var rows = 2
         for count in plan.counts { rows += count.ensuredScattered + count.ensuredEnds }
-        let cheap = cheapBound(rows: rows, bytes: plan.bytesAhead) + plan.valuePages + reserve
-        if cheap * pageSize <= room(for: purpose) { return }
+        let cheap = cheapBound(used, rows: rows, bytes: plan.bytesAhead) + plan.valuePages
+        if (cheap + reserve) * pageSize <= room(for: purpose) {
+            return note(Bound(end: cheap, pages: used.taken + cheap - used.next), access.id)
+        }
         let need = try lmdb { () throws(LMDBError) in try self.need(for: plan, of: trees, access) }
-        let wanted = end + need.all + reserve
+        note(Bound(end: used.next + need.all, pages: used.taken + need.all), access.id)
+        let wanted = bound.end + reserve
         if wanted * pageSize <= room(for: purpose) { return }
         if !hasLooked { beginLooking(access.id) }
         do throws(SpaceError) {
@@ -157,8 +185,10 @@ package final class DiskReserve {
             }
         } catch  where error.code == .limitReached || error.code == .storageFull {
             // There are no more blocks to reserve. But the reserved blocks contain pages that were freed.
-            let tail = max(0, room(for: purpose) / pageSize - end)
-            if !isCounted, !areFreePagesKnown || !suffices(tail, for: need, reserve: reserve) {
+            let tail = max(0, room(for: purpose) / pageSize - used.next)
+            // The pages that the transaction has not taken after the last one were free ones.
+            let taken = max(0, used.taken - (used.next - end))
+            if !isCounted, !areFreePagesKnown || !suffices(tail, taken, for: need, reserve: reserve) {
                 do throws(LMDBError) {
                     freePages = try countReusablePages(lastPage: end - 1)
                 } catch .readersFull {
@@ -168,7 +198,7 @@ package final class DiskReserve {
                 }
                 (isCounted, areFreePagesKnown) = (true, true)
             }
-            guard suffices(tail, for: need, reserve: reserve) else {
+            guard suffices(tail, taken, for: need, reserve: reserve) else {
                 if !isLast { throw error }
                 if purpose == .applying, error.code == .limitReached, end * pageSize <= mostApplied {
                     let limit = max(mostReserved, wanted * pageSize)
@@ -176,8 +206,14 @@ package final class DiskReserve {
                 }
                 throw explain(purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error)
             }
-            (taken, countedFor) = (need.all, access.id)
+            (self.taken, countedFor) = (taken + need.all, access.id)
         }
+    }
+
+    /// Notes what the transaction uses at most from now on, of the free pages too.
+    private func note(_ bound: Bound, _ transaction: Int) {
+        self.bound = bound
+        if countedFor == transaction { taken = max(taken, bound.pages) }
     }
 
     /// Makes sure, between two transactions, that one which adds what the plan says will have its blocks, beside those
@@ -185,7 +221,8 @@ package final class DiskReserve {
     func promise(_ plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], slack: Int, _ access: Access) -> Bool {
         do {
             let need = try need(for: plan, of: trees, access)
-            let wanted = environment.info.lastPage + 1 + need.all + slack + reserve(for: .adding)
+            promisedPages = need.all + slack
+            let wanted = environment.info.lastPage + 1 + promisedPages + reserve(for: .adding)
             if wanted * pageSize <= room(for: .adding) { return true }
             return growAhead(to: wanted, access.id)
         } catch {
@@ -221,10 +258,13 @@ package final class DiskReserve {
     /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
     /// somewhere into which a tuple of the same size can be moved when it is claimed, if there is one that has pages of its
     /// own: the changes that watchers read lie between the pages of an emptied namespace, so it may have no long run.
-    private func suffices(_ tail: Int, for need: Need, reserve: Int) -> Bool {
-        guard freePages.count + tail >= need.single + need.all + reserve else { return false }
-        // LMDB searches a limited number of lists for each page of a value, and then goes beyond the last page.
-        let row = tail >= need.rows * (freePages.lists / Self.listsLookedThrough) ? freePages.longestRun : 0
+    private func suffices(_ tail: Int, _ taken: Int, for need: Need, reserve: Int) -> Bool {
+        guard freePages.count - taken + tail >= need.single + need.all + reserve else { return false }
+        // LMDB searches a limited number of lists for each page of a value, and then goes beyond the last page. It takes
+        // single pages from the lowest ones, so what it took may be a part of the longest run.
+        let longest = max(0, freePages.longestRun - taken)
+        guard need.list == 1 || tail >= need.list || longest >= need.list else { return false }
+        let row = tail >= need.rows * (freePages.lists / Self.listsLookedThrough) ? longest : 0
         if reserve == 0 { return need.contiguous == 0 || tail >= need.large || row >= need.all }
         if tail >= need.large + reserve { return true }
         // In a replica, what is moved may go beyond the limit.
@@ -242,11 +282,6 @@ package final class DiskReserve {
         let oldest = oldestReader() ?? environment.lastTransaction
         let reader = try environment.beginRead()
         return try reader.access.reusableFreePages(oldestReader: oldest, lastPage: lastPage)
-    }
-
-    /// The bound for the pages of a plan.
-    func pages(for plan: RoomMeter.Plan, _ trees: [RoomMeter.Tree?], _ access: Access) throws(SpaceError) -> Int {
-        try lmdb { () throws(LMDBError) in try need(for: plan, of: trees, access).all }
     }
 
     private func need(for plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], _ access: Access) throws(LMDBError) -> Need
@@ -269,10 +304,12 @@ package final class DiskReserve {
             let path = 2 * (statistics.depth + 1)
             changed += min(count.ensuredEnds * path, 4 * bytes / pageSize + 2 * path)
         }
+        let freed = changed + (plan.used?.freed ?? 0)
         return Need(
-            single: 2 * (changed + changed / 500 + 1) + 2 * free.pages,
+            single: 2 * (changed + freed / 500 + 1) + 2 * free.pages,
             large: plan.valuePages,
             rows: plan.values,
+            list: freed * MemoryLayout<UInt>.size / pageSize + 1,
             movable: movable
         )
     }
@@ -300,7 +337,7 @@ package final class DiskReserve {
     private func grow(to pages: Int, limit: Int) throws(SpaceError) {
         let start = Int(clamping: control.reserved.load())
         let wanted = pages * pageSize
-        let step = min(max(start / 8, Self.steps.lowerBound), Self.steps.upperBound)
+        let step = step(for: start)
         guard wanted <= limit else {
             // The little that the limit leaves is useful all the same. If the disk has not even that much, the disk is
             // what is full.
@@ -338,23 +375,44 @@ package final class DiskReserve {
         )
     }
 
-    /// Gives back the blocks beyond that, which a transaction had to be sure of and has not used.
-    @inline(__always)
-    func giveBack() { if Int(clamping: control.reserved.loadRelaxed()) > mostReserved { giveBackRest() } }
+    // MARK: Giving back
 
+    /// Notes that a killed process may have reserved more than is needed.
+    func noteUnknownReserve() { mayHaveSpare = true }
+
+    /// Gives back the blocks that a transaction had to be sure of and has not used; called when it has ended.
+    ///
+    /// `hasPromise` is whether the disk space that was promised between transactions is still needed.
+    @inline(__always)
+    func giveBack(hasPromise: @autoclosure () -> Bool) { if mayHaveSpare { giveBackSpare(hasPromise()) } }
+
+    /// Lowers the reserve to what the next transactions need, if there is much beyond that.
+    ///
+    /// It first lowers the number, so that no blocks are promised that are gone, also if this process is killed in
+    /// between. Blocks that a process killed there has left are freed with the next ones. Under the gate no other process
+    /// reserves or uses blocks, and no page beyond the last one is read.
     @inline(never)
-    private func giveBackRest() {
+    private func giveBackSpare(_ hasPromise: Bool) {
+        mayHaveSpare = false
         let start = Int(clamping: control.reserved.load())
-        let used = (environment.info.lastPage + 1) * pageSize + mostApplied / 8
-        let rest = max(used, mostReserved) / pageSize * pageSize
-        guard rest < start else { return }
-        // First, so that no blocks are promised that are gone, also if this process is killed in between. Blocks that can't be
-        // freed are reserved again when they are needed.
+        let used = (environment.info.lastPage + 1) * pageSize
+        let step = step(for: used)
+        var rest = used + Limits.removalReserve + max(step, max(usualPages, promisedPages) * pageSize)
+        // What was promised before this transaction was a part of what was reserved then.
+        if hasPromise { rest = max(rest, reservedAtBegin) }
+        guard start - rest > step else { return }
+        rest = (rest + pageSize - 1) / pageSize * pageSize
         control.reserved.store(UInt64(rest))
-        try? Blocks.free(environment.descriptor, from: rest, to: start)
+        try? Blocks.cut(environment.descriptor, to: rest, within: mappedLength)
     }
 
+    /// How far the file reaches with a writable map: as far as the map; `nil` without one.
+    private var mappedLength: Int? { control.header.mode == .fast ? Int(clamping: control.header.mapSize) : nil }
+
+    private func step(for bytes: Int) -> Int { min(max(bytes / 8, Self.steps.lowerBound), Self.steps.upperBound) }
+
     private func reserve(from start: Int, to end: Int) throws(Errno) {
+        mayHaveSpare = true
         // Without a writable map, the file ends where something was last written, and the blocks after the end are only
         // reserved.
         try Blocks.reserve(environment.descriptor, from: start, to: end, keepSize: control.header.mode != .fast)

@@ -11,8 +11,13 @@ import SpaceSystem
 /// one comparison ensures at their beginning. If a transaction goes beyond what is ensured, the meter ensures what is
 /// counted and as much ahead as there is space for. So a long transaction measures the tables a few times, and not at
 /// each change.
+///
+/// Rows that are stored need no bound: LMDB knows how many pages they took (``UsedPages``). So each time the meter
+/// measures, it takes that number and counts from 0 again. What is bounded is only the row that is about to be changed,
+/// and those ahead. A batch costs what it stores.
 package final class RoomMeter {
-    /// The counts of one of LMDB's trees; the sections of the main database share its tree.
+    /// The counts of one of LMDB's trees since the pages were last counted; the sections of the main database share its
+    /// tree.
     struct TableCount {
         /// The rows changed anywhere, and how many of them are ensured.
         var scattered = 0
@@ -22,6 +27,14 @@ package final class RoomMeter {
         var ensuredEnds = 0
         /// The bytes of these rows within the tree's own pages.
         var bytes = 0
+        /// The rows whose pages were counted: those changed anywhere, and those at the ends.
+        var settledScattered = 0
+        var settledEnds = 0
+
+        var allScattered: Int { settledScattered + scattered }
+        var allEnds: Int { settledEnds + ends }
+
+        mutating func add(size: Int) { bytes &+= size &+ RoomMeter.rowOverhead }
     }
 
     /// One of LMDB's trees, and what a usual transaction changes in it.
@@ -50,6 +63,9 @@ package final class RoomMeter {
         /// Values with pages of their own, and all these pages.
         var values: Int
         var valuePages: Int
+        /// The pages that the transaction has used for the rows before these; `nil` if that is not known, and then these
+        /// are all of its rows.
+        var used: UsedPages?
     }
 
     /// The trees; the place of each is LMDB's number for it, as in `counts`.
@@ -80,15 +96,23 @@ package final class RoomMeter {
     let changed = ChangedRows()
     @exclusivity(unchecked) private var values = 0
     @exclusivity(unchecked) private var valuePages = 0
+    /// The size of the last row that was charged.
+    @exclusivity(unchecked) private var lastSize = 0
+    /// The pages that the rows before those in the counts have used.
+    private var used: UsedPages?
+    /// The pages of values among these rows.
+    private var settledValuePages = 0
 
     /// LMDB's header of a row, and the row's entry in its page.
     private static let rowOverhead = 16
+    /// The most bytes in a tree's page of a row whose value has pages of its own.
+    private static let mostKeyBytes = 512
     /// The bytes that a usual transaction stores.
     static let usualBytes = 64 << 10
     /// How many rows are ensured at once in a tree that is changed more than usual.
-    private static let fewestAhead = 32
+    private static let rowsAhead = 32...512
     /// How many bytes at most are ensured ahead.
-    private static let mostAhead = 256 << 10
+    private static let mostAhead = 128 << 10
 
     /// Without a reserve, the meter only counts: for a new file, whose blocks are there.
     init(_ known: [Tree], _ reserve: DiskReserve?, idle access: Access, pageSize: Int) {
@@ -133,7 +157,8 @@ package final class RoomMeter {
         if notesChanges { changed.clear() }
         self.purpose = purpose
         self.access = access
-        (bytes, values, valuePages) = (0, 0, 0)
+        (bytes, values, valuePages, settledValuePages) = (0, 0, 0, 0)
+        used = nil
         usualCounts.withUnsafeBufferPointer { counts.update(from: $0.baseAddress!, count: $0.count) }
         guard Safeguard.room.stands, let reserve else { return allowAll() }
         if reserve.begin(purpose, rows: usualRows + shapes, access.id) {
@@ -179,18 +204,24 @@ package final class RoomMeter {
     /// Adds a row's bytes, and returns the sum.
     @inline(__always)
     private func note(_ size: Int, in count: UnsafeMutablePointer<TableCount>) -> Int {
-        if size > largestInTree {
-            noteValue(size, in: count)
-        } else {
-            count.pointee.bytes &+= size &+ Self.rowOverhead
-        }
+        add(size, to: count)
         bytes &+= size
+        lastSize = size
         return bytes
     }
 
+    @inline(__always)
+    private func add(_ size: Int, to count: UnsafeMutablePointer<TableCount>) {
+        if size > largestInTree {
+            addValue(size, to: count)
+        } else {
+            count.pointee.add(size: size)
+        }
+    }
+
     @inline(never)
-    private func noteValue(_ size: Int, in count: UnsafeMutablePointer<TableCount>) {
-        count.pointee.bytes += 512 + Self.rowOverhead
+    private func addValue(_ size: Int, to count: UnsafeMutablePointer<TableCount>) {
+        count.pointee.add(size: Self.mostKeyBytes)
         values += 1
         valuePages += pages(ofValue: size)
     }
@@ -202,7 +233,7 @@ package final class RoomMeter {
     /// Notes a changed row if changes are noted, and makes sure of its disk space; called for each row that a charge
     /// does not find ensured.
     @inline(never)
-    func makeRoom(_ database: Database, _ key: UnsafeRawBufferPointer?) throws(SpaceError) {
+    func makeRoom(_ database: Database, _ key: UnsafeRawBufferPointer?, isEnd: Bool) throws(SpaceError) {
         if notesChanges {
             if let key { note(database, key) }
             let count = counts[Int(database.handle)]
@@ -210,7 +241,30 @@ package final class RoomMeter {
                 return
             }
         }
+        settle(database, isEnd)
         try makeRoom()
+    }
+
+    /// Counts the pages of the rows that are stored, and goes on to count rows with the one that comes.
+    private func settle(_ database: Database, _ isEnd: Bool) {
+        guard let used = access.usedPages else { return }
+        settledValuePages += valuePages
+        (values, valuePages) = (0, 0)
+        for place in trees.indices {
+            let count = counts[place]
+            counts[place] = TableCount(settledScattered: count.allScattered, settledEnds: count.allEnds)
+        }
+        let count = counts + Int(database.handle)
+        if isEnd {
+            count.pointee.settledEnds -= 1
+            count.pointee.ends = 1
+        } else {
+            count.pointee.settledScattered -= 1
+            count.pointee.scattered = 1
+        }
+        add(lastSize, to: count)
+        settledValuePages -= valuePages
+        self.used = UsedPages(next: used.next, freed: used.freed, taken: used.taken + settledValuePages)
     }
 
     func note(_ database: Database, _ key: UnsafeRawBufferPointer) { changed.note(database, key) }
@@ -221,27 +275,23 @@ package final class RoomMeter {
         try ensure(plan(ahead: nil), isLast: true)
     }
 
-    /// What is counted and some ahead: as much again, or a part of it, or nothing.
+    /// What is counted and some ahead: as much as the transaction has changed so far, or a part of it, or nothing.
     private func plan(ahead share: Int?) -> Plan {
-        var plan = Plan(counts: planned, values: values, valuePages: valuePages)
-        func rows(_ count: Int, _ fewest: Int) -> Int {
-            guard let share else { return count }
-            if share > 1 { return count + count / share }
-            return max(count <= 64 ? 4 * count : 2 * count, count > 0 ? Self.fewestAhead : fewest)
+        var plan = Plan(counts: planned, values: values, valuePages: valuePages, used: used)
+        func ahead(_ changed: Int) -> Int {
+            guard let share, changed > 0 else { return 0 }
+            return min(max(changed, Self.rowsAhead.lowerBound), Self.rowsAhead.upperBound) / share
         }
         for place in trees.indices {
-            var count = counts[place]
             guard let tree = trees[place] else { continue }
+            var count = counts[place]
+            count.ensuredScattered = count.scattered + ahead(count.allScattered)
+            count.ensuredEnds = count.ends + ahead(count.allEnds)
             // A tree that is not changed yet may stay so, and need not be measured.
-            count.ensuredScattered = rows(count.scattered, tree.atCommit > 0 ? tree.scattered : 0)
-            count.ensuredEnds = rows(count.ends, 0)
+            if share != nil, count.allScattered == 0, tree.atCommit > 0 { count.ensuredScattered = tree.scattered }
             planned[place] = count
         }
-        switch share {
-        case nil: break
-        case 1?: plan.bytesAhead = min(max(bytes, Self.usualBytes / 4), Self.mostAhead)
-        case let share?: plan.bytesAhead = min(bytes / share, Self.mostAhead / share)
-        }
+        if let share { plan.bytesAhead = min(max(bytes, Self.usualBytes / 4), Self.mostAhead) / share }
         if plan.bytesAhead > 0 {
             plan.values += plan.bytesAhead / largestInTree + 1
             // A value in pages of its own fills them at least to the half.
@@ -264,7 +314,7 @@ package final class RoomMeter {
     private var changesMuch: Bool {
         trees.indices.contains { place in
             guard let tree = trees[place], tree.scattered > 0 else { return false }
-            return counts[place].scattered > tree.scattered
+            return counts[place].allScattered > tree.scattered
         }
     }
 
@@ -330,13 +380,11 @@ package final class RoomMeter {
     /// How many changes of rows were charged to a table's tree since the transaction began.
     func changes(of database: Database) -> Int {
         let count = counts[Int(database.handle)]
-        return count.scattered + count.ends
+        return count.allScattered + count.allEnds
     }
 
-    /// The bound for the pages of the last transaction, given a snapshot of what it left.
-    func pages(_ access: Access) throws(SpaceError) -> Int {
-        try reserve?.pages(for: plan(ahead: nil), trees, access) ?? 0
-    }
+    /// The bound for the pages of the last transaction.
+    var bound: DiskReserve.Bound { reserve?.bound ?? DiskReserve.Bound() }
 }
 
 extension RoomMeter.Tree {

@@ -153,7 +153,7 @@ extension Unmanaged<RoomMeter>? {
         let isEnsured = self._withUnsafeGuaranteedRef { meter in
             flags == .append ? meter.chargeEnd(database, size) : meter.charge(database, size)
         }
-        if !isEnsured { try self.takeUnretainedValue().makeRoom(database, try key()) }
+        if !isEnsured { try self.takeUnretainedValue().makeRoom(database, try key(), isEnd: flags == .append) }
     }
 }
 

@@ -116,7 +116,7 @@ extension Namespace {
                 ids.reserveCapacity(tuples.count)
                 var cursors: TupleCursors? = try TupleCursors(scope)
                 let expiry = expiry.renewed(in: core)
-                for tuple in tuples {
+                try scope.addEach(of: tuples, "tuples") { (tuple) throws(SpaceError) in
                     let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
                         try scope.insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry, with: &cursors)
                     }
