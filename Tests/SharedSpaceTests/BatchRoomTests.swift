@@ -126,9 +126,9 @@ struct BatchRoomTests {
         if seed == 2 { try namespace.setHistory(History(changes: 500)) }
         let (engine, set) = (namespace.core.engine, try namespace.orderedSet("set", of: Int.self))
         let queue = namespace.queue("queue")
-        for step in 0..<250 {
+        for step in 0..<60 {
             let usual = [10, 100, 1000, 4000, 30_000][Int.random(in: 0..<5, using: &random)]
-            let many = [1, 10, 100, 1000][Int.random(in: 0..<4, using: &random)]
+            let many = [1, 10, 100, 300][Int.random(in: 0..<4, using: &random)]
             let before = engine.environment.info
             do {
                 switch Int.random(in: 0..<10, using: &random) {

@@ -96,7 +96,7 @@ import Testing
 
     @Test func loadingRefusesWhatIsDeeper() throws {
         expectRefused("a cell") {
-            try namespace.load(tuples: [], cells: [DumpedCell(key: "k", value: tooDeep, expires: nil, holder: nil)])
+            try namespace.load(LoadedContents(cells: [DumpedCell(key: "k", value: tooDeep, expires: nil, holder: nil)]))
         }
         let item = QueueDump.Item(
             id: 1,
@@ -109,9 +109,9 @@ import Testing
         )
         var recipes = RecipesDump()
         recipes.queues = [QueueDump(name: "q", deliveries: 0, items: [item])]
-        expectRefused("an item") { try namespace.load(tuples: [], cells: [], recipes: recipes) }
+        expectRefused("an item") { try namespace.load(LoadedContents(recipes: recipes)) }
         let set = CollectionDump(name: "s", kind: .orderedSet, elementType: "Value", elements: [tooDeep])
-        expectRefused("an element") { try namespace.load(tuples: [], cells: [], collections: [set]) }
+        expectRefused("an element") { try namespace.load(LoadedContents(collections: [set])) }
         #expect(try namespace.cells().isEmpty)
     }
 }

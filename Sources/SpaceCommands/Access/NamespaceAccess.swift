@@ -49,19 +49,25 @@ struct NamespaceAccess {
         return try space.existingNamespace(name, owning: false)
     }
 
-    /// Opens the namespace for a chosen owner.
+    /// Opens the namespace for a chosen owner; with `contents`, only a new one, which then has them.
     ///
     /// A namespace that is created for an owner that was found, not named, ends with a process that the caller may not
     /// have thought of, so standard error tells which.
-    func open(for choice: OwnerOptions.Choice, creates: Bool, options: NamespaceOptions) throws -> Namespace {
+    func open(
+        for choice: OwnerOptions.Choice,
+        creates: Bool,
+        options: NamespaceOptions,
+        contents: InitialContents? = nil
+    ) throws -> Namespace {
         do {
-            let namespace = try space.open(name, owner: choice.request(), creates: creates, options: options)
+            let request = try choice.request()
+            let namespace = try space.open(name, owner: request, creates: creates, options: options, contents: contents)
             if namespace.isNew, !options.isPersistent { choice.tell(creationOf: name) }
             return namespace
         } catch let error as SpaceError where error.code == .noSuchProcess {
             // What was found may have exited since; then there is another, or none. A process that was named must exist.
             guard case .found = choice else { throw error }
-            return try open(for: try OwnerOptions.found(), creates: creates, options: options)
+            return try open(for: try OwnerOptions.found(), creates: creates, options: options, contents: contents)
         } catch let error as SpaceError where error.code == .noOwner {
             throw OwnerOptions.refusal(name, choice)
         }

@@ -9,7 +9,8 @@ struct LoadCommand: ParsableCommand {
         discussion: """
             Writes the dump's tuples, in their order, sets its cells, makes its dictionaries, appends to its ordered sets what they \
             have not, puts the items of its work queues behind those that are there, and sets its counters, latches and rate limits: all or \
-            nothing. What was claimed or worked on is written too, as unclaimed. Tuples and items get \
+            nothing. A new namespace appears when all of it is there, and needs no more room than the dumped one; into one that \
+            exists, all is written in one step. What was claimed or worked on is written too, as unclaimed. Tuples and items get \
             new ids; tuples keep their expiry, deliveries and origin, items their priority, delay, group and deliveries. Creates \
             the namespace if need be, in the dump's mode, with its limit and history, and persistent if it was, unless an option \
             says otherwise. It does not load the changes, what processes held, what ended with a process, nor the rest of a \
@@ -31,32 +32,46 @@ struct LoadCommand: ParsableCommand {
 
     func run() throws {
         let dump = try DumpReader.read()
+        let contents = dump.contents
         let access = try NamespaceAccess(common, namespace)
-        try NamespaceAccess.use(try open(access, as: dump)) { namespace in
-            try namespace.load(
-                tuples: dump.tuples,
-                cells: dump.cells,
-                collections: dump.collections,
-                recipes: dump.recipes,
-                deliveryLimit: dump.deliveryLimit
-            )
+        let owner = try owner.choice()
+        let options = creation.options(CreationBounds(limit: limit, group: group))
+        do {
+            return try load(contents, try access.open(for: owner, creates: false, options: options))
+        } catch let error as SpaceError where error.code == .namespaceNotFound && creation.create {
+            // It is made, below.
+        }
+        let made = dump.options(options)
+        if made.isReplicated { return try share(contents, access, owner, made) }
+        let initial = InitialContents(contents, of: namespace)
+        do {
+            let new = try access.open(for: owner, creates: true, options: made, contents: initial)
+            try NamespaceAccess.use(new) { _ in }
+        } catch let error as SpaceError where error.isOfTakenName {
+            // Another process was quicker.
+            try load(contents, try access.open(for: owner, creates: false, options: options))
         }
     }
 
-    /// Opens the namespace, or creates it like the dumped one, unless an option says otherwise.
-    ///
-    /// A namespace that exists may have another mode and history than the dump; only an option insists on them.
-    private func open(_ access: NamespaceAccess, as dump: DumpReader) throws -> Namespace {
-        let owner = try owner.choice()
-        var options = creation.options(CreationBounds(limit: limit, group: group))
+    private func load(_ contents: LoadedContents, _ namespace: Namespace) throws {
+        try NamespaceAccess.use(namespace) { try $0.load(contents) }
+    }
+
+    /// Loads into a new namespace of several machines, where all of it is one entry of their log; if that fails, nothing
+    /// stays.
+    private func share(
+        _ contents: LoadedContents,
+        _ access: NamespaceAccess,
+        _ owner: OwnerOptions.Choice,
+        _ options: NamespaceOptions
+    ) throws {
+        let made = try access.open(for: owner, creates: true, options: options)
         do {
-            return try access.open(for: owner, creates: false, options: options)
-        } catch let error as SpaceError where error.code == .namespaceNotFound && creation.create {
-            options.mode = options.mode ?? dump.mode
-            options.history = options.history ?? dump.history
-            options.byteLimit = options.byteLimit ?? dump.byteLimit
-            options.isPersistent = options.isPersistent || dump.isPersistent
-            return try access.open(for: owner, creates: true, options: options)
+            try load(contents, made)
+        } catch {
+            let status = try? access.space.existingNamespace(namespace, owning: false).status()
+            if let status, status.sequence == 0 { try? access.space.delete(namespace) }
+            throw error
         }
     }
 }

@@ -81,6 +81,29 @@ struct DumpReader {
         return nil
     }
 
+    /// The options for making a namespace like the dumped one, unless `options` say otherwise.
+    ///
+    /// A namespace that exists may have another mode and history than the dump; only an option insists on them.
+    func options(_ options: NamespaceOptions) -> NamespaceOptions {
+        var options = options
+        options.mode = options.mode ?? mode
+        options.history = options.history ?? history
+        options.byteLimit = options.byteLimit ?? byteLimit
+        options.isPersistent = options.isPersistent || isPersistent
+        return options
+    }
+
+    /// What is loaded into the namespace.
+    var contents: LoadedContents {
+        LoadedContents(
+            tuples: tuples,
+            cells: cells,
+            collections: collections,
+            recipes: recipes,
+            deliveryLimit: deliveryLimit
+        )
+    }
+
     private mutating func takeNamespace(_ line: DumpLine) throws {
         namespaces += 1
         guard namespaces == 1 else { throw line.bad("a second namespace begins; load them one by one") }

@@ -1,78 +1,123 @@
 import SpaceSystem
 import TupleCoding
 
-extension Namespace {
-    /// Loads a dump in one transaction: either all of it or nothing.
-    ///
-    /// It writes tuples, sets cells, makes collections, fills ordered sets and queues, and sets the state of other
-    /// recipes. The tuples keep their order and get new ids. Expired tuples and cells are left out.
-    package func load(
-        tuples: [LoadedTuple],
-        cells: [DumpedCell],
+/// What is loaded from a dump: tuples, cells, collections, and the state of recipes.
+///
+/// The tuples keep their order and get new ids. Expired tuples and cells are left out. Whether all of it can be loaded
+/// is checked before anything is.
+package struct LoadedContents: Sendable {
+    package var tuples: [LoadedTuple] = []
+    package var cells: [DumpedCell] = []
+    package var collections: [CollectionDump] = []
+    package var recipes = RecipesDump()
+    /// The number of deliveries after which a returning tuple is set aside; a namespace that has such a limit keeps it.
+    package var deliveryLimit: Int?
+
+    package init(
+        tuples: [LoadedTuple] = [],
+        cells: [DumpedCell] = [],
         collections: [CollectionDump] = [],
         recipes: RecipesDump = RecipesDump(),
         deliveryLimit: Int? = nil
-    ) throws(SpaceError) {
-        try attempt("load") { (core) throws(SpaceError) in
-            for loaded in tuples { try Limits.check(size: loaded.tuple.encoded.count) }
-            var values: [LoadedCell] = []
-            for cell in cells {
-                try Limits.check(cellKey: cell.key, "a cell's key")
-                values.append((cell.key, try cell.value.checkedElement(), cell.expires))
-            }
-            for collection in collections { try collection.check() }
-            try recipes.check()
-            guard !tuples.isEmpty || !values.isEmpty || !collections.isEmpty || !recipes.isEmpty || deliveryLimit != nil
-            else { return }
-            try load(tuples, values, collections, recipes, deliveryLimit, core)
-        }
+    ) {
+        self.tuples = tuples
+        self.cells = cells
+        self.collections = collections
+        self.recipes = recipes
+        self.deliveryLimit = deliveryLimit
     }
 
-    private func load(
-        _ tuples: [LoadedTuple],
-        _ values: [LoadedCell],
-        _ collections: [CollectionDump],
-        _ recipes: RecipesDump,
-        _ deliveryLimit: Int?,
-        _ core: NamespaceCore
-    ) throws(SpaceError) {
-        try core.write(.adding) { (scope) throws(SpaceError) in
-            // A namespace that has a limit keeps it.
-            if let deliveryLimit, scope.counters.deliveryLimit == 0 {
-                scope.counters.deliveryLimit = UInt64(deliveryLimit)
-            }
-            for loaded in tuples {
-                guard let end = Self.end(loaded.expires, core.clock) else { continue }
-                // The cursors are not kept from tuple to tuple, because burying a tuple changes the tables in
-                // between.
-                var cursors: TupleCursors?
-                let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-                    let tuple = EncodedTuple(bytes: bytes, isRecord: loaded.tuple.isRecord)
-                    return try scope.insert(
-                        tuple,
-                        end: end,
-                        deliveries: loaded.deliveries,
-                        origin: loaded.origin == .unknown ? nil : loaded.origin,
-                        with: &cursors
-                    )
+    fileprivate var isEmpty: Bool {
+        tuples.isEmpty && cells.isEmpty && collections.isEmpty && recipes.isEmpty && deliveryLimit == nil
+    }
+
+    fileprivate func check() throws(SpaceError) {
+        for loaded in tuples { try Limits.check(size: loaded.tuple.encoded.count) }
+        for cell in cells {
+            try Limits.check(cellKey: cell.key, "a cell's key")
+            _ = try cell.value.checkedElement()
+        }
+        for collection in collections { try collection.check() }
+        try recipes.check()
+    }
+}
+
+extension Namespace {
+    fileprivate static let loading = "load"
+
+    /// Loads a dump in one transaction: either all of it or nothing.
+    package func load(_ contents: LoadedContents) throws(SpaceError) {
+        try attempt(Self.loading) { (core) throws(SpaceError) in
+            try contents.check()
+            if contents.isEmpty { return }
+            try core.write(.adding) { (scope) throws(SpaceError) in try scope.load(contents, core) }
+        }
+    }
+}
+
+extension InitialContents {
+    /// What a dump has, for a new namespace of this name.
+    ///
+    /// It is written in parts, in a folder that no other process sees. So a dump of any size is loaded into the room that
+    /// its contents take, and the namespace comes with all of it or not at all. Nothing of it is in the history.
+    package init(_ contents: LoadedContents, of namespace: String) {
+        self.init { (core) throws(SpaceError) in
+            try SpaceError.attempt(Namespace.loading, on: namespace) { () throws(SpaceError) in
+                try contents.check()
+                var history = (rows: UInt64(0), bytes: UInt64(0))
+                try core.write(.adding) { (scope) throws(SpaceError) in
+                    history = (scope.counters.historyRows, scope.counters.historyBytes)
+                    (scope.counters.historyRows, scope.counters.historyBytes) = (0, 0)
+                    scope.noteUpkeep()
                 }
-                guard loaded.isBuried, let row = try scope.snapshot.tupleRow(id) else { continue }
-                try scope.bury(id, row)
+                for part in try contents.parts() {
+                    try core.write(.adding) { (scope) throws(SpaceError) in try scope.load(part, core) }
+                }
+                try core.write(.adding) { (scope) throws(SpaceError) in
+                    (scope.counters.historyRows, scope.counters.historyBytes) = history
+                    scope.noteUpkeep()
+                }
             }
-            for value in values {
-                guard let end = Self.end(value.expires, core.clock) else { continue }
-                try scope.set(value.key, value.encoded, end: end)
-            }
-            for collection in collections { try core.load(collection, in: scope) }
-            try recipes.load(into: self, scope)
         }
     }
+}
 
-    private typealias LoadedCell = (key: String, encoded: [UInt8], expires: Int64?)
+extension WriteScope {
+    fileprivate func load(_ contents: LoadedContents, _ core: NamespaceCore) throws(SpaceError) {
+        if let deliveryLimit = contents.deliveryLimit, counters.deliveryLimit == 0 {
+            counters.deliveryLimit = UInt64(deliveryLimit)
+            noteUpkeep()
+        }
+        try addEach(of: contents.tuples, "tuples") { (loaded) throws(SpaceError) in try load(loaded) }
+        try addEach(of: contents.cells, "cells") { (cell) throws(SpaceError) in
+            guard let end = clock.end(ofLoaded: cell.expires) else { return }
+            try set(cell.key, try cell.value.checkedElement(), end: end)
+        }
+        for collection in contents.collections { try core.load(collection, in: self) }
+        try contents.recipes.load(into: self)
+    }
 
+    private func load(_ loaded: LoadedTuple) throws(SpaceError) {
+        guard let end = clock.end(ofLoaded: loaded.expires) else { return }
+        // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in between.
+        var cursors: TupleCursors?
+        let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+            try insert(
+                EncodedTuple(bytes: bytes, isRecord: loaded.tuple.isRecord),
+                end: end,
+                deliveries: loaded.deliveries,
+                origin: loaded.origin == .unknown ? nil : loaded.origin,
+                with: &cursors
+            )
+        }
+        if loaded.isBuried, let row = try snapshot.tupleRow(id) { try bury(id, row) }
+    }
+}
+
+extension NamespaceClock {
     /// The end of a loaded row that expires at a time of the wall clock; `nil` if that time has passed.
-    private static func end(_ expires: Int64?, _ clock: NamespaceClock) -> RowEnd? {
+    fileprivate func end(ofLoaded expires: Int64?) -> RowEnd? {
         guard let expires else { return RowEnd() }
-        return clock.time(ofLoaded: expires).map { RowEnd(expiry: $0) }
+        return time(ofLoaded: expires).map { RowEnd(expiry: $0) }
     }
 }

@@ -106,14 +106,28 @@ extension RecipesDump {
     }
 
     /// Loads the dump as part of a transaction: items go to the ends of their queues, all else gets its dumped state.
-    package func load(into namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
-        for queue in queues { try load(queue, namespace, scope) }
-        for state in states { try load(state, namespace, scope) }
+    package func load(into scope: WriteScope) throws(SpaceError) {
+        for queue in queues { try load(queue, scope) }
+        for state in states { try load(state, scope) }
     }
 
-    private func load(_ queue: QueueDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
-        let handle = namespace.queue(queue.name, deliveries: queue.deliveries, bound: queue.bound)
-        let (rows, _) = try handle.make(scope)
+    /// The rows of a dumped queue, which is made if it does not exist, and must not be another.
+    private func rows(of queue: QueueDump, _ scope: WriteScope) throws(SpaceError) -> QueueRows {
+        guard let (rows, settings) = try scope.snapshot.queue(queue.name) else {
+            let settings = QueueSettings(deliveries: queue.deliveries, bound: queue.bound ?? 0)
+            return QueueRows(number: try scope.makeObject(queue.name, .queue, details: settings.details))
+        }
+        func check(_ stands: Int, _ wanted: Int?, _ what: (Int) -> String) throws(SpaceError) {
+            guard let wanted, wanted != stands else { return }
+            throw .mismatch(.queue, queue.name, is: what(stands), wanted: "\(wanted)")
+        }
+        try check(settings.deliveries, queue.deliveries) { "\($0) deliveries" }
+        try check(settings.bound, queue.bound) { "a bound of \($0) items" }
+        return rows
+    }
+
+    private func load(_ queue: QueueDump, _ scope: WriteScope) throws(SpaceError) {
+        let rows = try rows(of: queue, scope)
         var keys: Set<Name> = []
         for item in queue.items.sorted(by: { $0.id < $1.id }) {
             var new = NewItem(encoded: item.value.knownElement)
@@ -132,7 +146,7 @@ extension RecipesDump {
         }
     }
 
-    private func load(_ dump: ObjectStateDump, _ namespace: Namespace, _ scope: WriteScope) throws(SpaceError) {
+    private func load(_ dump: ObjectStateDump, _ scope: WriteScope) throws(SpaceError) {
         if case .semaphore(let permits) = dump.state {
             try scope.setPermits(permits, of: dump.name)
             return
@@ -162,8 +176,7 @@ extension RecipesDump {
         }
         let (old, new) = (row.details.integers.prefix(fixed), details.integers.prefix(fixed))
         guard old == new else {
-            throw ObjectState(namespace: namespace, name: dump.name, kind: dump.kind)
-                .mismatch(is: "\(Array(old))", wanted: "\(Array(new))")
+            throw .mismatch(dump.kind, dump.name, is: "\(Array(old))", wanted: "\(Array(new))")
         }
         try scope.store(dump.name, SharedObjectRow(kind: dump.kind, number: row.number, details: details))
         scope.noteMoved(object: dump.name)

@@ -113,10 +113,7 @@ package struct ObjectState: Sendable {
 
     /// The error if an object of the same kind was made with other details than the caller's.
     package func mismatch(is stands: String, wanted: String) -> SpaceError {
-        .mismatch(
-            "\(kind.phrase), \(name.quotedForPeople), was made with \(stands), and is used with \(wanted)",
-            advice: "use the same everywhere"
-        )
+        .mismatch(kind, name, is: stands, wanted: wanted)
     }
 }
 

@@ -12,6 +12,19 @@ extension SpaceError {
         )
     }
 
+    /// The error for an object of the same kind that was made with other details than the caller's.
+    package static func mismatch(
+        _ kind: SharedObjectKind,
+        _ name: String,
+        is stands: String,
+        wanted: String
+    ) -> SpaceError {
+        .mismatch(
+            "\(kind.phrase), \(name.quotedForPeople), was made with \(stands), and is used with \(wanted)",
+            advice: "use the same everywhere"
+        )
+    }
+
     /// The error for the handle of an object that no longer exists; `what` names its kind, with the article.
     package static func removed(_ what: String, _ name: String) -> SpaceError {
         .closed(

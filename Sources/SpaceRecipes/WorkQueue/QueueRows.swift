@@ -95,7 +95,7 @@ extension Snapshot {
     /// The queue with a name, or `nil` if there is none.
     ///
     /// Throws `typeMismatch` if the name belongs to another kind of object.
-    func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, settings: QueueSettings)? {
+    package func queue(_ name: String) throws(SpaceError) -> (rows: QueueRows, settings: QueueSettings)? {
         try object(name, .queue).map { (QueueRows(number: $0.number), QueueSettings($0.details)) }
     }
 

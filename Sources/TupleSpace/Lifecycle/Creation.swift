@@ -5,8 +5,8 @@ import SystemPackage
 
 /// The contents with which a namespace is created.
 package struct InitialContents {
-    /// The header of the namespace that the contents come from, whose clock the new one continues.
-    let header: ControlHeader
+    /// The header of the namespace that the contents come from, whose clock the new one continues; `nil`: a new clock.
+    let header: ControlHeader?
     /// Writes the contents, before any other process sees the namespace.
     let fill: (NamespaceCore) throws(SpaceError) -> Void
 
@@ -24,6 +24,12 @@ package struct InitialContents {
         self.header = header
         self.isNewLife = isNewLife
         self.isReplica = isReplica
+        self.fill = fill
+    }
+
+    /// Contents that come from no other life of the namespace.
+    package init(_ fill: @escaping (NamespaceCore) throws(SpaceError) -> Void) {
+        (header, isNewLife, isReplica) = (nil, false, false)
         self.fill = fill
     }
 }
@@ -195,12 +201,12 @@ struct Creation {
                 createdMilliseconds: Clock.realtimeMilliseconds(),
                 firstClaim: Counters.firstClaimOfLife
             )
-            if let contents = opening.contents {
-                header.continueClock(of: contents.header, on: host)
+            if let contents = opening.contents, let source = contents.header {
+                header.continueClock(of: source, on: host)
                 if contents.isReplica {
-                    header.life = contents.header.life
-                    header.firstClaim = contents.header.firstClaim
-                    header.createdMilliseconds = contents.header.createdMilliseconds
+                    header.life = source.life
+                    header.firstClaim = source.firstClaim
+                    header.createdMilliseconds = source.createdMilliseconds
                 }
             }
             try FileBytes.write(header.encoded(), to: file.raw)

@@ -25,6 +25,7 @@ package struct Opening {
     var contents: InitialContents?
 
     package static let operation = OpenEnvironment.operation
+    fileprivate static let takenReason = "there is a namespace of this name already"
 
     /// The result of an attempt.
     package enum Outcome {
@@ -47,7 +48,7 @@ package struct Opening {
                 outcome = try join(folder, rootFolder, host)
             } else {
                 guard creates else { throw notFound }
-                if contents == nil, try waitForReplica(in: rootFolder) { continue }
+                if contents?.isReplica != true, try waitForReplica(in: rootFolder) { continue }
                 outcome = try create(in: rootFolder, host)
             }
             if case .opened(let entry, let core, let isNew) = outcome { return (entry, core, isNew) }
@@ -79,7 +80,7 @@ package struct Opening {
 
     private var taken: SpaceError {
         .incompatible(
-            "there is a namespace of this name already",
+            Self.takenReason,
             advice: "choose another name or root, or delete it first: space delete \(name.text)"
         )
     }
@@ -285,4 +286,9 @@ package struct Opening {
         guard let (entry, core) = try Creation(opening: self, host: host).run(in: rootFolder) else { return .again }
         return .opened(entry, core, isNew: true)
     }
+}
+
+extension SpaceError {
+    /// Whether a namespace was to be created with contents, and there is one of this name.
+    package var isOfTakenName: Bool { code == .incompatible && reason == Opening.takenReason }
 }

@@ -1,0 +1,111 @@
+import Glibc
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+import TupleCoding
+
+/// A dump of any namespace can be loaded into a new one with the same limit, and that comes whole or not at all.
+@Suite("load brings back what space-dump printed", .blocking, .timeLimit(.minutes(5)))
+struct LoadCommandTests {
+    private func lines(_ dump: String, _ kinds: Set<Substring>) -> [Substring: Int] {
+        var counts: [Substring: Int] = [:]
+        for line in dump.split(separator: "\n") {
+            for kind in kinds where line.contains("\"kind\":\"\(kind)\"") { counts[kind, default: 0] += 1 }
+        }
+        return counts
+    }
+
+    /// Writes tuples until the namespace is full, in smaller and smaller steps.
+    private func fill(_ runner: CommandRunner, _ sizes: [Int]) throws {
+        var number = 0
+        for most in [1 << 20, 1 << 17] {
+            while true {
+                var (lines, bytes) = ([String](), 0)
+                repeat {
+                    let size = sizes[(number + lines.count) % sizes.count]
+                    lines.append(#"["row",\#(number + lines.count),"\#(String(repeating: "x", count: size))"]"#)
+                    bytes += size + 40
+                } while bytes < most
+                let result = try runner.space("write", "n", "-", input: lines.joined(separator: "\n"))
+                if result.ending == .exited(74) { break }
+                #expect(result.ending == .exited(0), "\(result.errors)")
+                number += lines.count
+            }
+        }
+    }
+
+    @Test("A full namespace is loaded into its own limit", arguments: [[20_000], [100_000, 1500]])
+    func full(_ sizes: [Int]) throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "n", "kept", "1", "--limit", "16MiB")
+            try runner.shell("for i in $(seq 50); do space set n cell-$i $i; done")
+            try fill(runner, sizes)
+            let dump = try runner.dump("n", "--format", "json").output
+            let loaded = try runner.space("load", "copy", input: dump)
+            #expect(loaded.ending == .exited(0), "\(loaded.errors)")
+            let copy = try runner.dump("copy", "--format", "json").output
+            #expect(lines(copy, ["tuple", "cell"]) == lines(dump, ["tuple", "cell"]))
+            #expect(lines(copy, ["cell"]) == ["cell": 51])
+            #expect(copy.contains(#""limit":16777216"#))
+        }
+    }
+
+    @Test("Many small tuples are loaded into the smallest limit")
+    func small() throws {
+        try withRoot { (runner) throws in
+            let dump = (1...40_000).map { #"{"kind":"tuple","id":\#($0),"tuple":["t",\#($0)]}"# }
+                .joined(separator: "\n")
+            let loaded = try runner.space("load", "new", "--limit", "16MiB", input: dump)
+            #expect(loaded.ending == .exited(0), "\(loaded.errors)")
+            #expect(try runner.space("count", "new").output == "40000\n")
+            // It is added to one that exists, in one step.
+            #expect(try runner.space("load", "new", input: dump).ending == .exited(0))
+            #expect(try runner.space("count", "new").output == "80000\n")
+        }
+    }
+
+    @Test("A dump that is too large makes no namespace, and says how much fits")
+    func tooLarge() throws {
+        try withRoot { (runner) throws in
+            let body = String(repeating: "x", count: 1_000_000)
+            let dump = (1...14).map { #"{"kind":"tuple","id":\#($0),"tuple":[\#($0),"\#(body)"]}"# }
+                .joined(separator: "\n")
+            let loaded = try runner.space("load", "new", "--limit", "16MiB", input: dump)
+            #expect(loaded.ending == .exited(74))
+            #expect(loaded.errors.contains("tuples fit in one step"), "\(loaded.errors)")
+            #expect(try runner.space("list").output == "")
+            #expect(try runner.shell("ls -A $SHARED_SPACE_ROOT/.nursery").output == "")
+            // Nor does it change one that exists.
+            try runner.space("write", "old", "[0]", "--limit", "16MiB")
+            #expect(try runner.space("load", "old", input: dump).ending == .exited(74))
+            #expect(try runner.tuples("old") == ["[0]"])
+        }
+    }
+
+    @Test("A load that is killed leaves nothing of a part, and what it left goes")
+    func killed() throws {
+        try withRoot { (runner) throws in
+            let dump = (1...10_000).map { #"{"kind":"tuple","id":\#($0),"tuple":["t",\#($0)]}"# }
+                .joined(separator: "\n")
+            try runner.space("write", "other", "[0]")
+            let result = try runner.shell(
+                """
+                cat > $SHARED_SPACE_ROOT/.dump
+                space load new < $SHARED_SPACE_ROOT/.dump &
+                # It is killed as soon as the folder is seen in which it loads, or later.
+                while kill -0 $! 2> /dev/null; do
+                    for f in $SHARED_SPACE_ROOT/.nursery/*/sessions; do test -d $f && break 2; done
+                done
+                kill -KILL $! 2> /dev/null; wait $!
+                rm $SHARED_SPACE_ROOT/.dump
+                space count new 2> /dev/null || echo none
+                space write next "[1]"
+                ls -A $SHARED_SPACE_ROOT/.nursery | wc -l
+                """,
+                input: dump
+            )
+            let isRight = result.lines == ["none", "0"] || result.lines == ["10000", "0"]
+            #expect(isRight, "\(result.output)\(result.errors)")
+        }
+    }
+}
