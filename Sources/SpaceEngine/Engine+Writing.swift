@@ -18,26 +18,6 @@ extension Engine {
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         try checkUsable()
-        do throws(SpaceError) {
-            try writeOnce(purpose, timeout, keepsNear, body)
-        } catch {
-            var cause = error
-            while letReaderPass(after: cause) {
-                do throws(SpaceError) { return try writeOnce(purpose, timeout, keepsNear, body) } catch {
-                    cause = error
-                }
-            }
-            throw cause
-        }
-    }
-
-    @inline(__always)
-    private func writeOnce(
-        _ purpose: WritePurpose,
-        _ timeout: Duration?,
-        _ keepsNear: Bool,
-        _ body: (WriteScope) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
         if mode == .durable, timeout == nil {
             return try combiner.run(purpose, on: self, body)
         }

@@ -31,8 +31,6 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case latencyDrafted, latencyMade, latencyEnded
     // Reading.
     case snapshotTaken
-    // A write that had no room waits for a reader, outside the gate.
-    case readerAwaited
     // Watching: an iterator has found nothing ready, and has not yet read further.
     case nothingReady
     // Telling of deadlocks: one was found, and is not told yet.
