@@ -255,6 +255,8 @@ struct TupleTests {
         #expect(try other.readIfExists("resize", any(Int.self), from: "App")?.1 == 42)
         #expect(try await other.take("resize", any(Int.self), from: "App").1 == 42)
         #expect(try root.space.takeIfExists("resize", any(Int.self), from: "App") == nil)
+        // A look owns nothing, a write does.
+        try other.write("resize", 43, to: "App")
         try root.space.letGo(of: "App")
         #expect(try root.space.namespaceNames() == ["App"])
         try other.letGo(of: "App")

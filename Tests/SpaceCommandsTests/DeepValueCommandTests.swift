@@ -85,7 +85,7 @@ struct DeepValueCommandTests {
     }
 
     /// Values whose text is longest for their bytes.
-    @Test("The longest line is long enough for every value that may be stored")
+    @Test("The longest line of a dump is long enough for every value that may be stored")
     func longestLine() throws {
         let values: [Value] = [
             .string(String(repeating: "\u{1}", count: 1000)), .string(String(repeating: "\"", count: 1000)), "",
@@ -94,7 +94,7 @@ struct DeepValueCommandTests {
         ]
         for value in values {
             let many = Tuple(fields: Array(repeating: value, count: 1000))
-            let factor = Double(Input.longestLine) / Double(Limits.valueBytes)
+            let factor = Double(Input.longestDumpLine) / Double(Limits.valueBytes)
             #expect(Double(many.json.utf8.count) / Double(many.encoded.count) < factor, "\(value.json.prefix(20))")
         }
     }

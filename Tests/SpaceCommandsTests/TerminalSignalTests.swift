@@ -71,6 +71,11 @@ struct TerminalSignalTests {
                     os.write(terminal, key)
                     heard.append(line())
                     kill(pid, signal.SIGCONT)
+                # signal(7): of a standard signal one at most is pending, so the next would be lost with it.
+                def isPending():
+                    with open(f"/proc/{pid}/status") as status:
+                        return any(int(row.split()[1], 16) for row in status if row[:6] in ("SigPnd", "ShdPnd"))
+                while isPending(): os.sched_yield()
                 kill(pid, signal.SIGINT)
                 heard.append(line())
                 kill(pid, signal.SIGTERM)

@@ -22,7 +22,7 @@ struct WatchCommandTests {
                 throw TestFailure("no change: \(line)")
             }
             guard event != "ready" else { return nil }
-            let shown = ["key", "name", "tuple", "old", "new", "value", "from", "to"].compactMap { key in
+            let shown = ["key", "part", "name", "tuple", "old", "new", "value", "from", "to"].compactMap { key in
                 record[key].map { "\(key)=\($0.json)" }
             }
             return ([event] + shown).joined(separator: " ")
@@ -61,7 +61,7 @@ struct WatchCommandTests {
         "The kinds of changes can be chosen",
         arguments: [
             ([#"["a","?"]"#], [#"write tuple=["a",1]"#]),
-            (["--key", "k.x"], [#"set key="k.x" new=1"#]),
+            (["--key", "k.x"], [#"set key="k" part="x" new=1"#]),
             (
                 ["--keys", "?"],
                 [#"set key="k" new={"x":1,"y":1}"#, #"set key="k" old={"x":1,"y":1} new={"x":1,"y":2}"#]

@@ -6,7 +6,7 @@ import SystemPackage
 /// The root folder of a space, with its namespaces, its nursery and its graveyard.
 ///
 /// The folder is opened anew for each use. So if a root was removed and made again (logind removes it from /dev/shm at
-/// logout), the new one is used; only a lock that keeps cleaners away holds a descriptor for the old one (`RootLock`). Opening checks the folder's owner, and
+/// logout), the new one is used, and no descriptor is held for the old one. Opening checks the folder's owner, and
 /// follows no symbolic link.
 package final class SpaceRoot: Sendable {
     package static let nursery = ".nursery"

@@ -142,7 +142,6 @@ extension NamespaceCore {
         guard engine.markLeft() else { return }
         leaveSeat()
         deferred.forget()
-        rootLock.withLock { $0 = nil }
         wakeOwnWaiters()
         EventLoop.wake(self)
         _ = try underDoor(timeout: timeout) { (sessions, _) throws(SpaceError) in

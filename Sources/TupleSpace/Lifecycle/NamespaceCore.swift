@@ -10,9 +10,6 @@ package final class NamespaceCore: ListeningNamespace {
     /// The features' state for this namespace.
     package let parts: NamespaceParts
 
-    /// Keeps those who clean folders by age from the root, until the process leaves the namespace.
-    let rootLock: Mutex<RootLock?>
-
     /// The objects of this process that keep the namespace alive.
     package let owners = ObjectOwners()
     /// What this process has released and could not end at once.
@@ -47,7 +44,6 @@ package final class NamespaceCore: ListeningNamespace {
         self.session = session
         self.parts = NamespaceParts(parts)
         sender = OperationSender(root: engine.root, name: engine.name.text, life: engine.control.header.life)
-        rootLock = Mutex(RootLock.hold(engine.root))
         engine.sessionMember = session.member
     }
 
