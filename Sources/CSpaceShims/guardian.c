@@ -60,8 +60,8 @@
 #define SPACE_LEAVE (SIGRTMIN + 5)
 #define SPACE_SWEEP (SIGRTMIN + 6)
 #define SPACE_END (SIGRTMIN + 7)
-// The value that goes with a signal that was sent to the whole process group of the process above.
-#define SPACE_TO_GROUP 0x67726f75
+// A signal was sent to the whole process group of the process above; its number is the value.
+#define SPACE_TO_GROUP (SIGRTMIN + 4)
 
 // MARK: Children
 
@@ -301,7 +301,8 @@ static _Noreturn void guard(pid_t child, pid_t group, int news) {
         if (hasEnded || signal == SIGCHLD) continue;
         // Signals from the kernel are not passed on: those from the terminal before the group was changed.
         if (info.si_code > 0) continue;
-        bool isToGroup = info.si_code == SI_QUEUE && info.si_value.sival_int == SPACE_TO_GROUP;
+        bool isToGroup = signal == SPACE_TO_GROUP;
+        if (isToGroup) signal = info.si_value.sival_int;
         if (!isToGroup || getpgid(child) != group) kill(child, signal);
     }
 }
@@ -384,8 +385,10 @@ static int tell(int32_t guardian, int signal) {
 }
 
 int space_pass_on_guarded(int32_t guardian, int signal, bool isToGroup) {
-    union sigval value = {.sival_int = SPACE_TO_GROUP};
-    return space_result(isToGroup ? sigqueue(guardian, signal, value) : kill(guardian, signal));
+    // signal(7): one standard signal of a number is pending at most, so one for the program would be lost behind one that
+    // the program has got. A real-time signal queues.
+    union sigval value = {.sival_int = signal};
+    return space_result(isToGroup ? sigqueue(guardian, SPACE_TO_GROUP, value) : kill(guardian, signal));
 }
 
 int space_end_guarded(int32_t guardian) { return tell(guardian, SPACE_END); }
