@@ -42,7 +42,7 @@ public struct Election: Sendable {
     ///   - body: The work; it gets the number of the term. Its task is cancelled when leadership is lost, and when the
     ///     caller's task is.
     /// - Returns: The result of `body`.
-    /// - Throws: The errors of `body` and of ``stand(as:timeout:onLoss:)-(_,Duration?,_)``; `holdLost` if leadership was
+    /// - Throws: The errors of `body` and of ``stand(as:timeout:onLoss:)-(Value,Duration?,_)``; `holdLost` if leadership was
     ///   lost before `body` returned.
     public func lead<Result: Sendable>(
         as value: Value = .null,

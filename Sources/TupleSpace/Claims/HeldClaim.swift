@@ -3,7 +3,7 @@ public import TupleCoding
 
 /// A claim as a plain value, as ``Claim/detach()`` and claims within a transaction give it.
 ///
-/// It is ended with ``Namespace/complete(_:)``, ``Namespace/release(_:delay:)`` or ``Namespace/bury(_:)``. Unlike a
+/// It is ended with ``Namespace/complete(_:keeping:)``, ``Namespace/release(_:delay:)`` or ``Namespace/bury(_:)``. Unlike a
 /// ``Claim``, a value that goes out of scope leaves its tuple claimed until the deadline, or until the process no
 /// longer uses the namespace.
 public struct HeldClaim: Sendable, Hashable {
