@@ -74,7 +74,7 @@ struct FoundOwnerTests {
     @Test("Where the leader has exited, the parent is the owner")
     func ended() throws {
         try withRoot { (runner) throws in
-            // The leader ends at once; its child waits for that. A leader that nobody has reaped is a zombie.
+            // The leader ends at once; its child waits for that. A leader whose parent has not waited for it is a zombie.
             let result = try runner.shell(
                 """
                 ( while read -r _ _ state _ < /proc/$$/stat && [ "$state" != Z ]; do :; done

@@ -9,7 +9,7 @@ import TupleCoding
 /// room. So in no commit does a taker wait beside an item that it could have.
 ///
 /// What comes with time needs no commit. A taker, and a process that waits for an item or for room, sleeps no longer
-/// than until the next such time (`Snapshot.nextDue`), which it looks up whenever it looks; whoever makes that time an
+/// than until the next such time (`Snapshot.nextDue`), which it looks up at each look; a transaction that makes that time an
 /// earlier one wakes it (`noteSooner`). The first to notice settles the queue for all.
 ///
 /// A taken item whose time to run is over is no longer its worker's, whether a process has noticed that or not: every

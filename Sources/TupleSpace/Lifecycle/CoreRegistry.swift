@@ -19,7 +19,7 @@ package final class CoreRegistry: Sendable {
 
         /// Removes the entries of namespaces that this process no longer has open.
         ///
-        /// An entry that only the registry refers to is in nobody's use, and nobody can begin to use it meanwhile, because
+        /// An entry that only the registry refers to is not in use, and no thread can begin to use it meanwhile, because
         /// the registry is locked.
         mutating func removeUnused() {
             for id in Array(all.keys) {
