@@ -32,6 +32,7 @@ void guard_find_map(struct guarded_environment *guard) {
         for (size_t j = i + 1; j + 1 < count; j++) {
             if (words[j] != words[i] + PAGE_HEADER || words[j + 1] != words[j] + page_size) continue;
             atomic_store_explicit(&guard->map_size, info.me_mapsize, memory_order_relaxed);
+            atomic_store(&guard->is_map_known, true);
             atomic_store_explicit(&guard->map, words[i], memory_order_release);
             // core(5): a core dump leaves out mappings of files, but it treats the mapping of a deleted file as shared
             // memory. Then the dump would read the whole map page by page, and a memory file system fills every hole

@@ -62,6 +62,7 @@ int guarded_env_create(MDB_env **environment, struct guarded_environment **guard
     free->descriptor = -1;
     free->page_size = 1;
     atomic_store(&free->known, 0);
+    atomic_store(&free->is_map_known, false);
     atomic_store(&free->is_damaged, false);
     mdb_env_set_assert(*environment, guard_assertion_failed);
     *guard = free;
@@ -86,7 +87,33 @@ void guarded_env_close(struct guarded_environment *guard) {
     GUARDED(result, (mdb_env_close(guard->environment), 0), GUARDED_DAMAGED);
     (void)result;
     guard->environment = NULL;
-    atomic_store(&guard->is_used, false);
+}
+
+void guarded_env_release(struct guarded_environment *guard) { atomic_store(&guard->is_used, false); }
+
+bool guarded_knows_map(const struct guarded_environment *guard) { return atomic_load(&guard->is_map_known); }
+
+/// mdb.c, MDB_meta: the transaction's id is at this offset from the beginning of either meta page, and the last commit's
+/// is the higher one (mdb_env_pick_meta).
+static inline uint64_t last_commit(uintptr_t map, size_t page_size) {
+    enum { TRANSACTION = 144 };
+    uint64_t first = *(const volatile uint64_t *)(map + TRANSACTION);
+    uint64_t second = *(const volatile uint64_t *)(map + page_size + TRANSACTION);
+    return first < second ? second : first;
+}
+
+size_t guarded_last_commit(struct guarded_environment *guard) {
+    uint64_t commit = 0;
+    int result;
+    uintptr_t map = atomic_load_explicit(&guard->map, memory_order_acquire);
+    if (map != 0) {
+        GUARDED(result, (commit = last_commit(map, guard->page_size), 0), damaged(guard, NULL));
+        return result == 0 ? commit : 0;
+    }
+    if (guarded_knows_map(guard) || guard->environment == NULL) return 0;
+    MDB_envinfo info;
+    guarded_env_info(guard, &info);
+    return info.me_last_txnid;
 }
 
 void guarded_env_info(struct guarded_environment *guard, MDB_envinfo *info) {

@@ -12,9 +12,11 @@ struct guarded_environment {
     MDB_env *environment;
     atomic_bool is_used;
     atomic_bool is_damaged;
-    /// The map's address, as found in liblmdb's own structure. If it is 0 (not found), no bytes are checked against the
-    /// map.
+    /// The map's address, as found in liblmdb's own structure. If it is 0 (not found, or closed), no bytes are checked
+    /// against the map.
     _Atomic uintptr_t map;
+    /// Whether the map's address was found; it stays so once the environment is closed.
+    atomic_bool is_map_known;
     _Atomic size_t map_size;
     /// How many bytes of the map the file backed when its size was last read.
     _Atomic size_t known;

@@ -34,9 +34,12 @@ extension Environment {
     }
 
     /// The id of the last committed transaction; 0 if the environment is closed.
-    package var lastTransaction: Int {
-        Int(truncatingIfNeeded: readInfo().me_last_txnid)
-    }
+    ///
+    /// It costs two loads from the map.
+    package var lastTransaction: Int { Int(truncatingIfNeeded: guarded_last_commit(guarding)) }
+
+    /// Whether ``lastTransaction`` may be asked for while another thread closes the environment; it is then any number.
+    package var toleratesLateLooks: Bool { guarded_knows_map(guarding) }
 
     @inline(__always)
     private func readInfo() -> MDB_envinfo {

@@ -22,7 +22,9 @@ package final class Environment: @unchecked Sendable {
     /// LMDB's handle, or `nil` once the environment is closed.
     private(set) var handle: OpaquePointer?
 
-    /// The guard that turns damaged pages into errors; it must not be used once the environment is closed.
+    /// The guard that turns damaged pages into errors.
+    ///
+    /// Once the environment is closed, only the number of the last commit may be asked for.
     let guarding: OpaquePointer
 
     /// The path as it was given to `init`.
@@ -107,12 +109,15 @@ package final class Environment: @unchecked Sendable {
     deinit {
         // Read transactions and the cursors of write transactions hold a reference to the environment, so none of them
         // is left.
-        if handle != nil, !isInherited { guarded_env_close(guarding) }
+        guard !isInherited else { return }
+        if handle != nil { guarded_env_close(guarding) }
+        guarded_env_release(guarding)
     }
 
     /// Unmaps and closes the environment; it may then be opened again.
     ///
-    /// No other thread may use the environment meanwhile. If a transaction is alive, even a reset one, this call does
+    /// No other thread may use the environment meanwhile, except for ``lastTransaction`` if
+    /// ``toleratesLateLooks`` is true. If a transaction is alive, even a reset one, this call does
     /// nothing, and the environment is closed when the last reference to it is released. The call also does nothing in
     /// a child made by fork, and if the environment is already closed.
     ///

@@ -24,6 +24,7 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     private var isOpen = true
     /// Whether this transaction has lost its slot, which may belong to another reader of any process by now.
     private let hasLostSlot = Atomic<Bool>(false)
+    private let hasEnded = Atomic<Bool>(false)
 
     @inline(__always)
     init(_ handle: OpaquePointer, in environment: Environment) {
@@ -33,14 +34,20 @@ package struct ReadTransaction: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        if isOpen {
-            // mdb.c, mdb_txn_end: it writes to the slot. If the slot is lost, the transaction is not aborted, and its
-            // memory leaks.
-            if !hasLostSlot.load(ordering: .relaxed), !environment.isInherited {
-                guarded_txn_abort(guarding, handle)
-            }
-            environment.liveReaders.subtract(1, ordering: .releasing)
+        if isOpen { end() }
+    }
+
+    /// Ends the transaction before it goes out of scope; it must not be used afterwards.
+    ///
+    /// Ending twice does nothing.
+    package func end() {
+        guard !hasEnded.exchange(true, ordering: .relaxed) else { return }
+        // mdb.c, mdb_txn_end: it writes to the slot. If the slot is lost, the transaction is not aborted, and its
+        // memory leaks.
+        if !hasLostSlot.load(ordering: .relaxed), !environment.isInherited {
+            guarded_txn_abort(guarding, handle)
         }
+        environment.liveReaders.subtract(1, ordering: .releasing)
     }
 
     /// The snapshot's data; it must not be used once the transaction has ended, and its methods throw while it is

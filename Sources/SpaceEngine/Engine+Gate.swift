@@ -18,6 +18,9 @@ extension Engine {
         evenAfterLeaving: Bool = false,
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
+        // A process that has left may close the environment, except while this is counted.
+        if evenAfterLeaving, !readers.beginUse() { throw .leftNamespace }
+        defer { if evenAfterLeaving { readers.endUse() } }
         let isAbandoned: Bool
         // An error of the first attempt comes again with the second, which names it.
         if let abandoned = try? gate.tryAcquire() {
@@ -147,6 +150,8 @@ extension Engine {
 
     /// Takes over the gate if it is abandoned; waiters and openers check for that.
     package func lookForAbandonedGate() {
+        guard readers.beginUse() else { return }
+        defer { readers.endUse() }
         do throws(ProcessLock.Failure) {
             guard let abandoned = try control.gate.tryAcquire() else { return }
             if abandoned { control.gateNeedsRecovery.store(1) }

@@ -119,7 +119,7 @@ extension Engine {
     @inline(never)
     private func oneMoreReader(holdsGate: Bool) throws(SpaceError) -> Reader {
         // A thread with a reader may wait for the gate, so the gate's holder must not wait for a reader.
-        if let reader = readers.takeOrReserve(mayWait: !holdsGate) { return reader }
+        if let reader = try readers.takeOrReserve(mayWait: !holdsGate) { return reader }
         do throws(SpaceError) {
             if holdsGate { return try newReader() }
             return try underGate { () throws(SpaceError) in try newReader() }
@@ -154,6 +154,7 @@ extension Engine {
     /// How many of LMDB's reader slots this process holds.
     package var readerSlots: Int {
         let pid = getpid()
-        return ((try? environment.readers()) ?? []).count { $0.pid == pid }
+        let all = try? withEnvironment { (environment) throws(LMDBError) in try environment.readers() }
+        return (all ?? []).count { $0.pid == pid }
     }
 }

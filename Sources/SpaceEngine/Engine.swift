@@ -131,11 +131,13 @@ package final class Engine: @unchecked Sendable {
     /// A number that rises with each change of any process: LMDB's commits and the near end's changes.
     package var lastChange: Int { environment.lastTransaction &+ Int(truncatingIfNeeded: near?.word.load() ?? 0) }
     /// How many bytes of the data file are in use.
-    package var bytesInUse: Int { environment.bytesInUse }
+    package var bytesInUse: Int {
+        (try? withEnvironment { (environment) throws(LMDBError) in environment.bytesInUse }) ?? 0
+    }
 
     /// Syncs the data file.
     package func sync() throws(SpaceError) {
-        try lmdb { () throws(LMDBError) in try environment.sync(force: true) }
+        try withEnvironment { (environment) throws(LMDBError) in try environment.sync(force: true) }
     }
 
     package var slots: WaitSlots { control.slots }

@@ -24,6 +24,25 @@ struct EnvironmentTests {
         #expect(try environment.read { access throws(LMDBError) in try access.get(database, "key") } == "value")
     }
 
+    /// A process has guards for 2,048 environments at once.
+    @Test("An environment that did not open, or that is closed, leaves its guard to another")
+    func guardsAreGivenBack() throws {
+        let folder = try TemporaryFolder()
+        for _ in 0..<2100 {
+            #expect(throws: LMDBError.self) { try folder.open(flags: [.readOnly]) }
+        }
+        let kept = try folder.open()
+        let database = try kept.makeDatabase()
+        #expect(kept.close())
+        // Its guard is still its own.
+        let other = try TemporaryFolder()
+        let second = try other.open()
+        _ = try second.makeDatabase()
+        try second.write { access throws(LMDBError) in try access.put(database, "key", "value") }
+        #expect(kept.lastTransaction == 0)
+        #expect(second.lastTransaction == 2)
+    }
+
     @Test("A read-only environment reads and does not write")
     func readOnly() throws {
         let folder = try TemporaryFolder()

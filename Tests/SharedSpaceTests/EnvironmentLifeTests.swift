@@ -19,24 +19,120 @@ import Testing
 
     init() throws { root = try SpaceTest.root() }
 
-    /// A thread that waits in a namespace that was left keeps the environment open until it is out; a handle opened
+    /// A reader that is lent in a namespace that was left keeps the environment open until it comes back; a handle opened
     /// meanwhile shares it.
     @Test func aCoreThatWasLeftSharesItsEnvironmentWithTheNext() throws {
         let options = NamespaceOptions(isPersistent: true)
-        var first: Namespace? = try root.space.namespace("n", options: options)
-        try first?.write("job", 1)
-        var core = first?.core
-        let environment = try #require(core?.engine.environment)
-        first = nil
-        #expect(core?.isLeft == true)
+        let first = try root.space.namespace("n", options: options)
+        try first.write("job", 1)
+        let engine = first.core.engine
+        let environment = engine.environment
+        let reader = try engine.lendReader()
+        try first.leave()
+        #expect(first.core.isLeft)
 
         let second = try SpaceTest.namespace("n")
-        #expect(second.core !== core)
+        #expect(second.core !== first.core)
         #expect(second.core.engine.environment === environment)
-        core = nil
+        engine.takeBack(reader)
         #expect(second.core.engine.environment === environment)
         #expect(try second.takeIfExists("job", 1) != nil)
         #expect(try environment.readers().map(\.pid) == [getpid()])
+        try second.leave()
+        #expect(try openDataFiles() == [])
+        withExtendedLifetime(first) {}
+    }
+
+    /// Handles of all kinds that are kept hold no descriptor of the data and no addresses, and throw.
+    @Test(arguments: StorageMode.allCases)
+    func handlesThatWereLeftKeepNoEnvironment(_ mode: StorageMode) throws {
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: mode, isPersistent: true))
+        let queue = namespace.queue("q")
+        let (lock, counter) = (namespace.lock("l"), namespace.counter("c"))
+        let dictionary = try namespace.dictionary("d", of: Int.self)
+        let token = try namespace.observe(.everything) { _ in }
+        let changes = try namespace.changes()
+        try queue.put(1)
+        try counter.add()
+        try namespace.write("job", 1)
+        _ = try dictionary.updateValue(1, forKey: "k")
+        let hold = try lock.tryAcquire()
+        #expect(try openDataFiles() == ["data.mdb", "lock.mdb"])
+        #expect(try mappedBytes() >= Limits.mapBytes)
+
+        try namespace.leave()
+        #expect(try openDataFiles() == [])
+        #expect(try mappedBytes() == 0)
+        for use: () throws -> Void in [
+            { try namespace.write("job", 2) }, { _ = try namespace.takeIfExists("job", 1) },
+            { _ = try namespace.count() },
+            { try namespace.set("k", value: 1) }, { _ = try namespace.status() }, { try queue.put(2) },
+            { _ = try queue.takeIfReady() }, { _ = try lock.tryAcquire() }, { try counter.add() },
+            { _ = try dictionary.value(forKey: "k") }, { _ = try namespace.changes() },
+            { _ = try namespace.observe(.everything) { _ in } }, { try namespace.transaction { _ in } },
+        ] {
+            #expect(try refusal(use).code == .closed)
+        }
+
+        let again = try SpaceTest.namespace("n")
+        #expect(try again.takeIfExists("job", 1) != nil)
+        let isHeldAgain = try again.lock("l").tryAcquire() != nil
+        #expect(isHeldAgain)
+        #expect(throws: SpaceError.self) { try namespace.write("job", 3) }
+        withExtendedLifetime((token, changes)) {}
+        let wasHeld = hold != nil
+        #expect(wasHeld)
+    }
+
+    /// Threads use a namespace while the process leaves it, and opens it again.
+    @Test(arguments: [StorageMode.fast, .durable])
+    func threadsUseANamespaceThatIsLeft(_ mode: StorageMode) async throws {
+        let options = NamespaceOptions(mode: mode, isPersistent: true)
+        for _ in 0..<40 {
+            let namespace = try root.space.namespace("n", options: options)
+            let failures = await together(6) { number in
+                if number == 0 {
+                    while try namespace.count() < 20 { sched_yield() }
+                    return try namespace.leave()
+                }
+                do {
+                    while true {
+                        try namespace.write("job", number)
+                        _ = try namespace.readAll(matching: ["job", .any])
+                        if number > 2 { _ = try namespace.takeIfExists("other", number) }
+                        if number == 5 { _ = try namespace.take(matching: ["other", .any], timeout: .milliseconds(1)) }
+                        if number == 4 { _ = try namespace.status() }
+                    }
+                } catch let error as SpaceError where error.code == .closed {
+                    return
+                }
+            }
+            #expect(failures == [])
+            #expect(try openDataFiles() == [])
+            _ = try root.space.namespace("n").takeAll(matching: ["job", .any])
+            withExtendedLifetime(namespace) {}
+        }
+    }
+
+    /// The names of this root's data files and lock files that this process has open.
+    private func openDataFiles() throws -> Set<String> {
+        let folder = try OwnedDescriptor.open("/proc/self/fd", flags: O_RDONLY | O_DIRECTORY)
+        let paths = try Directory.list(folder.raw).compactMap { try? Descriptors.path($0) }
+        return Set(
+            paths.filter { $0.hasPrefix(root.path) && $0.hasSuffix(".mdb") }.compactMap {
+                $0.split(separator: "/").last.map(String.init)
+            }
+        )
+    }
+
+    /// How many addresses the data files and lock files of this root take.
+    private func mappedBytes() throws -> Int {
+        let maps = String(decoding: try FileBytes.read(at: AT_FDCWD, "/proc/self/maps", limit: 16 << 20), as: UTF8.self)
+        return maps.split(separator: "\n").reduce(into: 0) { sum, line in
+            guard line.contains("\(root.path)/"), line.hasSuffix(".mdb") else { return }
+            let bounds = line.prefix { $0 != " " }.split(separator: "-").compactMap { Int($0, radix: 16) }
+            sum += bounds[1] - bounds[0]
+        }
     }
 
     @Test func theLastUseClosesTheEnvironment() throws {

@@ -22,7 +22,7 @@
 #define GUARDED_DAMAGED (-30600)
 
 /// The guard of one environment. It lives as long as the process, and another environment may use it after
-/// guarded_env_close.
+/// guarded_env_release.
 struct guarded_environment;
 
 /// mdb_env_create; also installs the signal handlers at the process's first call. Returns ENOMEM if 2,048 environments
@@ -31,6 +31,14 @@ int guarded_env_create(MDB_env **environment, struct guarded_environment **guard
 /// mdb_env_open; if it fails, the caller must still close the environment.
 int guarded_env_open(struct guarded_environment *guard, const char *path, unsigned flags, unsigned max_databases, unsigned mode);
 void guarded_env_close(struct guarded_environment *guard);
+/// Gives the guard of a closed environment back; no thread may use it any more.
+void guarded_env_release(struct guarded_environment *guard);
+/// The number of the last commit, read from the map alone; 0 if the environment is closed or the meta pages can't be read.
+///
+/// If guarded_knows_map, another thread may close the environment meanwhile: then the result may be any number.
+size_t guarded_last_commit(struct guarded_environment *guard);
+/// Whether the map's address is known, or was known before the environment was closed.
+bool guarded_knows_map(const struct guarded_environment *guard);
 /// mdb_env_info; if the meta pages can't be read, it fills `info` with zeros and marks the environment as damaged.
 void guarded_env_info(struct guarded_environment *guard, MDB_envinfo *info);
 int guarded_env_sync(struct guarded_environment *guard, int force);

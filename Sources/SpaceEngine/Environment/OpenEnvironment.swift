@@ -18,9 +18,9 @@ import SystemPackage
 ///    and during all of mdb_env_close(). So an opener that comes while the environment is being closed waits, and opens
 ///    it afterwards.
 /// 2. The place keeps the environment with a strong reference, and counts its uses under the place's lock. Each
-///    ``NamespaceCore`` has one use, from before the core is made until after the core's last reader has gone. A thread
-///    that still waits or reads in a namespace that was left keeps the core, and so the use; an opener that comes
-///    meanwhile gets a use of the same environment. The last use closes the environment. If LMDB still has a reader
+///    ``NamespaceCore`` has one use, from before the core is made until the process has left the namespace and the core's
+///    last reader has gone (`Engine.endUse`). A thread that still reads in a namespace that was left keeps the use; an
+///    opener that comes meanwhile gets a use of the same environment. The last use closes the environment. If LMDB still has a reader
 ///    then, the environment stays open in its place for the next opener.
 /// 3. An open environment holds `lock.mdb` open. So its inode can't become another file's, and a place can't be
 ///    mistaken for another namespace's. The registry refers to a place weakly. Each use keeps the place until the

@@ -30,6 +30,11 @@ extension Environment {
 ///     take:  clear a bit that is set → the reader in its place is this thread's
 ///     drop:  free the place of a reader that was taken
 ///
+/// When the process has left the namespace, the pool is closed: each reader that comes back ends, and when none is left,
+/// the count of readers becomes negative for good, so that none can be made any more. Then the environment can be closed. The
+/// count of waiting threads stays above 0 from the beginning of the closing on, which leads each `put` and `drop` to the
+/// code that wakes, so a pool that is open pays nothing for this.
+///
 /// A thread that waits first counts itself, then looks for a bit once more, then sleeps. `put` sets the bit before it
 /// reads that count, so one of the two sees the other. At most one thread is being woken at a time; it wakes the next if
 /// there is more to take.
@@ -56,6 +61,11 @@ package final class ReaderPool: @unchecked Sendable {
     private let isWaking = Atomic<Bool>(false)
     /// Raised when a thread is woken.
     private let returned = FutexWord()
+    private let isClosing = Atomic<Bool>(false)
+    /// What runs when the pool is closed.
+    private let atEnd = Mutex<(@Sendable () -> Void)?>(nil)
+    /// The number of readers of a closed pool.
+    private static let closed = Int.min / 2
 
     package init() {
         places = .allocate(capacity: Self.capacity)
@@ -93,10 +103,11 @@ package final class ReaderPool: @unchecked Sendable {
     /// - Parameter mayWait: Whether the thread may wait for another thread's reader.
     /// - Returns: `nil` if the caller has to make a reader. Its place is counted, and the caller calls `put` or `drop`
     ///   for it.
-    func takeOrReserve(mayWait: Bool) -> Reader? {
+    /// - Throws: `closed` if the pool is closed.
+    func takeOrReserve(mayWait: Bool) throws(SpaceError) -> Reader? {
         guard mayWait else {
             if let reader = take() { return reader }
-            readers.add(1, ordering: .relaxed)
+            guard beginUse() else { throw .leftNamespace }
             return nil
         }
         let start = MonotonicInstant.now
@@ -114,6 +125,10 @@ package final class ReaderPool: @unchecked Sendable {
                 stopWaiting()
                 return nil
             }
+            if readers.load(ordering: .relaxed) < 0 {
+                stopWaiting()
+                throw .leftNamespace
+            }
             let patience = most < Self.capacity ? Self.patienceBeforeGrowing : Self.patience
             // The only error could be a bad address; the loop looks again in that case too.
             _ = try? returned.futex.wait(while: heard, until: start.advanced(by: patience))
@@ -125,11 +140,11 @@ package final class ReaderPool: @unchecked Sendable {
         if idle.load(ordering: .sequentiallyConsistent) != 0 { wakeOne() }
     }
 
-    /// Counts one more reader, unless there are `most`.
+    /// Counts one more reader, unless there are `most` or the pool is closed.
     private func reserve(_ most: Int) -> Bool {
         var count = readers.load(ordering: .relaxed)
-        while count < most {
-            let (isDone, now) = readers.weakCompareExchange(expected: count, desired: count + 1, ordering: .relaxed)
+        while count >= 0, count < most {
+            let (isDone, now) = readers.weakCompareExchange(expected: count, desired: count + 1, ordering: .acquiring)
             if isDone { return true }
             count = now
         }
@@ -181,12 +196,17 @@ package final class ReaderPool: @unchecked Sendable {
 
     /// Ends a reader that was taken.
     func drop(_ reader: Reader) {
-        if let place = reader.place {
-            places[place]?.release()
-            places[place] = nil
-            used.bitwiseAnd(~(1 << UInt64(place)), ordering: .releasing)
-        }
+        free(reader)
         drop()
+    }
+
+    private func free(_ reader: Reader) {
+        // Not at its last reference, which the thread may still have that puts it back.
+        reader.transaction.end()
+        guard let place = reader.place else { return }
+        places[place]?.release()
+        places[place] = nil
+        used.bitwiseAnd(~(1 << UInt64(place)), ordering: .releasing)
     }
 
     /// Counts one reader less: one that could not be made, or that ends.
@@ -199,6 +219,37 @@ package final class ReaderPool: @unchecked Sendable {
         while let reader = take() { drop(reader) }
     }
 
+    // MARK: Closing
+
+    /// Counts a use of the environment without a reader, which lasts until ``endUse()``; `false` if the pool is closed.
+    func beginUse() -> Bool { reserve(.max) }
+
+    func endUse() { drop() }
+
+    /// Closes the pool: runs `body` when the last reader has come back and every use has ended, on the thread that ends it.
+    ///
+    /// The caller sees to it that no thread begins to use readers any more, except those that have begun to take one.
+    func close(_ body: @escaping @Sendable () -> Void) {
+        atEnd.withLock { $0 = body }
+        isClosing.store(true, ordering: .sequentiallyConsistent)
+        waiting.add(1, ordering: .sequentiallyConsistent)
+        endIfUnused()
+    }
+
+    private func endIfUnused() {
+        while let reader = take() {
+            free(reader)
+            readers.subtract(1, ordering: .sequentiallyConsistent)
+        }
+        let end = readers.compareExchange(expected: 0, desired: Self.closed, ordering: .sequentiallyConsistent)
+        guard end.exchanged else { return }
+        let body = atEnd.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        body?()
+    }
+
     /// Wakes a thread if one waits, and none is being woken.
     private func wakeOne() {
         if waiting.load(ordering: .sequentiallyConsistent) > 0 { wakeWaiter() }
@@ -206,6 +257,7 @@ package final class ReaderPool: @unchecked Sendable {
 
     @inline(never)
     private func wakeWaiter() {
+        if isClosing.load(ordering: .sequentiallyConsistent) { endIfUnused() }
         guard !isWaking.exchange(true, ordering: .sequentiallyConsistent) else { return }
         returned.value.add(1)
         // A thread that counted itself and does not sleep yet sees that the word has changed, and looks.

@@ -9,26 +9,22 @@ import Synchronization
 /// commit. The file is opened at the first signal, and kept open. A signal that fails costs the watchers one tick, and
 /// the next one tries again.
 package final class ChangeSignal: Sendable {
-    private let file = Mutex<CInt?>(nil)
-
-    deinit {
-        if let descriptor = file.withLock({ $0 }) { close(descriptor) }
-    }
+    private let file = Mutex<OwnedDescriptor?>(nil)
 
     /// Sends the signal; `folder` opens the namespace's folder for the first one.
     func send(in folder: () -> NamespaceFolder?) {
-        let descriptor = file.withLock { file in
+        file.withLock { file in
             if file == nil { file = Self.open(in: folder) }
-            return file
+            guard let raw = file?.raw else { return }
+            try? FileBytes.write([1], to: raw)
         }
-        guard let descriptor else { return }
-        try? FileBytes.write([1], to: descriptor)
     }
 
-    private static func open(in folder: () -> NamespaceFolder?) -> CInt? {
-        guard let folder = folder(),
-            let signal = try? folder.files.open(NamespaceFolder.bell, flags: O_WRONLY)
-        else { return nil }
-        return signal.release()
+    /// Closes the file; another signal would open it again.
+    func close() { file.withLock { $0 = nil } }
+
+    private static func open(in folder: () -> NamespaceFolder?) -> OwnedDescriptor? {
+        guard let folder = folder() else { return nil }
+        return try? folder.files.open(NamespaceFolder.bell, flags: O_WRONLY)
     }
 }

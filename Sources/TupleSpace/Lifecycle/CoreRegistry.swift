@@ -4,8 +4,8 @@ import Synchronization
 
 /// The namespaces that this process has open, by the identity of their folders.
 ///
-/// Guarantees that a process has one session in a namespace, however many handles it has. If a thread still waits in
-/// a namespace that was left, the namespace stays open until that thread is out; an opener in between gets a new
+/// Guarantees that a process has one session in a namespace, however many handles it has. If a thread still reads in
+/// a namespace that was left, the environment stays open until that thread is out; an opener in between gets a new
 /// session, and uses the same environment (see ``OpenEnvironment``).
 package final class CoreRegistry: Sendable {
     package static let shared = CoreRegistry()
@@ -93,7 +93,7 @@ package final class CoreRegistry: Sendable {
         guard ForkGuard.generation == forkGeneration else { return }
         for entry in entries.withLock({ Array($0.all.values) }) {
             guard let core = entry.state.withLockIfAvailable({ $0.core }) ?? nil else { continue }
-            try? core.leave(timeout: .seconds(1))
+            try? core.leave(timeout: .seconds(1), isExiting: true)
         }
     }
 }

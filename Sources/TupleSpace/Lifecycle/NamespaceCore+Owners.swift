@@ -133,13 +133,17 @@ extension NamespaceCore {
     /// Leaves: claims return, the session file is removed, and so is the namespace if this was its last owner.
     ///
     /// If the door can't be had in time, the process's exit releases the session's lock, and a reaper does the rest.
-    package func leave(timeout: Duration) throws(SpaceError) {
+    /// The environment is closed as soon as no thread uses it; the exit of the process closes it in any case.
+    package func leave(timeout: Duration, isExiting: Bool = false) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         engine.beginLeaving()
         try? returnClaims(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
         for part in parts.all { part.endAll(of: self) }
         dropOwnWatchers(timeout: timeout)
         guard engine.markLeft() else { return }
+        defer {
+            if !isExiting { engine.endUse() }
+        }
         leaveSeat()
         deferred.forget()
         wakeOwnWaiters()

@@ -1,0 +1,50 @@
+import LMDB
+import SpaceSystem
+
+/// Closing the environment when this process has left, although its handles may be kept.
+///
+/// An open environment costs three or four descriptors and 64 GiB of addresses, and keeps the blocks of a deleted data file.
+/// Threads may be anywhere in the library at that moment. Whoever uses the environment either holds the gate, or has a
+/// reader or another counted use (`ReaderPool`). Besides, the number of the last commit is asked for anywhere, and is
+/// readable while the environment is closed (`Environment.toleratesLateLooks`). So:
+///
+/// 1. `markLeft()`: whoever takes the gate from now on, or lends a reader, is refused.
+/// 2. The gate is taken and released once: whoever held it before has gone.
+/// 3. The pool is closed. A thread that passed the check before step 1 may still take a reader, and then is counted.
+/// 4. When the count is 0, it becomes negative in one step, and the environment is closed.
+///
+/// A holder of the gate that acts even after leaving is counted too.
+extension Engine {
+    /// How long the gate is waited for; if it can't be had, the environment is closed with the last handle.
+    private static let leavingPatience = Duration.milliseconds(100)
+
+    /// Closes this process's use of the environment as soon as no thread uses it; called once, after `markLeft()`.
+    package func endUse() {
+        changeSignal.close()
+        guard environment.toleratesLateLooks, passGate() else { return }
+        readers.close { [use] in use.end() }
+    }
+
+    /// Takes the gate and releases it.
+    private func passGate() -> Bool {
+        guard !control.gate.isKnownToBeStopped else { return false }
+        do throws(ProcessLock.Failure) {
+            let isAbandoned = try control.gate.acquire(timeout: Self.leavingPatience) { openControl() }
+            // Nothing is repaired here: the next holder does it, or a ticker.
+            if isAbandoned { control.gateNeedsRecovery.store(1) }
+        } catch {
+            return false
+        }
+        control.gate.release()
+        return true
+    }
+
+    /// Runs `body`, which uses the environment without the gate and without a reader.
+    ///
+    /// - Throws: `closed` if the environment is closed; what `body` throws.
+    func withEnvironment<R>(_ body: (Environment) throws(LMDBError) -> R) throws(SpaceError) -> R {
+        guard readers.beginUse() else { throw .leftNamespace }
+        defer { readers.endUse() }
+        return try lmdb { () throws(LMDBError) in try body(environment) }
+    }
+}
