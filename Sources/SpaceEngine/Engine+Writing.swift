@@ -9,6 +9,9 @@ extension Engine {
     /// must have no effects except on the scope and on the result that its caller keeps. The method has no result, and
     /// so no generics, which the compiler specializes only within one module.
     ///
+    /// A write that has no room because pages are pinned by a snapshot waits, without the gate, until that snapshot has
+    /// ended, and runs again. It waits for a second at most.
+    ///
     /// `keepsNear` is whether the transaction may leave the newest tuples in the near end: it then adds no tuple, and
     /// sees none of those.
     package func write(
@@ -18,6 +21,41 @@ extension Engine {
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         try checkUsable()
+        do throws(SpaceError) {
+            try writeOnce(purpose, timeout: timeout, keepsNear: keepsNear, body)
+        } catch  where error.snapshotInTheWay != nil {
+            try writeAgain(after: error, purpose, timeout: timeout, keepsNear: keepsNear, body)
+        }
+    }
+
+    /// Writes after a refusal for want of room, as often as a snapshot in the way ends in time.
+    @inline(never)
+    private func writeAgain(
+        after refusal: SpaceError,
+        _ purpose: WritePurpose,
+        timeout: Duration?,
+        keepsNear: Bool,
+        _ body: (WriteScope) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        let deadline = MonotonicInstant.now.advanced(by: min(timeout ?? self.timeout, Self.readerPatience))
+        var refusal = refusal
+        while let snapshot = refusal.snapshotInTheWay, waitForReaders(of: snapshot, until: deadline) {
+            do throws(SpaceError) {
+                return try writeOnce(purpose, timeout: timeout, keepsNear: keepsNear, body)
+            } catch {
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    @inline(__always)
+    private func writeOnce(
+        _ purpose: WritePurpose,
+        timeout: Duration?,
+        keepsNear: Bool,
+        _ body: (WriteScope) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
         if mode == .durable, timeout == nil {
             return try combiner.run(purpose, on: self, body)
         }

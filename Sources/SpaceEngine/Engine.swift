@@ -28,6 +28,8 @@ package final class Engine: @unchecked Sendable {
     package let timeout: Duration
 
     package let readers = ReaderPool()
+    /// How often a write has waited for a reader.
+    let readerWaits = Atomic<Int>(0)
     package let shapeCache = ShapeCache()
     let shapeUsage = ShapeUsage()
     /// The newest tuples, in mode `fast`.

@@ -109,14 +109,24 @@ public struct SpaceError: Error, Sendable {
         let holder: Int32?
         let reason: String
         let advice: String?
+        let snapshotInTheWay: Int?
 
-        init(code: Code, operation: String, namespace: String?, holder: Int32?, reason: String, advice: String?) {
+        init(
+            code: Code,
+            operation: String,
+            namespace: String?,
+            holder: Int32?,
+            reason: String,
+            advice: String?,
+            snapshotInTheWay: Int?
+        ) {
             self.code = code
             self.operation = operation
             self.namespace = namespace
             self.holder = holder
             self.reason = reason
             self.advice = advice
+            self.snapshotInTheWay = snapshotInTheWay
         }
     }
 
@@ -133,7 +143,8 @@ public struct SpaceError: Error, Sendable {
         namespace: String? = nil,
         holder: Int32? = nil,
         reason: String,
-        advice: String? = nil
+        advice: String? = nil,
+        snapshotInTheWay: Int? = nil
     ) {
         storage = Storage(
             code: code,
@@ -141,7 +152,8 @@ public struct SpaceError: Error, Sendable {
             namespace: namespace,
             holder: holder,
             reason: reason,
-            advice: advice
+            advice: advice,
+            snapshotInTheWay: snapshotInTheWay
         )
     }
 
@@ -168,6 +180,9 @@ public struct SpaceError: Error, Sendable {
         return advice.replacingWord("NS", by: namespace.asShellWord)
     }
 
+    /// The oldest snapshot that was being read, if the operation has room once that has ended; otherwise `nil`.
+    package var snapshotInTheWay: Int? { storage.snapshotInTheWay }
+
     /// The same error with its operation and namespace, unless it has an operation already.
     @inline(never)
     package func named(_ operation: String, _ namespace: String?) -> SpaceError {
@@ -192,7 +207,21 @@ public struct SpaceError: Error, Sendable {
             namespace: namespace ?? self.namespace,
             holder: holder,
             reason: reason,
-            advice: storage.advice
+            advice: storage.advice,
+            snapshotInTheWay: snapshotInTheWay
+        )
+    }
+
+    /// The same error, of an operation that has room once a snapshot has ended.
+    func waiting(forSnapshot snapshot: Int) -> SpaceError {
+        SpaceError(
+            code,
+            operation,
+            namespace: namespace,
+            holder: holder,
+            reason: reason,
+            advice: storage.advice,
+            snapshotInTheWay: snapshot
         )
     }
 }

@@ -52,6 +52,8 @@ package final class DiskReserve {
     private var taken = 0
     /// The free list's pages that can be used without growing, as last counted, less what transactions have used since.
     private var freePages = FreePages(count: 0, longestRun: 0, lists: 0)
+    /// The oldest snapshot that was read as they were counted, or else the last transaction.
+    private var countedBeside = 0
     /// The transaction in which they were last counted or used.
     private var countedFor = -1
     /// The first transaction in which reserving ahead of need may be tried again.
@@ -204,7 +206,11 @@ package final class DiskReserve {
                     let limit = max(mostReserved, wanted * pageSize)
                     return try grow(to: wanted, limit: min(limit, Int(clamping: control.header.mapSize)))
                 }
-                throw explain(purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error)
+                let cause = explain(
+                    purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error
+                )
+                guard let snapshot = snapshotInTheWay(tail, taken, of: need, reserve: reserve) else { throw cause }
+                throw cause.waiting(forSnapshot: snapshot)
             }
             (self.taken, countedFor) = (taken + need.all, access.id)
         }
@@ -280,8 +286,23 @@ package final class DiskReserve {
     /// It is the list with which the write transaction began; the plan counts all that the transaction changes.
     private func countReusablePages(lastPage: Int) throws(LMDBError) -> FreePages {
         let oldest = oldestReader() ?? environment.lastTransaction
+        countedBeside = oldest
+        return try countPages(freedBefore: oldest, lastPage: lastPage)
+    }
+
+    private func countPages(freedBefore transaction: Int, lastPage: Int) throws(LMDBError) -> FreePages {
         let reader = try environment.beginRead()
-        return try reader.access.reusableFreePages(oldestReader: oldest, lastPage: lastPage)
+        return try reader.access.reusableFreePages(oldestReader: transaction, lastPage: lastPage)
+    }
+
+    /// The snapshot that was the oldest one as the free pages were counted, if they would be enough without it.
+    private func snapshotInTheWay(_ tail: Int, _ taken: Int, of need: Need, reserve: Int) -> Int? {
+        let (oldest, last, counted) = (countedBeside, environment.lastTransaction, freePages)
+        guard isCounted, oldest < last else { return nil }
+        defer { freePages = counted }
+        guard let all = try? countPages(freedBefore: last, lastPage: end - 1) else { return nil }
+        freePages = all
+        return suffices(tail, taken, for: need, reserve: reserve) ? oldest : nil
     }
 
     private func need(for plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], _ access: Access) throws(LMDBError) -> Need
