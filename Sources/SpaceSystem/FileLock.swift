@@ -37,6 +37,18 @@ package enum FileLock {
         throw Errno(rawValue: errno)
     }
 
+    /// Locks a file or a folder by flock(2) against such exclusive locks; never waits.
+    ///
+    /// - Returns: `false` if another open file holds an exclusive lock.
+    package static func trySharedWhole(_ descriptor: CInt) throws(Errno) -> Bool {
+        guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return true }
+        guard errno != EWOULDBLOCK else { return false }
+        throw Errno(rawValue: errno)
+    }
+
+    /// Releases a lock by flock(2) of this open file.
+    package static func unlockWhole(_ descriptor: CInt) { _ = flock(descriptor, LOCK_UN) }
+
     /// Locks one byte of the file against exclusive locks; never waits.
     ///
     /// Any number of open files may hold such a lock on one byte.

@@ -142,6 +142,7 @@ extension NamespaceCore {
         dropOwnWatchers(timeout: timeout)
         guard engine.markLeft() else { return }
         defer {
+            folderLock?.release()
             if !isExiting { engine.endUse() }
         }
         leaveSeat()

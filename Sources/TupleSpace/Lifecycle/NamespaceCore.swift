@@ -10,6 +10,8 @@ package final class NamespaceCore: ListeningNamespace {
     /// The features' state for this namespace.
     package let parts: NamespaceParts
 
+    /// Keeps programs that clean folders by age from the namespace, until the process leaves it.
+    let folderLock: FolderLock?
     /// The objects of this process that keep the namespace alive.
     package let owners = ObjectOwners()
     /// What this process has released and could not end at once.
@@ -39,10 +41,11 @@ package final class NamespaceCore: ListeningNamespace {
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
 
-    package init(engine: Engine, session: Session, parts: [any NamespacePart.Type]) {
+    package init(engine: Engine, session: Session, parts: [any NamespacePart.Type], folderLock: FolderLock? = nil) {
         self.engine = engine
         self.session = session
         self.parts = NamespaceParts(parts)
+        self.folderLock = folderLock
         sender = OperationSender(root: engine.root, name: engine.name.text, life: engine.control.header.life)
         engine.sessionMember = session.member
     }

@@ -277,7 +277,7 @@ package struct Opening {
             tables: tables,
             timeout: timeout
         )
-        return NamespaceCore(engine: engine, session: session, parts: parts)
+        return NamespaceCore(engine: engine, session: session, parts: parts, folderLock: FolderLock(folder))
     }
 
     // MARK: Creating
