@@ -32,7 +32,8 @@ extension Snapshot {
                     kind: "\(object.kind)",
                     elementType: object.kind.isCollection ? CollectionDetails(object.details)?.elementType : nil,
                     count: count,
-                    items: items
+                    items: items,
+                    queue: object.kind == .queue ? WorkQueueInfo(QueueSettings(object.details), clock) : nil
                 )
             )
         }

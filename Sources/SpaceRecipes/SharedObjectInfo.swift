@@ -14,4 +14,28 @@ public struct SharedObjectInfo: Sendable, Hashable {
     public let count: Int?
     /// The number of a queue's items in each state.
     public let items: QueueCounts?
+    /// The numbers of a queue, and whether it is paused; `nil` for other objects.
+    public let queue: WorkQueueInfo?
+}
+
+/// What counts for a queue as a whole, for all processes.
+public struct WorkQueueInfo: Sendable, Hashable {
+    /// The number of deliveries after which a returning item is buried; 0: never.
+    public let deliveries: Int
+    /// The greatest number of items that are not buried; 0: no bound.
+    public let bound: Int
+    /// Whether workers get nothing now.
+    public let isPaused: Bool
+    /// When the pause ends by itself, in milliseconds since 1970; `nil` if there is none, or if it lasts until
+    /// ``WorkQueue/resume()``.
+    public let pausedUntil: Int64?
+}
+
+extension WorkQueueInfo {
+    init(_ settings: QueueSettings, _ clock: NamespaceClock) {
+        deliveries = settings.deliveries
+        bound = settings.bound
+        isPaused = settings.isPaused(clock.milliseconds)
+        pausedUntil = isPaused && settings.pausedUntil != .max ? clock.realtime(settings.pausedUntil) : nil
+    }
 }

@@ -85,6 +85,40 @@ struct FoundOwnerTests {
         }
     }
 
+    /// The command has found the leader, and waits for the namespace's door when the leader exits.
+    @Test("If the leader exits between the look and the enrolment, the parent is the owner")
+    func exiting() throws {
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        let owner = try Agent(root, "jobs")
+        let opening = try Agent()
+        try opening.run("arm stop doorTaken")
+        try opening.send("open \(root.path) jobs")
+        try opening.waitUntilStopped()
+        let script = "echo $$; space set jobs k 1 --timeout 10m & echo $!; wait $!; echo $?; read -r end"
+        let leader = try runner.start("/bin/sh", ["-c", "exec 3<&0; sh -c '\(script)' <&3 & wait"])
+        let parent = try #require(try leader.readLine())
+        let command = try #require(try leader.readLine())
+        #expect(
+            try eventually {
+                String(decoding: try bytes(ofFile: "/proc/\(command)/wchan"), as: UTF8.self).contains("futex")
+            }
+        )
+        leader.signal(SIGKILL)
+        #expect(try leader.wait() == .signalled(SIGKILL))
+        opening.resume()
+        #expect(try opening.line()?.hasPrefix("ok") == true)
+        #expect(try leader.readLine() == "0")
+        // No other owner is left, and what was put is there.
+        try opening.kill()
+        try owner.kill()
+        let shown = try runner.space("show", "jobs", "--json").output
+        #expect(shown.ranges(of: "\"pid\":").count == 1 && shown.contains("\"pid\":\(parent),"), "\(shown)")
+        #expect(try runner.space("get", "jobs", "k", "--owner", "none").output == "1\n")
+        leader.closeInput()
+        #expect(try eventually { try runner.space("list").output == "" })
+    }
+
     @Test("Where the leader is another user's, the parent is the owner", .enabled(if: geteuid() == 0, "setpriv"))
     func foreign() throws {
         try withRoot { (runner) throws in

@@ -46,7 +46,7 @@ struct QueueRulingCommandTests {
 
     @Test("What does nothing says why")
     func hindrances() throws {
-        try withQueue { (_, queue) throws in
+        try withQueue { (runner, queue) throws in
             let id = try queue("put", "1").lines[0]
             let kicked = try queue("kick", id)
             #expect(kicked.ending == .exited(1) && kicked.errors.contains("ready, and not buried"), "\(kicked.errors)")
@@ -55,6 +55,29 @@ struct QueueRulingCommandTests {
             let removed = try queue("remove", "999", id)
             #expect(removed.ending == .exited(1) && removed.errors.contains("item 999"), "\(removed.errors)")
             #expect(try queue("peek").output == "")
+            // Each state has its own reason why the item of a number can't be taken.
+            let ids = try queue("put", "2", "3", "--group", "g").lines
+            let buried = try queue("put", "4").lines[0]
+            #expect(try queue("take", buried, "--", "/bin/sh", "-c", "exit 65").ending == .exited(65))
+            let held = try queue("take", ids[0], "--hold")
+            #expect(held.output == "\(ids[0])\n", "\(held.errors)")
+            for (id, reason) in [
+                ("999", "there is none"), (ids[0], "a worker has it"), (ids[1], "it is blocked"),
+                (buried, "it is buried"),
+            ] {
+                for words in [["--hold"], ["--", "true"]] {
+                    let taken = try runner.start("space", ["queue", "jobs", "q", "take", id] + words).finish()
+                    #expect(taken.ending == .exited(1) && taken.errors.contains(reason), "\(id): \(taken.errors)")
+                }
+            }
+            let quiet = try queue("take", "999", "--quiet", "--", "true")
+            #expect(quiet.ending == .exited(1) && quiet.errors == "")
+            for verb in ["complete", "release", "bury"] {
+                let ended = try queue(verb, "999")
+                #expect(ended.ending == .exited(75) && ended.errors.contains("is not held"), "\(ended.errors)")
+            }
+            let tuple = try runner.space("kick", "jobs", "999")
+            #expect(tuple.ending == .exited(1) && tuple.errors.contains("no buried tuple has the id 999"))
             let none = try queue("extend", "999", "1m")
             #expect(none.ending == .exited(75) && none.errors.contains("no worker has it"), "\(none.errors)")
         }
@@ -91,6 +114,26 @@ struct QueueRulingCommandTests {
         }
     }
 
+    @Test("A queue's numbers and its pause are shown")
+    func shown() throws {
+        try withQueue { (runner, queue) throws in
+            func expectShown(_ part: String) throws {
+                let shown = try runner.space("show", "jobs", "--json").output
+                #expect(shown.contains(part), "\(shown)")
+            }
+            #expect(try queue("put", "1", "--deliveries", "5", "--bound", "7").ending == .exited(0))
+            try expectShown(#""deliveries":5,"bound":7,"paused":false}"#)
+            #expect(try queue("pause").ending == .exited(0))
+            try expectShown(#""paused":true}"#)
+            #expect(try runner.space("show", "jobs").output.contains("1: 1 ready; paused"))
+            #expect(try queue("pause", "1h").ending == .exited(0))
+            try expectShown(#""paused":true,"paused_until":1"#)
+            #expect(try queue("resume").ending == .exited(0))
+            #expect(try queue("set", "--bound", "9").ending == .exited(0))
+            try expectShown(#""deliveries":5,"bound":9,"paused":false}"#)
+        }
+    }
+
     @Test("A queue is removed with its items, not under a worker unless that is asked for")
     func removeQueue() throws {
         try withQueue { (runner, queue) throws in
@@ -99,6 +142,8 @@ struct QueueRulingCommandTests {
             #expect(try taking.readLine() == "on")
             let refused = try queue("remove-queue")
             #expect(refused.ending == .exited(1) && refused.errors.contains("a worker has item"), "\(refused.errors)")
+            #expect(refused.errors.contains("give --force"), "\(refused.errors)")
+            #expect(try queue("remove-queue", "--bound", "7").ending == .exited(64))
             #expect(try queue("count").output.contains(#""ready":5"#))
             #expect(try queue("remove-queue", "--force").output == "6\n")
             #expect(try taking.finish().ending == .exited(75))

@@ -66,7 +66,7 @@ struct RecipeDumpTests {
             #expect(try !rate.tryAcquire())
             let shown = try runner.space("show", "jobs", "--json").output
             let items = #""items":{"ready":2,"delayed":1,"taken":1,"blocked":1,"buried":1}"#
-            #expect(shown.contains(#"{"name":"ma\til","type":"queue","count":6,\#(items)}"#), "\(shown)")
+            #expect(shown.contains(#"{"name":"ma\til","type":"queue","count":6,\#(items),"deliveries":2,"#), "\(shown)")
             let text = try runner.space("show", "jobs").output
             #expect(text.contains("6: 2 ready, 1 delayed, 1 taken, 1 blocked, 1 buried"), "\(text)")
             try first.complete()

@@ -46,6 +46,7 @@ struct WaitNoticeTests {
             ("take jobs --wait '[\"x\",\"?\"]'", "a tuple in \"jobs\" that matches [\"x\",\"?\"]: there is none"),
             ("get jobs k --wait", "cell \"k\" in \"jobs\", which has no value"),
             ("queue jobs mail take --wait -- cat", "queue \"mail\": nothing in it is ready"),
+            ("queue jobs full put 2 --wait", "room in queue \"full\" in \"jobs\""),
             ("request jobs ping --wait", "a reply to \"ping\" in \"jobs\""),
             ("barrier jobs b --parties 2", "barrier \"b\": other processes are not there yet"),
             ("read missing --wait '[1]'", "namespace \"missing\": there is none"),
@@ -55,6 +56,7 @@ struct WaitNoticeTests {
     func others(_ command: String, _ text: String) throws {
         try withRoot { (runner) throws in
             try runner.space("own", "jobs", "--pid", "\(getpid())")
+            try runner.space("queue", "jobs", "full", "put", "1", "--bound", "1")
             let waiting = try atTerminal(runner, "space \(command)")
             #expect(try line(waiting) == "space: waiting for \(text)")
             waiting.signal(SIGKILL)

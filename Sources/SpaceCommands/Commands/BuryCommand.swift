@@ -52,6 +52,6 @@ struct BuryCommand: ParsableCommand {
             if let after { try namespace.setDeliveryLimit(Int(after)) }
             return hasFound
         }
-        if !hasFound { throw status.nothingObtained }
+        if !hasFound { throw status.nothingObtained("nothing was buried: no visible tuple matches") }
     }
 }

@@ -42,6 +42,12 @@ struct KickCommand: ParsableCommand {
             case .template(let template): try namespace.kick(matching: template, max: max ?? .max) > 0
             }
         }
-        if !hasFound { throw status.nothingObtained }
+        if hasFound { return }
+        let reason =
+            switch subject {
+            case .id(let id): "no buried tuple has the id \(id)"
+            case .template: "no tuple that matches is buried"
+            }
+        throw status.nothingObtained("nothing was put back: \(reason)")
     }
 }

@@ -35,7 +35,7 @@ extension QueueCommand {
     /// Does something with each item of a number; of those with which it does nothing, standard error says why.
     ///
     /// - Throws: `CommandFailure` with the status of nothing, if there was one.
-    func forEachItem(_ deed: String, _ body: (WorkQueue, UInt64) throws -> Bool) throws {
+    func forEachItem(_ deed: Deed, _ body: (WorkQueue, UInt64) throws -> Bool) throws {
         let ids = try words.map(number)
         let hindrances = try use { queue in
             try ids.compactMap { id in try body(queue, id) ? nil : Self.hindrance(deed, id, try queue.item(id)) }
@@ -44,15 +44,30 @@ extension QueueCommand {
         if !hindrances.isEmpty { throw status.nothingObtained }
     }
 
-    private static func hindrance(_ deed: String, _ id: UInt64, _ item: QueuedItem?) -> String {
+    /// What is done to an item of a number.
+    enum Deed: String { case kicked, removed, cancelled, taken }
+
+    private static func hindrance(_ deed: Deed, _ id: UInt64, _ item: QueuedItem?) -> String {
         let reason =
-            switch item?.state {
-            case nil: "there is none with this number"
-            case .taken?: "a worker has it; 'cancel' ends its command, and removes it"
-            case .buried?: "another item has its unique key by now"
-            case let state?: "it is \(state.rawValue), and not buried"
+            switch (deed, item?.state) {
+            case (_, nil): "there is none with this number"
+            case (.kicked, .buried?): "another item has its unique key by now"
+            case (.kicked, let state?): "it is \(state.rawValue), and not buried"
+            case (.removed, .taken?): "a worker has it; 'cancel' ends its command, and removes it"
+            case (_, .taken?): "a worker has it"
+            case (.taken, .blocked?): "it is blocked, behind an earlier item of its group or unique key"
+            case (.taken, .buried?): "it is buried; 'kick' puts it back"
+            case (_, _?): "a worker had it at that moment, and it has returned since; try again"
             }
         return "item \(id) was not \(deed): \(reason)"
+    }
+
+    /// The error of a take that has obtained nothing; for the item of a number, with the reason.
+    func nothingTaken(_ id: UInt64?) -> CommandFailure {
+        guard let id else { return status.nothingObtained }
+        // If the namespace is gone, so is the item.
+        let item = (try? use { try $0.item(id) }) ?? nil
+        return status.nothingObtained(Self.hindrance(.taken, id, item))
     }
 
     func number(_ word: String) throws -> UInt64 {
@@ -74,7 +89,8 @@ extension QueueCommand {
         do {
             if let count = try use({ try $0.remove(cancellingTaken: force) }) { return count }
         } catch let error as SpaceError where error.code == .invalidArgument {
-            throw status.nothingObtained("\(error)")
+            let advice = "wait until its work has ended, 'cancel' it, or give --force"
+            throw status.nothingObtained("the queue was not removed: \(error.reason); \(advice)")
         }
         throw status.nothingObtained("there is no queue \(name.quotedForPeople)")
     }
@@ -103,7 +119,7 @@ extension QueueCommand {
             }
             return true
         }
-        if done == nil { throw status.nothingObtained }
+        if done == nil { throw nothingTaken(id) }
     }
 
     /// Ends an item that `take --hold` took for the owner.

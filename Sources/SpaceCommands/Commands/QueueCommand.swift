@@ -197,8 +197,8 @@ struct QueueCommand: ParsableCommand {
         case .complete: return try endHeld { try $0.complete() }
         case .release: return try endHeld { try $0.release(delay: delay?.duration ?? .zero) }
         case .bury: return try endHeld { try $0.bury() }
-        case .cancel: return try forEachItem("cancelled") { try $0.cancel($1) != nil }
-        case .remove: return try forEachItem("removed") { try $0.remove($1) }
+        case .cancel: return try forEachItem(.cancelled) { try $0.cancel($1) != nil }
+        case .remove: return try forEachItem(.removed) { try $0.remove($1) }
         case .set: return try setNumbers()
         case .removeQueue: output.append(line: "\(try removeQueue())")
         case .peek: try list(state?.state, output)
@@ -213,7 +213,7 @@ struct QueueCommand: ParsableCommand {
             if kicked == 0 { throw status.nothingObtained("no buried item was put back") }
         case .kick:
             let outcome = Swift.Result {
-                try forEachItem("kicked") { (queue, id) in
+                try forEachItem(.kicked) { (queue, id) in
                     guard let new = try queue.kick(id) else { return false }
                     output.append(line: "\(new)")
                     return true
@@ -247,6 +247,10 @@ struct QueueCommand: ParsableCommand {
         try only(hold, "--hold", for: .take)
         try only(value, "--value", for: .take)
         try only(force, "--force", for: .removeQueue)
+        if action == .removeQueue {
+            try only(deliveries != nil, "--deliveries", for: .put, .take, .set)
+            try only(bound != nil, "--bound", for: .put, .take, .set)
+        }
         try only(state != nil, "--state", for: .peek)
         try only(max != .max, "--max", for: .peek, .buried, .kick)
         try only(unique != nil, "--unique", for: .put)
@@ -298,16 +302,18 @@ struct QueueCommand: ParsableCommand {
                     )
                 ]
             }
-            let put = try queue.putBlocking(
-                items[0],
-                priority: priority,
-                delay: delay,
-                group: group,
-                unique: unique,
-                ifPresent: rule,
-                timeout: limit.timeout,
-                interruption: Signals.interruption
-            )
+            let put = try WaitNotice.during(opened, isUnlimited: limit.timeout == nil) {
+                try queue.putBlocking(
+                    items[0],
+                    priority: priority,
+                    delay: delay,
+                    group: group,
+                    unique: unique,
+                    ifPresent: rule,
+                    timeout: limit.timeout,
+                    interruption: Signals.interruption
+                )
+            }
             guard let put else { throw status.nothingObtained }
             return [put]
         }
@@ -357,7 +363,7 @@ extension QueueCommand {
         let id = try words.first.map(number)
         guard forever else {
             switch try workOnOne(access, wait, id, command) {
-            case nil: throw status.nothingObtained
+            case nil: throw nothingTaken(id)
             case .ended(let ending)?: return try ending.checkSuccess()
             case .late(let reason)?: throw CommandFailure(.tryAgain, reason)
             }

@@ -34,7 +34,7 @@ struct RoomWait<Result>: Steps {
         if let result = try put() { return .done(result) }
         if deadline?.hasPassed ?? false { return .done(nil) }
         due = try state().due
-        let text = Value.string("queue \(name)").json
+        let text = "room in queue \(name.quotedForPeople)"
         return .sleep(Sleep(Interest(object: name), text: text, until: core.sleepEnd(deadline, due: due)))
     }
 
