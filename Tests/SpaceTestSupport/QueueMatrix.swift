@@ -17,14 +17,15 @@ package struct QueueMatrix: Sendable {
         case put, putInTransaction, replace, delayEnds, release, releaseDelayEnds, timeToRunEnds, pauseEnds, resume,
             kick
         case remove, drain, complete, bury, holderDies
+        case cancel, removeQueue, boundRaised
         case permitReleased, permitsRaised, permitsTakenBack, wishPassedOver
 
         package var goods: Set<Goods> {
             switch self {
             case .put, .putInTransaction, .replace, .delayEnds, .release, .releaseDelayEnds, .pauseEnds, .resume, .kick:
                 [.item]
-            case .remove, .complete, .bury, .timeToRunEnds: [.item, .room]
-            case .drain: [.room]
+            case .remove, .complete, .bury, .timeToRunEnds, .cancel, .removeQueue: [.item, .room]
+            case .drain, .boundRaised: [.room]
             case .holderDies: [.item, .room, .permit]
             case .permitReleased, .permitsRaised, .permitsTakenBack, .wishPassedOver: [.permit]
             }
@@ -193,11 +194,13 @@ private final class Stage: Sendable {
             let head = try queue.put(1, delay: Self.never, group: "g")
             id.withLock { $0 = head }
             try queue.put(2, group: "g")
-        case .complete, .bury:
-            try queue.put(1, group: "g")
+        case .complete, .bury, .cancel:
+            let head = try queue.put(1, group: "g")
+            id.withLock { $0 = head }
             let held = try taken()
             item.withLock { $0 = held }
             try queue.put(2, group: "g")
+        case .removeQueue: try queue.put(1, delay: Self.never)
         case .holderDies:
             try queue.put(1)
             try startHolder("queue-take \(queue.name) 60000 0")
@@ -210,8 +213,8 @@ private final class Stage: Sendable {
         let first = try queue.put(1, delay: source == .timeToRunEnds ? Self.never : .zero)
         id.withLock { $0 = first }
         switch source {
-        case .remove, .drain, .timeToRunEnds: break
-        case .complete, .bury:
+        case .remove, .drain, .timeToRunEnds, .removeQueue, .boundRaised: break
+        case .complete, .bury, .cancel:
             let held = try taken()
             item.withLock { $0 = held }
         case .holderDies: try startHolder("queue-take \(queue.name) 60000 1")
@@ -287,6 +290,12 @@ private final class Stage: Sendable {
         case .drain: try queue.drain()
         case .complete: try held?.attach().complete()
         case .bury: try held?.attach().bury()
+        case .cancel: try queue.cancel(id.withLock { $0 })
+        case .removeQueue:
+            try queue.remove()
+            // The next queue of the name serves those that wait.
+            if goods == .item { try queue.put(2) }
+        case .boundRaised: try queue.set(bound: 2)
         case .holderDies: try other.withLock { try $0?.kill() }
         case .permitReleased: try permits.withLock { try $0?.release() }
         case .permitsRaised: try semaphore.setPermits(4)

@@ -4,10 +4,11 @@ import SharedSpace
 import SpaceSystem
 
 /// A work queue with all that it knows, by workers that are killed and stopped: priorities, delays that end at the same
-/// moment, groups, unique keys, a bound, times to run, deliveries, pauses, removals.
+/// moment, groups, unique keys with each rule, bounds that change, times to run, deliveries, pauses, removals of items that
+/// wait and that are worked on, drains, and removals of the queue itself.
 ///
 /// Each item has a number. At the end every item whose put was acknowledged was completed once, unless a worker removed
-/// it; and in every state that the process which lives through the round sees, no taker waits beside a ready item.
+/// it, or another put may have replaced it; and in every state that the process which lives through the round sees, no taker waits beside a ready item.
 struct QueueTrial: Trial {
     let name = "queue"
     let ledger: TrialLedger
@@ -16,30 +17,79 @@ struct QueueTrial: Trial {
     private static let bound = 200
     private static let completing: UInt64 = 1 << 32
     private static let acknowledged: UInt64 = 1 << 33
-    /// A worker was about to remove it, or to replace it.
+    /// A worker was about to remove it.
     private static let removing: UInt64 = 1 << 34
+    /// It was put with a key and the rule to replace what waits.
+    private static let replacing: UInt64 = 1 << 35
+    /// That put has ended, and replaced nothing.
+    private static let sparing: UInt64 = 1 << 36
+    /// It was put with a key.
+    private static let keyed: UInt64 = 1 << 37
 
-    init() throws { ledger = try TrialLedger(rows: Self.items) }
+    init() throws { ledger = try TrialLedger(rows: 2 * Self.items) }
 
     private var completed: SharedWord64 { ledger.total(2) }
     private var put: SharedWord64 { ledger.total(3) }
     private var stops: SharedWord64 { ledger.total(4) }
+    private var cancelled: SharedWord64 { ledger.total(5) }
+    private var swept: SharedWord64 { ledger.total(6) }
     private var lost: SharedWord64 { ledger.total(10) }
     private var doubled: SharedWord64 { ledger.total(11) }
     private var disordered: SharedWord64 { ledger.total(12) }
     private var besides: SharedWord64 { ledger.total(13) }
     private var stuck: SharedWord64 { ledger.total(14) }
 
-    var done: [(String, SharedWord64)] { [("completed", completed), ("put", put), ("stops", stops)] }
+    var done: [(String, SharedWord64)] {
+        [("completed", completed), ("put", put), ("stops", stops), ("cancelled", cancelled), ("swept", swept)]
+    }
     var faults: [(String, SharedWord64)] {
         [("lost", lost), ("doubled", doubled), ("disordered", disordered), ("besides", besides), ("stuck", stuck)]
     }
 
     /// The next number of a round.
     private var next: SharedWord64 { ledger.word(0) }
+    /// A removal that a worker is about to make, or makes.
+    private enum Removal: UInt64 {
+        /// Of all items.
+        case all = 1
+        /// Of the item of a number, whose value another put may replace meanwhile.
+        case one
+    }
+
+    /// How many removals have ended, also by a kill.
+    private func ended(_ removal: Removal) -> SharedWord64 { ledger.word(Int(removal.rawValue)) }
+    /// The removal of a worker; 0: none.
+    private func removal(of worker: Int) -> SharedWord64 { ledger.word(3 + worker % 29) }
     private func item(_ number: Int) -> SharedWord64 { ledger.row(number) }
+    /// The next number when the put of an item ended; 0: it has not ended.
+    private func end(_ number: Int) -> SharedWord64 { ledger.row(Self.items + number) }
 
     func beginRound() { ledger.beginRound() }
+
+    func bury(_ worker: Int) { endRemoval(of: worker) }
+
+    private func removing(_ removal: Removal, _ worker: Int, _ body: () throws -> Void) rethrows {
+        self.removal(of: worker).store(removal.rawValue)
+        SharedWord64.fence()
+        defer { endRemoval(of: worker) }
+        try body()
+    }
+
+    private func endRemoval(of worker: Int) {
+        let word = removal(of: worker)
+        guard let removal = Removal(rawValue: word.load()) else { return }
+        // In this order, so that a put sees one of the two.
+        _ = ended(removal).add(1)
+        word.store(0)
+    }
+
+    /// Whether a removal goes on, or has ended since their numbers were taken.
+    private func isRemoved(_ life: Life, since numbers: [UInt64], by removals: [Removal]) -> Bool {
+        SharedWord64.fence()
+        return (0..<life.workers).contains { worker in
+            Removal(rawValue: removal(of: worker).loadSequential()).map(removals.contains) ?? false
+        } || removals.contains { ended($0).loadSequential() != numbers[Int($0.rawValue) - 1] }
+    }
 
     private func queue(_ namespace: Namespace) -> WorkQueue {
         namespace.queue("work", deliveries: 6, bound: Self.bound)
@@ -49,13 +99,19 @@ struct QueueTrial: Trial {
         let queue = queue(namespace)
         if life.isLast { return }
         for _ in 0..<200 where !life.isOver {
-            switch Int.random(in: 0..<16, using: &generator) {
+            switch Int.random(in: 0..<40, using: &generator) {
+            case 16 where Int.random(in: 0..<5, using: &generator) == 0: try sweep(life, queue, &generator)
+            case 17...19: try cancel(life, queue, &generator)
+            case 20: try queue.set(bound: Int.random(in: Self.bound / 4...Self.bound, using: &generator))
+            case 21: try extend(queue, &generator)
+            case 22...26: try putSome(life, queue, &generator)
+            case 27...39: try work(life, queue, &generator)
             case 0...3: try putSome(life, queue, &generator)
             case 4...10: try work(life, queue, &generator)
             case 11: try queue.kick(max: 4)
             case 12: try queue.pause(for: .milliseconds(Int.random(in: 0...4, using: &generator)))
             case 13: try queue.resume()
-            case 14: try remove(queue, &generator)
+            case 14: try remove(life, queue, &generator)
             default: stopAWhile(&generator)
             }
         }
@@ -68,6 +124,7 @@ struct QueueTrial: Trial {
         guard first + count < Self.items else { return }
         let delay = Duration.milliseconds(Int.random(in: 0...6, using: &generator))
         let priority = Int.random(in: 0..<4, using: &generator)
+        let before = [Removal.all, .one].map { ended($0).loadSequential() }
         let isPut =
             if count > 1 {
                 life.isFaulty && first % 5 == 2
@@ -79,6 +136,11 @@ struct QueueTrial: Trial {
                 try putWaiting(queue, first, priority, delay)
             }
         guard isPut else { return }
+        // What was put during a removal may be gone; that of one item removes another value only under a key.
+        let isKeyed = item(first).load() & Self.keyed != 0
+        if isRemoved(life, since: before, by: isKeyed ? [.all, .one] : [.all]) {
+            for number in first..<(first + count) { _ = item(number).setBits(Self.removing) }
+        }
         for number in first..<(first + count) { _ = item(number).setBits(Self.acknowledged) }
         _ = put.add(UInt64(count))
     }
@@ -100,14 +162,35 @@ struct QueueTrial: Trial {
     }
 
     private func putUnique(_ queue: WorkQueue, _ number: Int, _ priority: Int, _ delay: Duration) throws -> Bool {
-        let rule: UniqueRule = number.isMultiple(of: 2) ? .keep : .again
+        let rule = [UniqueRule.keep, .again, .replace][number / Self.keys % 3]
+        _ = item(number).setBits(rule == .replace ? Self.keyed | Self.replacing : Self.keyed)
         do throws(SpaceError) {
-            let key = "key \(number % 3)"
+            let key = "key \(number % Self.keys)"
             let outcome = try queue.put(number, priority: priority, delay: delay, unique: key, ifPresent: rule)
-            return outcome == .added(outcome.id)
+            let hasReplaced = outcome == .replaced(outcome.id)
+            if !hasReplaced { _ = item(number).setBits(Self.sparing) }
+            end(number).store(next.load())
+            return outcome == .added(outcome.id) || hasReplaced
         } catch {
-            if error.code == .limitReached { return false }
+            if error.code == .limitReached {
+                _ = item(number).setBits(Self.sparing)
+                return false
+            }
             throw error
+        }
+    }
+
+    private static let keys = 3
+
+    /// Whether another put with the key of an item may have replaced it: one that began after the item's, or that had not
+    /// ended when the item's began.
+    private func mayBeReplaced(_ number: Int) -> Bool {
+        stride(from: number % Self.keys, to: min(Int(next.load()), Self.items), by: Self.keys).contains { other in
+            guard other != number, item(other).load() & (Self.replacing | Self.sparing) == Self.replacing else {
+                return false
+            }
+            let end = Int(end(other).load())
+            return other > number || end == 0 || end > number
         }
     }
 
@@ -161,12 +244,45 @@ struct QueueTrial: Trial {
         if item(number).add(1) & 0xFFFF > 0 { noteFault(doubled, "item \(number) was completed twice") }
     }
 
-    private func remove(_ queue: WorkQueue, _ generator: inout SeededGenerator) throws {
-        guard let found = try queue.items(in: .ready, max: 8).randomElement(using: &generator),
-            case .int(let number) = found.value
-        else { return }
-        _ = item(number).setBits(Self.removing)
-        try queue.remove(found.id)
+    private func remove(_ life: Life, _ queue: WorkQueue, _ generator: inout SeededGenerator) throws {
+        try removing(.one, life.worker) {
+            guard let found = try queue.items(in: .ready, max: 8).randomElement(using: &generator),
+                case .int(let number) = found.value
+            else { return }
+            _ = item(number).setBits(Self.removing)
+            try queue.remove(found.id)
+        }
+    }
+
+    /// Removes an item in whatever state it is, also from a worker.
+    private func cancel(_ life: Life, _ queue: WorkQueue, _ generator: inout SeededGenerator) throws {
+        try removing(.one, life.worker) {
+            guard let found = try queue.items(max: 60).randomElement(using: &generator),
+                case .int(let number) = found.value
+            else { return }
+            _ = item(number).setBits(Self.removing)
+            if try queue.cancel(found.id) == .taken { _ = cancelled.add(1) }
+        }
+    }
+
+    private func extend(_ queue: WorkQueue, _ generator: inout SeededGenerator) throws {
+        guard let found = try queue.items(in: .taken, max: 8).randomElement(using: &generator) else { return }
+        try queue.extend(found.id, by: .milliseconds(4))
+    }
+
+    /// Removes all items that wait, or the queue with all its items.
+    private func sweep(_ life: Life, _ queue: WorkQueue, _ generator: inout SeededGenerator) throws {
+        try removing(.all, life.worker) {
+            for found in try queue.items() {
+                if case .int(let number) = found.value { _ = item(number).setBits(Self.removing) }
+            }
+            if Bool.random(using: &generator) {
+                try queue.drain()
+            } else {
+                try queue.remove(cancellingTaken: true)
+            }
+            _ = swept.add(1)
+        }
     }
 
     /// Stands still, with whatever it has, as a stopped process does; its supervisor kills it if that takes too long.
@@ -208,7 +324,9 @@ struct QueueTrial: Trial {
         for number in 0..<min(Int(next.load()), Self.items) {
             let word = item(number).load()
             let isExplained = word & (Self.completing | Self.removing) != 0 || word & 0xFFFF > 0
-            if word & Self.acknowledged != 0, !isExplained { noteFault(lost, "item \(number) was put, and is gone") }
+            if word & Self.acknowledged != 0, !isExplained, word & Self.keyed == 0 || !mayBeReplaced(number) {
+                noteFault(lost, "item \(number) was put, and is gone")
+            }
         }
         try judgeOrder(namespace)
     }

@@ -105,14 +105,16 @@ struct QueueWait: Steps {
         return news != nil
     }
 
-    /// The result of `body`; `nil` if the taker was served, and its time to run was over before it looked, or if this
-    /// machine's member has ended.
+    /// The result of `body`; `nil` if the taker was served, and its item was gone before it looked, or if this machine's
+    /// member has ended.
+    ///
+    /// The time to run was over, or another process has cancelled the item.
     private func unlessGone<Result>(_ body: () throws(SpaceError) -> Result) throws(SpaceError) -> Result? {
         try core.unlessMemberEnded(of: session) { () throws(SpaceError) -> Result? in
             do throws(SpaceError) {
                 return try body()
             } catch {
-                guard error.code == .holdLost, ttr != nil else { throw error }
+                guard error.code == .holdLost else { throw error }
                 return nil
             }
         } ?? nil
