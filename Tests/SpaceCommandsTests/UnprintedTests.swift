@@ -58,6 +58,30 @@ struct UnprintedTests {
         }
     }
 
+    @Test("What is printed is moved, also if another process fills the namespace meanwhile")
+    func moveIntoFullNamespace() throws {
+        try withRoot { (runner) throws in
+            // The line is longer than a pipe holds: the move waits in the midst of it.
+            let text = String(repeating: "x", count: 100_000)
+            try runner.space("write", "jobs", "--limit", "16M", #"["a","\#(text)"]"#)
+            let move = try runner.start("space", ["move", "jobs", #"["a","?"]"#, #"["b","\#(text)"]"#])
+            #expect(
+                try eventually {
+                    String(decoding: try bytes(ofFile: "/proc/\(move.pid)/wchan"), as: UTF8.self).contains("pipe_write")
+                }
+            )
+            for size in [100_000, 1000, 10] {
+                let more = #"["c","\#(String(repeating: "x", count: size))"]"#
+                while try runner.space("write", "jobs", more).status == 0 {}
+            }
+            let moved = try move.finish()
+            #expect(moved.ending == .exited(0), "\(moved.errors)")
+            #expect(moved.output == #"["a","\#(text)"]"# + "\n")
+            #expect(try runner.space("count", "jobs", #"["b","?"]"#).output == "1\n")
+            #expect(try runner.space("count", "jobs", #"["a","?"]"#).output == "0\n")
+        }
+    }
+
     @Test("If the moved tuple lacks the field to print, the tuple stays where it is")
     func lackingField() throws {
         try withRoot { (runner) throws in

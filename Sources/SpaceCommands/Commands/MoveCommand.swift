@@ -44,21 +44,22 @@ struct MoveCommand: ParsableCommand {
             guard let claim = try namespace.claimAll(matching: template, max: 1, isTake: true).first else {
                 return false
             }
-            func move(_ t: borrowing Transaction) throws {
-                try t.complete(claim)
-                try t.write(tuple: tuple)
-            }
             do {
                 output.append(line: try printing.line(claim.tuple))
                 // What would fail, such as for want of room, fails before anything is printed.
                 do {
                     try namespace.repeatableTransaction { t in
-                        try move(t)
+                        try t.complete(claim)
+                        try t.write(tuple: tuple)
                         throw Rehearsed()
                     }
                 } catch is Rehearsed {}
                 try output.flush()
-                try namespace.repeatableTransaction(move)
+                // If other processes have filled the namespace since, the new tuple takes the space kept for removals.
+                try namespace.repeatableTransaction { t in
+                    try t.complete(claim)
+                    try t.write(inPlaceOfTaken: tuple)
+                }
             } catch {
                 try? namespace.release([claim], wasDelivered: false)
                 throw error

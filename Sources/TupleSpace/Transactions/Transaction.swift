@@ -37,11 +37,25 @@ public struct Transaction: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> TupleID {
+        try write(tuple, expires, lifetime, .adding)
+    }
+
+    /// Writes a tuple in place of one that the transaction takes: it may use the disk space kept back for removals.
+    package func write(inPlaceOfTaken tuple: Tuple) throws(SpaceError) {
+        _ = try write(tuple, nil, .permanent, .removing)
+    }
+
+    private func write(
+        _ tuple: Tuple,
+        _ expires: Duration?,
+        _ lifetime: Lifetime,
+        _ purpose: WritePurpose
+    ) throws(SpaceError) -> TupleID {
         try state.attempt("write") { () throws(SpaceError) in
             try Limits.check(size: tuple.encoded.count)
             let expiry = try Expiry(expires, lifetime, state.namespace.core)
             if expiry.end.holder != nil { state.hasHolder = true }
-            return try state.change(.adding, bytes: tuple.encoded.count) { (scope) throws(SpaceError) in
+            return try state.change(purpose, bytes: tuple.encoded.count) { (scope) throws(SpaceError) in
                 try scope.insert(tuple, expiry)
             }
         }
