@@ -11,6 +11,20 @@ extension Namespace {
         ObservationToken(try add(toldBy: teller, nil, handler, onError), core)
     }
 
+    /// Observes a collection for an object; the observation does not keep the namespace alive.
+    ///
+    /// `feed` makes the feed, which reads in the namespace that it is given.
+    func token<Source>(
+        for subject: Observer.Subject,
+        _ onError: ObservationErrorHandler?,
+        toldBy feed: (Namespace) throws(SpaceError) -> CollectionFeed<Source>,
+        _ handler: (CollectionFeed<Source>) -> ObserverHandler
+    ) throws(SpaceError) -> ObservationToken {
+        let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
+        let teller = try feed(kept)
+        return ObservationToken(try add(toldBy: teller, subject, keeping: kept, handler(teller), onError), core)
+    }
+
     /// Adds an observer of a collection; throws `closed` if the collection has been removed.
     func add<Source>(
         toldBy teller: CollectionFeed<Source>,

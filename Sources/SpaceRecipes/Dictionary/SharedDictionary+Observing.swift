@@ -115,12 +115,11 @@ extension SharedDictionary {
         _ onError: ObservationErrorHandler?,
         _ handler: (CollectionFeed<DictionarySource<Value>>) -> ObserverHandler
     ) throws(SpaceError) -> ObservationToken {
-        // The observation does not keep the namespace alive.
-        let kept = try namespace.attempt("observe") { (_) throws(SpaceError) in try namespace.looking() }
-        let teller = try teller(key, options, in: kept)
-        return ObservationToken(
-            try namespace.add(toldBy: teller, Observer.Subject(object), keeping: kept, handler(teller), onError),
-            namespace.core
+        try namespace.token(
+            for: Observer.Subject(object),
+            onError,
+            toldBy: { (kept) throws(SpaceError) in try teller(key, options, in: kept) },
+            handler
         )
     }
 

@@ -110,12 +110,11 @@ extension SharedOrderedSet {
         _ onError: ObservationErrorHandler?,
         _ handler: (CollectionFeed<OrderedSetSource<Element>>) -> ObserverHandler
     ) throws(SpaceError) -> ObservationToken {
-        // The observation does not keep the namespace alive.
-        let kept = try namespace.attempt("observe") { (_) throws(SpaceError) in try namespace.looking() }
-        let teller = teller(options, in: kept)
-        return ObservationToken(
-            try namespace.add(toldBy: teller, Observer.Subject(object), keeping: kept, handler(teller), onError),
-            namespace.core
+        try namespace.token(
+            for: Observer.Subject(object),
+            onError,
+            toldBy: { (kept) throws(SpaceError) in teller(options, in: kept) },
+            handler
         )
     }
 
