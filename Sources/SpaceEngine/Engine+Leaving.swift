@@ -3,7 +3,8 @@ import SpaceSystem
 
 /// Closing the environment when this process has left, although its handles may be kept.
 ///
-/// An open environment costs three or four descriptors and 64 GiB of addresses, and keeps the blocks of a deleted data file.
+/// An open environment costs two or three descriptors and 64 GiB of addresses, and keeps the blocks of a deleted data file.
+/// The control file's descriptor is closed after it; its words stay mapped, because threads look at them anywhere.
 /// Threads may be anywhere in the library at that moment. Whoever uses the environment either holds the gate, or has a
 /// reader or another counted use (`ReaderPool`). Besides, the number of the last commit is asked for anywhere, and is
 /// readable while the environment is closed (`Environment.toleratesLateLooks`). So:
@@ -18,11 +19,15 @@ extension Engine {
     /// How long the gate is waited for; if it can't be had, the environment is closed with the last handle.
     private static let leavingPatience = Duration.milliseconds(100)
 
-    /// Closes this process's use of the environment as soon as no thread uses it; called once, after `markLeft()`.
-    package func endUse() {
+    /// Closes this process's use of the environment as soon as no thread uses it, and then runs `body`; called once, after
+    /// `markLeft()`.
+    package func endUse(_ body: @escaping @Sendable () -> Void) {
         changeSignal.close()
         guard environment.toleratesLateLooks, passGate() else { return }
-        readers.close { [use] in use.end() }
+        readers.close { [use] in
+            use.end()
+            body()
+        }
     }
 
     /// Takes the gate and releases it.

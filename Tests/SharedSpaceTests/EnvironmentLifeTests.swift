@@ -39,7 +39,7 @@ import Testing
         #expect(try second.takeIfExists("job", 1) != nil)
         #expect(try environment.readers().map(\.pid) == [getpid()])
         try second.leave()
-        #expect(try openDataFiles() == [])
+        #expect(try openFiles() == [])
         withExtendedLifetime(first) {}
     }
 
@@ -57,11 +57,11 @@ import Testing
         try namespace.write("job", 1)
         _ = try dictionary.updateValue(1, forKey: "k")
         let hold = try lock.tryAcquire()
-        #expect(try openDataFiles() == ["data.mdb", "lock.mdb"])
+        #expect(try openFiles().isSuperset(of: ["control", "data.mdb", "lock.mdb"]))
         #expect(try mappedBytes() >= Limits.mapBytes)
 
         try namespace.leave()
-        #expect(try openDataFiles() == [])
+        #expect(try openFiles() == [])
         #expect(try mappedBytes() == 0)
         for use: () throws -> Void in [
             { try namespace.write("job", 2) }, { _ = try namespace.takeIfExists("job", 1) },
@@ -108,18 +108,18 @@ import Testing
                 }
             }
             #expect(failures == [])
-            #expect(try openDataFiles() == [])
+            #expect(try openFiles() == [])
             _ = try root.space.namespace("n").takeAll(matching: ["job", .any])
             withExtendedLifetime(namespace) {}
         }
     }
 
-    /// The names of this root's data files and lock files that this process has open.
-    private func openDataFiles() throws -> Set<String> {
+    /// The names of this root's files that this process has open.
+    private func openFiles() throws -> Set<String> {
         let folder = try OwnedDescriptor.open("/proc/self/fd", flags: O_RDONLY | O_DIRECTORY)
         let paths = try Directory.list(folder.raw).compactMap { try? Descriptors.path($0) }
         return Set(
-            paths.filter { $0.hasPrefix(root.path) && $0.hasSuffix(".mdb") }.compactMap {
+            paths.filter { $0.hasPrefix(root.path) }.compactMap {
                 $0.split(separator: "/").last.map(String.init)
             }
         )

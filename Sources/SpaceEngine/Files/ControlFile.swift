@@ -1,5 +1,6 @@
 import Glibc
 package import SpaceSystem
+import Synchronization
 package import SystemPackage
 
 /// A namespace's control file, mapped: the header, the door, the gate, the words that processes share, and the waiters'
@@ -54,7 +55,9 @@ package final class ControlFile: Sendable {
     }
 
     /// A descriptor for the file's locks; it shares them with the descriptor that it was duplicated from.
-    private let descriptor: OwnedDescriptor
+    ///
+    /// It is `nil` once this process's use has ended, and is used under the lock, so that it isn't closed meanwhile.
+    private let descriptor: Mutex<OwnedDescriptor?>
     private let map: MappedFile
     /// Whether the end of this object ends this process's use of the namespace, and with it the lock on `useByte`.
     private let endsUse: Bool
@@ -134,7 +137,7 @@ package final class ControlFile: Sendable {
         endsUse: Bool = false
     ) throws(Errno) {
         self.endsUse = endsUse
-        self.descriptor = try OwnedDescriptor.duplicate(of: descriptor)
+        self.descriptor = Mutex(try OwnedDescriptor.duplicate(of: descriptor))
         if !isPrivate { try Blocks.unshare(descriptor, to: Self.firstSize) }
         map = try MappedFile(descriptor: descriptor, length: Self.size, isPrivate: isPrivate)
         self.header = header
@@ -170,10 +173,27 @@ package final class ControlFile: Sendable {
     }
 
     deinit {
-        // A child that this process is starting has the open file too until it calls exec, and would keep the lock for
-        // that long if the descriptor were only closed. A child made by fork must not release its parent's lock.
-        guard endsUse, ForkGuard.generation == forkGeneration else { return }
-        try? FileLock.unlock(descriptor.raw, byte: Self.useByte)
+        // A child made by fork must not release its parent's lock.
+        if endsUse, ForkGuard.generation == forkGeneration { endUse() }
+    }
+
+    /// Ends this process's use of the namespace before this object ends: releases the locks, and closes the file.
+    ///
+    /// The words stay mapped. No thread may change any of them afterwards, and what asks the kernel throws `EBADF`.
+    package func endUse() {
+        descriptor.withLock { kept in
+            // A child that this process is starting has the open file too until it calls exec, and would keep the lock for
+            // that long if the descriptor were only closed.
+            if endsUse, let raw = kept?.raw { try? FileLock.unlock(raw, byte: Self.useByte) }
+            kept = nil
+        }
+    }
+
+    private func withDescriptor<R>(_ body: (CInt) throws(Errno) -> R) throws(Errno) -> R {
+        try descriptor.withLock { (kept) throws(Errno) in
+            guard let raw = kept?.raw else { throw .badFileDescriptor }
+            return try body(raw)
+        }
     }
 
     /// How many bytes are reserved for a number of segments of slots.
@@ -189,13 +209,17 @@ package final class ControlFile: Sendable {
     /// Reserves the segments of slots that the file says it has.
     package func reserveSegments() throws(Errno) {
         let end = Self.reservedSize(segments: slots.segments)
-        try Blocks.reserve(descriptor.raw, from: Self.firstSize, to: end, keepSize: false)
+        try withDescriptor { (raw) throws(Errno) in
+            try Blocks.reserve(raw, from: Self.firstSize, to: end, keepSize: false)
+        }
     }
 
     /// Reserves the blocks of one segment of slots more than `known`, and then announces it.
     package func addSegment(beyond known: Int) throws(Errno) {
         let start = Self.reservedSize(segments: known)
-        try Blocks.reserve(descriptor.raw, from: start, to: start + WaitSlots.segmentByteCount, keepSize: false)
+        try withDescriptor { (raw) throws(Errno) in
+            try Blocks.reserve(raw, from: start, to: start + WaitSlots.segmentByteCount, keepSize: false)
+        }
         slots.addSegment(beyond: known)
     }
 
@@ -230,8 +254,8 @@ package final class ControlFile: Sendable {
     /// from the beginning.
     package func reserveAgain(data: FileInfo?) throws(Errno) {
         let end = Self.reservedSize(segments: slots.segments)
-        if try FileInfo.of(descriptor.raw).allocated < end {
-            try Blocks.reserve(descriptor.raw, from: 0, to: end, keepSize: true)
+        try withDescriptor { (raw) throws(Errno) in
+            if try FileInfo.of(raw).allocated < end { try Blocks.reserve(raw, from: 0, to: end, keepSize: true) }
         }
         if let data, data.allocated < Int(clamping: reserved.load()) { reserved.store(0) }
     }
@@ -239,30 +263,36 @@ package final class ControlFile: Sendable {
     // MARK: The kernel's locks
 
     /// Whether another process has the namespace open, or another open file of this process has.
-    func isUsedByOthers() throws(Errno) -> Bool { try !Self.lockedSessions(in: descriptor.raw).isEmpty }
+    func isUsedByOthers() throws(Errno) -> Bool {
+        try withDescriptor { (raw) throws(Errno) in try !Self.lockedSessions(in: raw).isEmpty }
+    }
 
     /// Whether the file still has a name; if it has none, the namespace's folder was removed.
     ///
     /// The name itself is not looked up: it may not be visible from here (chroot(2), another mount namespace) while
     /// other processes use it.
-    package var isLinked: Bool { ((try? FileInfo.of(descriptor.raw))?.linkCount ?? 1) > 0 }
+    package var isLinked: Bool {
+        let info = try? withDescriptor { (raw) throws(Errno) in try FileInfo.of(raw) }
+        return (info?.linkCount ?? 1) > 0
+    }
 
     /// Locks a session's byte until this object and its descriptor end, or until `unlock(session:)`.
     ///
     /// - Returns: `false` if another process has a session with this number.
     package func lock(session number: UInt64) throws(Errno) -> Bool {
         guard let byte = Self.sessionByte(number) else { return false }
-        return try FileLock.tryExclusive(descriptor.raw, byte: byte)
+        return try withDescriptor { (raw) throws(Errno) in try FileLock.tryExclusive(raw, byte: byte) }
     }
 
     /// Must not be called in a child made by fork, whose descriptor shares the parent's lock.
     package func unlock(session number: UInt64) {
-        if let byte = Self.sessionByte(number) { try? FileLock.unlock(descriptor.raw, byte: byte) }
+        guard let byte = Self.sessionByte(number) else { return }
+        try? withDescriptor { (raw) throws(Errno) in try FileLock.unlock(raw, byte: byte) }
     }
 
     /// Whether another process, or another open file of this one, holds a session's lock.
     package func isLocked(session number: UInt64) throws(Errno) -> Bool {
-        try Self.isLocked(session: number, in: descriptor.raw)
+        try withDescriptor { (raw) throws(Errno) in try Self.isLocked(session: number, in: raw) }
     }
 
     /// Whether another process may hold a session's lock: it does, or the kernel could not be asked.

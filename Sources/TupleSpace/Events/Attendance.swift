@@ -9,6 +9,9 @@ package final class Attendance: Sendable {
     private let waits = Atomic<Int>(0)
     private let isAttended = Atomic<Bool>(false)
     private let rests = Atomic<Bool>(false)
+    private let isEnding = Atomic<Bool>(false)
+    /// What runs when the last wait ends, after the process has left the namespace.
+    private let atEnd = Mutex<(@Sendable () -> Void)?>(nil)
 
     package init() {}
 
@@ -16,7 +19,25 @@ package final class Attendance: Sendable {
     package func begin() { waits.add(1, ordering: .sequentiallyConsistent) }
 
     /// Takes a wait that ends off the count.
-    package func end() { waits.subtract(1, ordering: .sequentiallyConsistent) }
+    package func end() {
+        let left = waits.subtract(1, ordering: .sequentiallyConsistent).newValue
+        if left == 0, isEnding.load(ordering: .sequentiallyConsistent) { runAtEnd() }
+    }
+
+    /// Runs `body` once no thread or task waits, on the thread that is the last to end its wait.
+    func whenLeft(_ body: @escaping @Sendable () -> Void) {
+        atEnd.withLock { $0 = body }
+        isEnding.store(true, ordering: .sequentiallyConsistent)
+        if !isWaitedIn { runAtEnd() }
+    }
+
+    private func runAtEnd() {
+        let body = atEnd.withLock { body in
+            defer { body = nil }
+            return body
+        }
+        body?()
+    }
 
     /// Whether threads or tasks of this process wait in the namespace.
     package var isWaitedIn: Bool { waits.load(ordering: .sequentiallyConsistent) > 0 }

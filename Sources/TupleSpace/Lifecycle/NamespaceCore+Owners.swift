@@ -130,6 +130,13 @@ extension NamespaceCore {
         }
     }
 
+    /// Closes the namespace's files as soon as no thread uses them, though handles are kept.
+    ///
+    /// A thread that waits has a slot in the control file, and frees it when it has woken.
+    private func endUse() {
+        engine.endUse { [attendance, control] in attendance.whenLeft { control.endUse() } }
+    }
+
     /// Leaves: claims return, the session file is removed, and so is the namespace if this was its last owner.
     ///
     /// If the door can't be had in time, the process's exit releases the session's lock, and a reaper does the rest.
@@ -143,7 +150,7 @@ extension NamespaceCore {
         guard engine.markLeft() else { return }
         defer {
             folderLock?.release()
-            if !isExiting { engine.endUse() }
+            if !isExiting { endUse() }
         }
         leaveSeat()
         deferred.forget()
