@@ -17,6 +17,17 @@ package struct ElementKey: TableKey {
         self.row = row
     }
 
+    /// The bytes with which the keys of an object's elements of one hash begin.
+    static func prefix(_ object: UInt64, hash: UInt64) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 17) { bytes, count in
+            let raw = UnsafeMutableRawBufferPointer(bytes)
+            raw.storeBytes(of: object.bigEndian, as: UInt64.self)
+            raw[8] = 2
+            raw.storeBytes(of: hash.bigEndian, toByteOffset: 9, as: UInt64.self)
+            count = 17
+        }
+    }
+
     package init?(key bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= 9 else { return nil }
         object = bytes.big(0)

@@ -102,11 +102,11 @@ package struct ElementList {
     func find(_ identity: [UInt8]) throws(SpaceError) -> Finding {
         let hash = hash64(identity)
         var free: UInt32 = 0
-        let start = ElementReference(hash: hash, number: 0)
-        var rows = try snapshot.elements.scan(from: ElementKey(object, .element(start)))
-        while let (key, bytes) = try rows.nextValid(), key.object == object,
-            case .element(let reference) = key.row, reference.hash == hash
-        {
+        // The rows of queues lie behind those of sets in the table, and have other keys: without the prefix, a search that
+        // finds none of this hash, or of any, would walk through all of them.
+        var rows = try snapshot.elements.scan(prefix: ElementKey.prefix(object, hash: hash))
+        while let (key, bytes) = try rows.nextValid() {
+            guard case .element(let reference) = key.row else { break }
             guard let row = ElementRow(bytes, isKeyed: directory.isKeyed) else {
                 throw .damaged("an element of \(name.quotedForPeople)")
             }
