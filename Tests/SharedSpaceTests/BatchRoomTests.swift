@@ -40,31 +40,74 @@ struct BatchRoomTests {
         }
     }
 
-    /// What fits one by one into a namespace fits in one step into one that is half as large again.
-    @Test(arguments: [StorageMode.fast, .guarded], [20, 700, 1500, 5000])
-    func whatFitsOneByOneFitsInOneStep(_ mode: StorageMode, _ usual: Int) throws {
-        var random = SeededGenerator(seed: UInt64(usual))
-        let single = try SpaceTest.namespace(mode, "single", byteLimit: Self.limit)
-        // One commit for some of them, so that the test takes seconds; a small one costs what a single row does.
-        var rows: [Row] = []
-        var isFull = false
-        while !isFull, rows.count < Limits.transactionChanges - 100 {
-            let some = (0..<20).map { Row(rows.count + $0, usual, &random) }
-            do {
-                try single.transaction { t in for row in some { try row.store(in: t) } }
-                rows += some
-            } catch let error as SpaceError where error.code == .limitReached {
-                isFull = true
+    /// What a random mix is stored beside: each row may cost rows in other tables.
+    enum Surroundings: CaseIterable {
+        case plain, indexed, journaled
+    }
+
+    /// Makes a namespace for a mix; the same for each, so that only the rows of the mix differ.
+    private func make(
+        _ name: String,
+        _ mode: StorageMode,
+        _ surroundings: Surroundings,
+        _ byteLimit: Int
+    ) throws -> Namespace {
+        let namespace = try SpaceTest.namespace(mode, name, byteLimit: byteLimit)
+        switch surroundings {
+        case .plain: break
+        case .journaled: try namespace.setHistory(History(changes: 500))
+        case .indexed:
+            // Takes that look at many tuples earn a shape its index; two of them.
+            let rows = (0..<6000).map { Tuple("row", $0, [UInt8](repeating: 7, count: 20)) }
+            try namespace.write(contentsOf: rows)
+            for number in stride(from: 5999, to: 5900, by: -1) {
+                _ = try namespace.takeIfExists(any(String.self), number, any([UInt8].self))
+                _ = try namespace.takeIfExists("row", number - 1000, any([UInt8].self))
             }
+            #expect(try namespace.status().shapes.map(\.state) == ["ready", "ready"])
+            _ = try namespace.takeAll(matching: ["row", .any, .any])
         }
-        #expect(isFull || usual < 100)
-        let whole = try SpaceTest.namespace(mode, "whole", byteLimit: Self.limit / 2 * 3)
-        try whole.transaction { t in for row in rows { try row.store(in: t) } }
-        #expect(try whole.count() == single.count())
-        // So it does into one of the same size, but for the room that the commits leave between the rows.
-        let same = try SpaceTest.namespace(mode, "same", byteLimit: Self.limit)
-        try same.transaction { t in
-            for row in rows.prefix(rows.count / 8 * 7) { try row.store(in: t) }
+        return namespace
+    }
+
+    /// What fits one by one into a namespace fits in one step into one that is half as large again.
+    ///
+    /// (With a journal it does not: the changes of a step are all in it at once.)
+    @Test(arguments: [(.fast, 6), (.guarded, 2)] as [(StorageMode, UInt64)], [Surroundings.plain, .indexed])
+    func whatFitsOneByOneFitsInOneStep(_ mode: (StorageMode, seeds: UInt64), _ surroundings: Surroundings) throws {
+        for seed in 1...mode.seeds {
+            let mode = mode.0
+            var random = SeededGenerator(seed: seed)
+            let usual = [20, 100, 700, 1500, 3000, 9000][Int(seed) - 1]
+            let single = try make("single-\(seed)", mode, surroundings, Self.limit)
+            var rows: [Row] = []
+            var (isFull, some) = (false, 64)
+            while !isFull, rows.count < Limits.transactionChanges - 100 {
+                // One commit for some of them at first, so that the test takes seconds, and one for each in the end.
+                let next = (0..<some).map { Row(rows.count + $0, usual, &random) }
+                do {
+                    try single.transaction { t in for row in next { try row.store(in: t) } }
+                    rows += next
+                } catch let error as SpaceError where error.code == .limitReached {
+                    isFull = some == 1
+                    some = max(1, some / 8)
+                }
+            }
+            #expect(isFull || usual <= 100)
+            let whole = try make("whole-\(seed)", mode, surroundings, Self.limit / 2 * 3)
+            #expect(throws: Never.self, "seed \(seed)") {
+                try whole.transaction { t in for row in rows { try row.store(in: t) } }
+            }
+            #expect(try whole.count() == single.count(), "seed \(seed)")
+            // So it does into one of the same size, but for the room that the commits leave between the rows.
+            let same = try make("same-\(seed)", mode, surroundings, Self.limit)
+            #expect(throws: Never.self, "seed \(seed)") {
+                try same.transaction { t in for row in rows.prefix(rows.count / 8 * 7) { try row.store(in: t) } }
+            }
+            for namespace in [single, whole, same] {
+                #expect(try namespace.verify() == [], "seed \(seed)")
+                try namespace.leave()
+            }
         }
     }
 
@@ -118,38 +161,84 @@ struct BatchRoomTests {
         return try Directory.info(at: folder.raw, "data.mdb").allocated
     }
 
-    /// Random steps of any size, until the namespace is full and emptied again: none uses more than was made sure of.
-    @Test(arguments: StorageMode.allCases, [1, 2, 3] as [UInt64])
-    func noStepUsesMoreThanItMadeSureOf(_ mode: StorageMode, _ seed: UInt64) throws {
-        var random = SeededGenerator(seed: seed)
+    /// A transaction, and a put of many items, that are too large say how much of them fits, and so much fits.
+    @Test(arguments: StorageMode.allCases)
+    func aBodyThatIsTooLargeSaysHowMuchFits(_ mode: StorageMode) throws {
         let namespace = try SpaceTest.namespace(mode, byteLimit: Self.limit)
-        if seed == 2 { try namespace.setHistory(History(changes: 500)) }
-        let (engine, set) = (namespace.core.engine, try namespace.orderedSet("set", of: Int.self))
-        let queue = namespace.queue("queue")
-        for step in 0..<60 {
-            let usual = [10, 100, 1000, 4000, 30_000][Int.random(in: 0..<5, using: &random)]
-            let many = [1, 10, 100, 300][Int.random(in: 0..<4, using: &random)]
-            let before = engine.environment.info
-            do {
-                switch Int.random(in: 0..<10, using: &random) {
-                case 0..<4:
-                    let rows = (0..<many).map { Row($0, usual, &random) }
-                    try namespace.transaction { t in for row in rows { try row.store(in: t) } }
-                case 4: _ = try set.append(contentsOf: (0..<many).map { step * 1000 + $0 })
-                case 5: try queue.put(contentsOf: 0..<many, priority: step % 3)
-                case 6: while let item = try queue.takeIfReady(), Bool.random(using: &random) { try item.complete() }
-                case 7: try set.removeAll()
-                default: _ = try namespace.takeAll(matching: ["row", .any, .any], max: 2 * many)
+        let body = [UInt8](repeating: 7, count: 1000)
+        let error = try refusal {
+            try namespace.transaction { t in for number in 0..<20_000 { try t.write("t", number, body) } }
+        }
+        #expect(error.code == .limitReached)
+        let count = try number(in: error, before: "changes before it fit in one transaction")
+        #expect(count > 8000 && count < 20_000)
+        try namespace.transaction { t in for number in 0..<count { try t.write("t", number, body) } }
+        #expect(try namespace.takeAll(max: .max).count == count)
+
+        let items = (0..<20_000).map { "\($0) \(String(repeating: "x", count: 1000))" }
+        let queue = try SpaceTest.namespace(mode, "queue", byteLimit: Self.limit).queue("q")
+        let refused = try refusal { try queue.put(contentsOf: items) }
+        #expect(refused.code == .limitReached)
+        let fitting = try self.number(in: refused, before: "of these 20,000 items fit in one step")
+        #expect(fitting > 4000 && fitting < 20_000)
+        #expect(try queue.counts().ready == 0)
+        try queue.put(contentsOf: items.prefix(fitting))
+        #expect(try queue.counts().ready == fitting)
+    }
+
+    /// The number that an error names before some words.
+    private func number(in error: SpaceError, before words: String) throws -> Int {
+        guard let range = error.reason.firstRange(of: words),
+            let word = error.reason[..<range.lowerBound].split(separator: " ").last,
+            let number = Int(word.replacing(",", with: ""))
+        else { throw TestFailure(error.reason) }
+        return number
+    }
+
+    /// Random steps of any size, until the namespace is full and emptied again: none uses more than was made sure of.
+    @Test(arguments: StorageMode.allCases, Surroundings.allCases)
+    func noStepUsesMoreThanItMadeSureOf(_ mode: StorageMode, _ surroundings: Surroundings) throws {
+        // Each commit of `.durable` waits for the disk.
+        for seed in 1...(mode == .durable ? 1 : 2) as ClosedRange<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            let namespace = try make("n-\(seed)", mode, surroundings, Self.limit)
+            let (engine, set) = (namespace.core.engine, try namespace.orderedSet("set", of: Int.self))
+            let queue = namespace.queue("queue")
+            var (looks, refusals) = (0, 0)
+            for step in 0..<200 {
+                let usual = [10, 100, 1000, 4000, 30_000][Int.random(in: 0..<5, using: &random)]
+                let many = [1, 10, 100, 1000][Int.random(in: 0..<4, using: &random)]
+                let before = engine.environment.info
+                do {
+                    switch Int.random(in: 0..<10, using: &random) {
+                    case 0..<4:
+                        let rows = (0..<many).map { Row($0, usual, &random) }
+                        try namespace.transaction { t in for row in rows { try row.store(in: t) } }
+                    case 4: _ = try set.append(contentsOf: (0..<many).map { step * 1000 + $0 })
+                    case 5: try queue.put(contentsOf: 0..<many, priority: step % 3)
+                    case 6: if let item = try queue.takeIfReady() { try item.complete() }
+                    case 7: try set.removeAll()
+                    default: _ = try namespace.takeAll(matching: ["row", .any, .any], max: 2 * many)
+                    }
+                } catch let error as SpaceError {
+                    #expect(error.code == .limitReached, "step \(step), seed \(seed): \(error)")
+                    refusals += 1
                 }
-            } catch let error as SpaceError {
-                #expect(error.code == .limitReached, "\(error)")
+                let after = engine.environment.info
+                // Several commits are several bounds, and only the last one is known.
+                guard after.lastTransaction == before.lastTransaction + 1 else { continue }
+                looks += 1
+                let (bound, page) = (engine.scope.meter.bound, engine.environment.pageSize)
+                #expect(after.lastPage < bound.end || bound.end == 0, "step \(step), seed \(seed)")
+                #expect(
+                    (after.lastPage + 1) * page <= Int(engine.control.reserved.load()),
+                    "step \(step), seed \(seed)"
+                )
             }
-            let after = engine.environment.info
-            // Several commits are several bounds, and only the last one is known.
-            guard after.lastTransaction == before.lastTransaction + 1 else { continue }
-            let (bound, page) = (engine.scope.meter.bound, engine.environment.pageSize)
-            #expect(after.lastPage < bound.end || bound.end == 0, "step \(step), seed \(seed)")
-            #expect((after.lastPage + 1) * page <= Int(engine.control.reserved.load()), "step \(step), seed \(seed)")
+            // It was full at times, and most steps were one commit.
+            #expect(looks > 100 && refusals > 5, "\(looks) looks, \(refusals) refusals, seed \(seed)")
+            #expect(try namespace.verify() == [], "seed \(seed)")
+            try namespace.leave()
         }
     }
 }

@@ -11,7 +11,7 @@ extension WriteScope {
         for (index, item) in items.enumerated() {
             do throws(SpaceError) {
                 try body(item)
-            } catch  where index > 0 && (error.code == .limitReached || error.code == .storageFull) {
+            } catch  where index > 0 && error.isOfStepTooLarge {
                 throw error.ofStep(too: items.count, what, fitting: index)
             }
         }
@@ -19,6 +19,31 @@ extension WriteScope {
 }
 
 extension SpaceError {
+    /// Whether a step had no room for what it added, where a smaller one may have.
+    package var isOfStepTooLarge: Bool { [.limitReached, .storageFull, .transactionTooLarge].contains(code) }
+
+    /// This error of room, for a transaction of which some changes were made before the one that failed.
+    package func ofTransaction(fitting count: Int) -> SpaceError {
+        let changes = count == 1 ? "the change before it fits" : "the \(count.grouped) changes before it fit"
+        return saying("\(reason); \(changes) in one transaction").advising("do the work in several transactions")
+    }
+
+    private func saying(_ reason: String) -> SpaceError {
+        SpaceError(code, operation, namespace: namespace, holder: holder, reason: reason, advice: advice)
+    }
+
+    /// This error with one more thing to do, before what it advises already.
+    package func advising(_ advice: String) -> SpaceError {
+        SpaceError(
+            code,
+            operation,
+            namespace: namespace,
+            holder: holder,
+            reason: reason,
+            advice: self.advice.map { "\(advice), or \($0)" } ?? advice
+        )
+    }
+
     /// This error of room, for a step that adds more than fits.
     fileprivate func ofStep(too many: Int, _ what: String, fitting count: Int) -> SpaceError {
         let isTooMuch = code == .limitReached && holder == nil
@@ -37,7 +62,7 @@ extension SpaceError {
 
 extension Int {
     /// The number with commas between groups of three digits.
-    fileprivate var grouped: String {
+    package var grouped: String {
         let digits = String(self)
         return digits.enumerated().reduce(into: "") { text, digit in
             if digit.offset > 0, (digits.count - digit.offset) % 3 == 0 { text.append(",") }

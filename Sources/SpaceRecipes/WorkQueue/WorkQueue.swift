@@ -215,8 +215,8 @@ public struct WorkQueue: Sendable {
         guard let planned else { return nil }
         let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
         var puts: [UniquePut] = []
-        for (item, plan) in zip(items, planned) {
-            var new = item
+        try scope.addEach(of: Array(zip(items, planned)), "items") { (put) throws(SpaceError) in
+            var (new, plan) = put
             new.readyTime = readyTime
             puts.append(try scope.carryOut(plan, new, rows, name))
         }

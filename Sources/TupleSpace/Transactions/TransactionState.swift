@@ -64,15 +64,17 @@ package final class TransactionState {
     ) throws(SpaceError) -> Result {
         try attempt { () throws(SpaceError) in
             try check()
-            let (changes, bytes) = (changes + count, bytes + more)
+            let before = self.changes
+            let (changes, bytes) = (before + count, bytes + more)
             guard changes <= Limits.transactionChanges, bytes <= Limits.transactionBytes else {
-                throw .transactionTooLarge(changes: changes, bytes: bytes)
+                throw .transactionTooLarge(changes: changes, bytes: bytes, before: before)
             }
             (self.changes, self.bytes) = (changes, bytes)
             scope.meter.use(purpose)
             do throws(SpaceError) {
                 return try body(scope)
             } catch {
+                let error = before > 0 && error.isOfStepTooLarge ? error.ofTransaction(fitting: before) : error
                 failure = error.named(Self.operation, namespace.name)
                 throw error
             }
@@ -236,11 +238,12 @@ extension NamespaceCore {
 }
 
 extension SpaceError {
-    fileprivate static func transactionTooLarge(changes: Int, bytes: Int) -> SpaceError {
+    fileprivate static func transactionTooLarge(changes: Int, bytes: Int, before: Int) -> SpaceError {
         SpaceError(
             .transactionTooLarge,
             reason: "\(changes) changes with \(bytes) bytes are more than one transaction may make "
-                + "(\(Limits.transactionChanges) and \(Limits.transactionBytes))",
+                + "(\(Limits.transactionChanges) and \(Limits.transactionBytes))"
+                + (before > 0 ? "; the \(before.grouped) changes before fit" : ""),
             advice: "do the work in several transactions"
         )
     }
