@@ -15,6 +15,9 @@ struct Input: ~Copyable {
     static let longestLine = 2 * Limits.valueBytes
 
     private let descriptor: CInt
+    /// What read(2) reads into. It is made once: to clear room in `buffer` at each read costs as much as a full read,
+    /// and a pipe gives little at a time.
+    private var chunk = [UInt8](repeating: 0, count: 64 << 10)
     private var buffer: [UInt8] = []
     private var start = 0
     private var ended = false
@@ -79,16 +82,11 @@ struct Input: ~Copyable {
     }
 
     private mutating func fill() throws {
-        let room = 64 << 10
         var result = 0
         var cause = Errno(rawValue: 0)
-        let before = buffer.count
-        buffer.append(contentsOf: repeatElement(0, count: room))
         repeat {
             try Signals.check()
-            result = buffer.withUnsafeMutableBytes { bytes in
-                read(descriptor, bytes.baseAddress.map { $0 + before }, room)
-            }
+            result = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
             if result < 0 { cause = Errno(rawValue: errno) }
             if result < 0, cause == .resourceTemporarilyUnavailable {
                 var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -96,8 +94,8 @@ struct Input: ~Copyable {
                 cause = .interrupted
             }
         } while result < 0 && cause == .interrupted
-        buffer.removeLast(room - max(0, result))
         if result < 0 { throw CommandFailure(.inputOutput, "cannot read standard input: \(cause)") }
         if result == 0 { ended = true }
+        chunk.withUnsafeBufferPointer { buffer.append(contentsOf: UnsafeBufferPointer(rebasing: $0[..<result])) }
     }
 }
