@@ -20,6 +20,7 @@ struct CrashPointTests {
         switch point {
         case .cradleMade, .controlMade, .sessionMade, .dataMade, .beforePublishing, .published:
             try dieCreating(point)
+            try dieLoading(point)
         case .doorTaken, .joined, .dataOpened, .firstReader:
             try dieOpening(point)
         case .sessionRemoved, .graveGate, .markedDead, .buried, .beforeDeleting:
@@ -33,6 +34,8 @@ struct CrashPointTests {
             try dieWriting(point, .guarded, isCommitted: true)
         case .begun, .beforeCommit:
             try dieWriting(point, .guarded, isCommitted: false)
+            try dieLoading(point)
+            try dieLoadingMore(point, isCommitted: false)
         case .beforeLogging:
             try dieLogging(point, isCommitted: false)
         case .logged:
@@ -42,6 +45,8 @@ struct CrashPointTests {
             break
         case .afterCommit, .rung:
             try dieWriting(point, .guarded, isCommitted: true)
+            try dieLoading(point)
+            try dieLoadingMore(point, isCommitted: true)
         case .nearFilled:
             try dieWriting(point, isCommitted: false)
         case .nearWritten:
@@ -109,6 +114,42 @@ struct CrashPointTests {
         let namespace = try root.space.namespace("n")
         #expect(try namespace.count() == 0)
         try goOn(namespace)
+    }
+
+    /// A load that is killed makes no namespace, whichever of its commits was the last; what it left beside is removed by
+    /// whoever next lists or makes namespaces, and the same load made again is whole.
+    private func dieLoading(_ point: CrashPoint) throws {
+        let count = 45_000
+        let isCommit = [.begun, .beforeCommit, .afterCommit, .rung].contains(point)
+        for (number, mode) in (isCommit ? [1, 2, 3, 4, 5] : [1]).map({ ($0, $0 % 2 == 0 ? StorageMode.guarded : .fast) }
+        ) {
+            let victim = try Agent()
+            try victim.run("arm kill \(point) \(number)")
+            try victim.send("load-new \(root.path) n \(count) \(mode.rawValue)")
+            while let line = try victim.line() { throw TestFailure("lived through \(point) \(number): \(line)") }
+            #expect(try victim.ended() == .killed(by: SIGKILL))
+            #expect(root.entries().contains("n") == (point == .published))
+            if point != .published { #expect(root.leftovers != []) }
+            // Its owner was killed, so also one that was made goes now.
+            #expect(try root.space.namespaceNames() == [])
+            #expect(root.leftovers == [])
+            let again = try Agent()
+            try again.run("open \(root.path) other")
+            try again.run("load-new \(root.path) n \(count) \(mode.rawValue)")
+            try again.exit()
+        }
+    }
+
+    /// A load into a namespace that exists is one commit.
+    private func dieLoadingMore(_ point: CrashPoint, isCommitted: Bool) throws {
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: .guarded))
+        try namespace.write("kept", 1)
+        let victim = try Agent(root, "n")
+        try die(victim, at: point, doing: "load-into 45000")
+        #expect(try namespace.count(matching: ["loaded", .any]) == (isCommitted ? 45_000 : 0))
+        #expect(try namespace.takeIfExists("kept", any(Int.self))?.1 == 1)
+        try goOn(namespace)
+        try namespace.leave()
     }
 
     private func dieOpening(_ point: CrashPoint) throws {

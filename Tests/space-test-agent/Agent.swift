@@ -79,6 +79,7 @@ final class Agent {
                 ?? performInBulk(command, words)
                 ?? performInCrowds(command, words)
                 ?? performFilling(command, words)
+                ?? performLoading(command, words)
                 ?? performEverything(command, words)
                 ?? performOnProcess(command, words)
         }

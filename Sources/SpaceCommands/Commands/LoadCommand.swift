@@ -10,7 +10,7 @@ struct LoadCommand: ParsableCommand {
             Writes the dump's tuples, in their order, sets its cells, makes its dictionaries, appends to its ordered sets what they \
             have not, puts the items of its work queues behind those that are there, and sets its counters, latches and rate limits: all or \
             nothing. A new namespace appears when all of it is there, and needs no more room than the dumped one; into one that \
-            exists, all is written in one step. What was claimed or worked on is written too, as unclaimed. Tuples and items get \
+            exists, all is written in one step. A dump without its last line was cut off, and is refused. What was claimed or worked on is written too, as unclaimed. Tuples and items get \
             new ids; tuples keep their expiry, deliveries and origin, items their priority, delay, group and deliveries. Creates \
             the namespace if need be, in the dump's mode, with its limit and history, and persistent if it was, unless an option \
             says otherwise. It does not load the changes, what processes held, what ended with a process, nor the rest of a \
@@ -53,8 +53,16 @@ struct LoadCommand: ParsableCommand {
         }
     }
 
+    /// Loads into a namespace that exists, in one step: in parts, the others would see half, and a load that fails or is
+    /// killed would leave half.
     private func load(_ contents: LoadedContents, _ namespace: Namespace) throws {
-        try NamespaceAccess.use(namespace) { try $0.load(contents) }
+        try NamespaceAccess.use(namespace) { namespace in
+            do throws(SpaceError) {
+                try namespace.load(contents)
+            } catch  where error.isOfStepTooLarge {
+                throw error.advising("load it under a new name, where it goes in parts")
+            }
+        }
     }
 
     /// Loads into a new namespace of several machines, where all of it is one entry of their log; if that fails, nothing

@@ -25,12 +25,8 @@ extension LoadedContents {
         for queue in recipes.queues {
             let items = queue.items.sorted { $0.id < $1.id }
             let some = try Self.parts(items) { (item) throws(SpaceError) in try item.value.checkedElement().count }
-            // Two items of a key are loaded only together: one of a key that the queue has already is left out.
-            let keys = items.compactMap { $0.key.map(Name.init) }
-            let isWhole = some.isEmpty || Set(keys).count < keys.count
-            for items in isWhole ? [items] : some {
-                let part = QueueDump(name: queue.name, deliveries: queue.deliveries, bound: queue.bound, items: items)
-                parts.append(LoadedContents(recipes: RecipesDump(queues: [part])))
+            for items in some.isEmpty || !queue.isDivisible ? [items] : some {
+                parts.append(LoadedContents(recipes: RecipesDump(queues: [queue.with(items)])))
             }
         }
         parts.append(LoadedContents(recipes: RecipesDump(states: recipes.states)))
@@ -51,5 +47,20 @@ extension LoadedContents {
             bytes += size
         }
         return parts
+    }
+}
+
+extension QueueDump {
+    /// Whether its items can be loaded in parts.
+    ///
+    /// Two items of a key are loaded only together: one of a key that the queue has already is left out.
+    var isDivisible: Bool {
+        let keys = items.compactMap { $0.key.map(Name.init) }
+        return Set(keys).count == keys.count
+    }
+
+    /// The queue with some of its items.
+    func with(_ items: [Item]) -> QueueDump {
+        QueueDump(name: name, deliveries: deliveries, bound: bound, items: items)
     }
 }

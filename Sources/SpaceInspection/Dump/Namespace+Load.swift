@@ -50,7 +50,9 @@ extension Namespace {
         try attempt(Self.loading) { (core) throws(SpaceError) in
             try contents.check()
             if contents.isEmpty { return }
-            try core.write(.adding) { (scope) throws(SpaceError) in try scope.load(contents, core) }
+            try core.write(.adding) { (scope) throws(SpaceError) in
+                try scope.load(contents, core) { (id) throws(SpaceError) in try scope.bury(loaded: id) }
+            }
         }
     }
 }
@@ -70,10 +72,15 @@ extension InitialContents {
                     (scope.counters.historyRows, scope.counters.historyBytes) = (0, 0)
                     scope.noteUpkeep()
                 }
-                for part in try contents.parts() {
-                    try core.write(.adding) { (scope) throws(SpaceError) in try scope.load(part, core) }
+                var load = NewLoad(core)
+                do throws(SpaceError) {
+                    for part in try contents.parts() { try load.load(part) }
+                    try load.bury()
+                } catch  where error.isOfStepTooLarge {
+                    throw error.ofLoad(fitting: load.tuples, of: contents.tuples.count)
                 }
-                try core.write(.adding) { (scope) throws(SpaceError) in
+                // What was buried may have taken the room for additions.
+                try core.write(.removing) { (scope) throws(SpaceError) in
                     (scope.counters.historyRows, scope.counters.historyBytes) = history
                     scope.noteUpkeep()
                 }
@@ -83,12 +90,19 @@ extension InitialContents {
 }
 
 extension WriteScope {
-    fileprivate func load(_ contents: LoadedContents, _ core: NamespaceCore) throws(SpaceError) {
+    /// Loads contents; `bury` is called with the id of each tuple that is to be buried.
+    func load(
+        _ contents: LoadedContents,
+        _ core: NamespaceCore,
+        _ bury: (UInt64) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
         if let deliveryLimit = contents.deliveryLimit, counters.deliveryLimit == 0 {
             counters.deliveryLimit = UInt64(deliveryLimit)
             noteUpkeep()
         }
-        try addEach(of: contents.tuples, "tuples") { (loaded) throws(SpaceError) in try load(loaded) }
+        try addEach(of: contents.tuples, "tuples") { (loaded) throws(SpaceError) in
+            if let id = try load(loaded), loaded.isBuried { try bury(id) }
+        }
         try addEach(of: contents.cells, "cells") { (cell) throws(SpaceError) in
             guard let end = clock.end(ofLoaded: cell.expires) else { return }
             try set(cell.key, try cell.value.checkedElement(), end: end)
@@ -97,11 +111,17 @@ extension WriteScope {
         try contents.recipes.load(into: self)
     }
 
-    private func load(_ loaded: LoadedTuple) throws(SpaceError) {
-        guard let end = clock.end(ofLoaded: loaded.expires) else { return }
+    /// Buries a tuple that was loaded.
+    func bury(loaded id: UInt64) throws(SpaceError) {
+        if let row = try snapshot.tupleRow(id) { try bury(id, row) }
+    }
+
+    /// Loads a tuple, and returns its id, or `nil` if it has expired.
+    private func load(_ loaded: LoadedTuple) throws(SpaceError) -> UInt64? {
+        guard let end = clock.end(ofLoaded: loaded.expires) else { return nil }
         // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in between.
         var cursors: TupleCursors?
-        let id = try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
+        return try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
             try insert(
                 EncodedTuple(bytes: bytes, isRecord: loaded.tuple.isRecord),
                 end: end,
@@ -110,7 +130,6 @@ extension WriteScope {
                 with: &cursors
             )
         }
-        if loaded.isBuried, let row = try snapshot.tupleRow(id) { try bury(id, row) }
     }
 }
 
@@ -119,5 +138,24 @@ extension NamespaceClock {
     fileprivate func end(ofLoaded expires: Int64?) -> RowEnd? {
         guard let expires else { return RowEnd() }
         return time(ofLoaded: expires).map { RowEnd(expiry: $0) }
+    }
+}
+
+extension SpaceError {
+    /// This error of room, for a dump that does not fit into the namespace that is made for it.
+    fileprivate func ofLoad(fitting count: Int, of many: Int) -> SpaceError {
+        let isInTuples = count < many
+        let what =
+            isInTuples
+            ? "\(count.grouped) of the \(many.grouped) tuples of the dump fit"
+            : "the dump's tuples fit, and not all of what else it has"
+        return SpaceError(
+            code,
+            operation,
+            namespace: namespace,
+            holder: holder,
+            reason: "\(reason.split(separator: ";").first ?? ""); \(what)",
+            advice: code == .limitReached ? "load it with a larger limit: --limit" : advice
+        )
     }
 }
