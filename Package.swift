@@ -166,7 +166,7 @@ let package = Package(
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
         .target(
             name: "SpaceTestSupport",
-            dependencies: ["SharedSpace", "TupleSpace", "SpaceEngine", "SpaceSystem", system, subprocess],
+            dependencies: ["SharedSpace", "TupleSpace", "SpaceEngine", "LMDB", "SpaceSystem", system, subprocess],
             path: "Tests/SpaceTestSupport",
             swiftSettings: settings
         ),

@@ -321,7 +321,10 @@ struct NearEndTests: NearEndSuite {
         for number in 0..<3 { try maker.run("write [\"job\", \(number)]") }
         try maker.kill()
         let inspection = try Inspection(.name("kept", root: root.path), checking: false)
-        #expect(try inspection.tuples.map { try $0.tuple() } == [["job", 0], ["job", 1], ["job", 2]])
+        var tuples: [Tuple] = []
+        try inspection.forEachTuple { tuples.append(try $0.tuple()) }
+        #expect(tuples == [["job", 0], ["job", 1], ["job", 2]])
+        inspection.close()
         let opened = try Space(root: root.path).namespace("kept")
         #expect(!opened.core.control.near.isEmpty)
         #expect(try opened.takeIfExists("job", any(Int.self))?.1 == 0)

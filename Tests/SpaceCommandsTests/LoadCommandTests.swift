@@ -72,13 +72,41 @@ struct LoadCommandTests {
                 .joined(separator: "\n")
             let loaded = try runner.space("load", "new", "--limit", "16MiB", input: dump)
             #expect(loaded.ending == .exited(74))
-            #expect(loaded.errors.contains("tuples fit in one step"), "\(loaded.errors)")
+            #expect(
+                loaded.errors.contains("of the 14 tuples of the dump fit; load it with a larger limit"),
+                "\(loaded.errors)"
+            )
             #expect(try runner.space("list").output == "")
             #expect(try runner.shell("ls -A $SHARED_SPACE_ROOT/.nursery").output == "")
             // Nor does it change one that exists.
             try runner.space("write", "old", "[0]", "--limit", "16MiB")
-            #expect(try runner.space("load", "old", input: dump).ending == .exited(74))
+            let refused = try runner.space("load", "old", input: dump)
+            #expect(refused.ending == .exited(74))
+            #expect(refused.errors.contains("tuples fit in one step; load it under a new name"), "\(refused.errors)")
             #expect(try runner.tuples("old") == ["[0]"])
+        }
+    }
+
+    @Test("A dump that was cut off is not loaded", arguments: ["--format json", "--salvage"])
+    func cutOff(_ form: String) throws {
+        try withRoot { (runner) throws in
+            for number in 0..<5 { try runner.space("write", "n", "[\(number)]") }
+            try runner.space("set", "n", "k", "1")
+            let dump = try runner.shell("space-dump \(form) n").lines
+            #expect(dump.count > 7)
+            for count in 1..<dump.count {
+                let part = dump.prefix(count).joined(separator: "\n")
+                let loaded = try runner.space("load", "new", input: part)
+                #expect(loaded.ending == .exited(65), "\(count) lines")
+                #expect(loaded.errors.contains("the rest was cut off; nothing was loaded"), "\(loaded.errors)")
+            }
+            #expect(try runner.space("list").lines == ["n"])
+            // A part that was chosen on purpose is loaded: without the first line, or with the last one.
+            let tuples = dump.filter { $0.contains(#""kind":"tuple""#) }
+            #expect(try runner.space("load", "new", input: tuples.joined(separator: "\n")).ending == .exited(0))
+            let some = ([dump[0]] + tuples + [#"{"kind":"end"}"#]).joined(separator: "\n")
+            #expect(try runner.space("load", "newer", input: some).ending == .exited(0))
+            #expect(try runner.tuples("newer") == runner.tuples("n"))
         }
     }
 

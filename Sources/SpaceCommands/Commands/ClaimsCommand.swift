@@ -44,19 +44,19 @@ struct ClaimsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let found = try NamespaceAccess(common, namespace).use { namespace in
-            chosen(try namespace.status())
-        }
-        if id != nil, found.isEmpty { throw status.nothingObtained }
         let output = Output()
-        for claim in found { try output.print(tuple ? try printing.line(claim.tuple) : .text(line(claim))) }
-        try output.flush()
-    }
-
-    private func chosen(_ status: NamespaceStatus) -> [NamespaceStatus.Claim] {
-        let all = buried ? status.buried : status.claims
-        guard let id else { return all }
-        return all.filter { (buried ? $0.id.rawValue : $0.number) == id }
+        var hasFound = false
+        try NamespaceAccess(common, namespace).use { namespace in
+            try namespace.forEachClaimPart(buried: buried) { claims in
+                try Signals.check()
+                for claim in claims where id == nil || id == (buried ? claim.id.rawValue : claim.number) {
+                    hasFound = true
+                    try output.print(tuple ? try printing.line(claim.tuple) : .text(line(claim)))
+                }
+                try output.flush()
+            }
+        }
+        if id != nil, !hasFound { throw status.nothingObtained }
     }
 
     private func line(_ claim: NamespaceStatus.Claim) -> String {

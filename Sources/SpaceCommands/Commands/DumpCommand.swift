@@ -106,7 +106,9 @@ struct DumpCommand: ParsableCommand {
         }
         let inspection: Inspection
         do {
-            inspection = try Inspection(subject, checking: check, timeout: timeout)
+            // The report for people shows the claims with the status; the lines are printed one by one.
+            let listsClaims = format == .text
+            inspection = try Inspection(subject, checking: check, listsClaims: listsClaims, timeout: timeout)
         } catch {
             // Damage that keeps the namespace from being opened is a result of the check.
             guard check, error.code == .damaged else { throw error }
@@ -123,10 +125,17 @@ struct DumpCommand: ParsableCommand {
             return inspection.damage.isEmpty ? .done : .nothing
         }
         let report = DumpReport(inspection: inspection)
-        switch format {
-        case .text: try report.text { try output.print($0) }
-        case .json: try report.lines { try output.print($0) }
+        func print(_ line: String) throws {
+            try Signals.check()
+            try output.printWithoutWaiting(.text(line))
         }
+        switch format {
+        case .text: try report.text(print)
+        case .json: try report.lines(print)
+        }
+        // What the reader has not taken so far is in memory.
+        inspection.close()
+        try output.flush()
         return .done
     }
 

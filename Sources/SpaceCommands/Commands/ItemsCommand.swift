@@ -86,7 +86,17 @@ struct ItemsCommand: ParsableCommand {
                 try edit.add(to: namespace, name, type: type)
             }
             if !isAdded { throw status.nothingObtained }
-        case nil, .at?, .index?:
+        case nil:
+            let output = Output()
+            try access.use { namespace in
+                guard let set = try namespace.anyOrderedSet(name)?.set else { throw status.nothingObtained }
+                try set.forEachElement { element in
+                    try Signals.check()
+                    try output.printWithoutWaiting(PrintOptions.line(element, raw: raw))
+                }
+            }
+            try output.flush()
+        case .at?, .index?:
             try access.use { namespace in
                 guard let set = try namespace.anyOrderedSet(name)?.set else { throw status.nothingObtained }
                 guard let lines = try edit.read(set, raw) else { throw status.nothingObtained }
@@ -159,8 +169,7 @@ struct ItemsCommand: ParsableCommand {
         func read(_ set: SharedOrderedSet<Value>, _ raw: Bool) throws -> [PrintedLine]? {
             switch verb {
             case .index?: return try set.firstIndex(of: values[0]).map { [.text("\($0)")] }
-            case .at?: return try set.elements(in: index..<index + 1).first.map { [PrintOptions.line($0, raw: raw)] }
-            default: return try set.elements().map { PrintOptions.line($0, raw: raw) }
+            default: return try set.elements(in: index..<index + 1).first.map { [PrintOptions.line($0, raw: raw)] }
             }
         }
 

@@ -28,6 +28,9 @@ struct ListCommand: ParsableCommand {
     )
     var json = false
 
+    /// How many rows of the table are aligned together: aligning all would print nothing before the last is known.
+    private static let page = 200
+
     func validate() throws {
         if long && json { throw ValidationError("--long and --json exclude each other") }
     }
@@ -41,7 +44,12 @@ struct ListCommand: ParsableCommand {
             return survey.tellOfDamage()
         }
         let output = Output()
-        var rows: [[String]] = []
+        var rows = [StatusReport.summaryTitles]
+        func printTable() throws {
+            for line in PeopleText.table(rows) { try output.print(line) }
+            try output.flush()
+            rows.removeAll()
+        }
         var firstFailure: SpaceError?
         try space.look(at: names) { (name, result) in
             switch result {
@@ -58,11 +66,9 @@ struct ListCommand: ParsableCommand {
                     rows.append(StatusReport.failedRow(name, error))
                 }
             }
+            if json { try output.flush() } else if rows.count >= Self.page { try printTable() }
         }
-        if !rows.isEmpty {
-            for line in PeopleText.table([StatusReport.summaryTitles] + rows) { try output.print(line) }
-        }
-        try output.flush()
+        if long, rows != [StatusReport.summaryTitles] { try printTable() }
         if let firstFailure { throw CommandFailure(ExitStatus(firstFailure.code), nil) }
     }
 }

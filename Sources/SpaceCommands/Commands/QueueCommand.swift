@@ -320,18 +320,26 @@ struct QueueCommand: ParsableCommand {
     }
 
     private func list(_ state: QueuedItem.State?, _ output: Output) throws {
-        for item in try use({ try $0.items(in: state, max: max) }) {
-            var object = JSONObject()
-            object.add("id", item.id)
-            object.add("state", item.state.rawValue)
-            object.add("priority", item.priority)
-            object.add("group", item.group)
-            object.add("deliveries", item.deliveries)
-            if let reason = item.reason { object.add("reason", reason) }
-            object.add(item.origin)
-            object.add("value", json: item.value.json)
-            output.append(line: object.line)
+        try use { queue in
+            try queue.forEachPart(in: state, max: max) { items in
+                try Signals.check()
+                for item in items { try output.print(Self.line(item)) }
+                try output.flush()
+            }
         }
+    }
+
+    private static func line(_ item: QueuedItem) -> String {
+        var object = JSONObject()
+        object.add("id", item.id)
+        object.add("state", item.state.rawValue)
+        object.add("priority", item.priority)
+        object.add("group", item.group)
+        object.add("deliveries", item.deliveries)
+        if let reason = item.reason { object.add("reason", reason) }
+        object.add(item.origin)
+        object.add("value", json: item.value.json)
+        return object.line
     }
 
     func use<Result>(_ body: (WorkQueue) throws -> Result) throws -> Result {

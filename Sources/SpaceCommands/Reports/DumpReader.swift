@@ -15,6 +15,8 @@ struct DumpReader {
     private(set) var byteLimit: Int?
     private(set) var deliveryLimit: Int?
     private var namespaces = 0
+    /// Whether a line of the dump announces a last one, which has not come yet.
+    private var lacksEnd = false
 
     /// Reads standard input to its end.
     static func read() throws -> DumpReader {
@@ -30,6 +32,12 @@ struct DumpReader {
         }
         guard input.line > 0 else {
             throw CommandFailure.badData("standard input is empty: a dump has a line at least, for the namespace")
+        }
+        guard !reader.lacksEnd else {
+            throw CommandFailure.badData(
+                "standard input ends before the dump does: its last line is missing, so the rest was cut off; nothing was loaded "
+                    + #"(to load a part on purpose, add the line {"kind":"end"})"#
+            )
         }
         // A dump has the claimed tuples after the others; the order of the ids is that in which all were written.
         reader.tuples = ids.sorted { $0.id < $1.id }.map(\.tuple)
@@ -72,6 +80,7 @@ struct DumpReader {
         case "queue": try takeQueue(line)
         case "item": try takeItem(line)
         case "counter", "latch", "rate", "semaphore": try takeState(line, kind)
+        case DumpReport.end: lacksEnd = false
         case "owner", "waiter", "watcher", "change", "hold", "responder", "request":
             // Which processes used the namespace then, and what happened in it: there is nothing to write.
             break
@@ -111,6 +120,8 @@ struct DumpReader {
             throw line.bad("the namespace's mode is unknown")
         }
         self.mode = mode
+        // Dumps of earlier releases have no last line.
+        lacksEnd = line["ends_with"] != nil
         isPersistent = line["persistent"] == .bool(true)
         // Dumps of earlier releases have no such limits.
         if case .int(let limit)? = line["limit"], limit > 0 { byteLimit = limit }

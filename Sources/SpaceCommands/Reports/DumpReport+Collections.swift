@@ -4,34 +4,51 @@ extension DumpReport {
     /// Prints a line for each collection; for an ordered set one for each element follows, in order.
     ///
     /// A dictionary's entries are cells.
-    static func collectionLines(_ collections: [CollectionDump], _ print: (String) throws -> Void) throws {
-        for collection in collections {
-            var object = line("collection")
-            object.add("name", collection.name)
-            object.add("type", collection.kind.rawValue)
-            object.add("element_type", collection.elementType)
-            if let type = collection.keyType { object.add("key_type", type) }
-            object.add("count", collection.count)
-            try print(object.line)
-            for (index, element) in collection.elements.enumerated() {
-                var object = line("element")
-                object.add("collection", collection.name)
-                if collection.keys.indices.contains(index) { object.add("key", json: collection.keys[index].json) }
-                object.add("element", json: element.json)
-                try print(object.line)
+    func collectionLines(_ print: (String) throws -> Void) throws {
+        try inspection.forEachCollection { collection in
+            try print(Self.line(of: collection))
+            try inspection.forEachElement(of: collection) { element, key in
+                try print(Self.line(of: element, key: key, in: collection))
             }
         }
     }
 
-    func collectionText(_ print: (String) throws -> Void) throws {
-        let dictionaries = inspection.collections.filter { $0.kind == .dictionary }
-        try section("dictionaries", ["NAME", "OF", "ENTRIES"], dictionaries, print) { dictionary in
-            [dictionary.name, dictionary.elementType, "\(dictionary.count)"]
+    /// The line of a collection.
+    static func line(of collection: CollectionDump) -> String {
+        var object = line("collection")
+        object.add("name", collection.name)
+        object.add("type", collection.kind.rawValue)
+        object.add("element_type", collection.elementType)
+        if let type = collection.keyType { object.add("key_type", type) }
+        object.add("count", collection.count)
+        return object.line
+    }
+
+    /// The line of an element of an ordered set.
+    static func line(of element: Value, key: Value?, in collection: CollectionDump) -> String {
+        var object = line("element")
+        object.add("collection", collection.name)
+        if let key { object.add("key", json: key.json) }
+        object.add("element", json: element.json)
+        return object.line
+    }
+
+    func collectionText(_ print: @escaping (String) throws -> Void) throws {
+        try section("dictionaries", ["NAME", "OF", "ENTRIES"], print) { add in
+            try inspection.forEachCollection { collection in
+                guard collection.kind == .dictionary else { return }
+                try add([collection.name, collection.elementType, "\(collection.count)"])
+            }
         }
-        for set in inspection.collections where set.kind == .orderedSet {
+        try inspection.forEachCollection { set in
+            guard set.kind == .orderedSet else { return }
             let title = "ordered set \(PeopleText.escaped(set.name)) of \(PeopleText.escaped(set.elementType))"
-            try section(title, ["INDEX", "ELEMENT"], Array(set.elements.enumerated()), print) { row in
-                ["\(row.offset)", row.element.json]
+            try section(title, ["INDEX", "ELEMENT"], print) { add in
+                var index = 0
+                try inspection.forEachElement(of: set) { element, _ in
+                    try add(["\(index)", element.json])
+                    index += 1
+                }
             }
         }
     }

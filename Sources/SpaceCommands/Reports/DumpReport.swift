@@ -7,7 +7,7 @@ struct DumpReport {
 
     // MARK: JSON lines
 
-    /// Prints JSON lines, each with a `kind`.
+    /// Prints JSON lines, each with a `kind`; the last one says that the dump is whole.
     func lines(_ print: (String) throws -> Void) throws {
         let status = inspection.status
         var namespace = Self.line("namespace")
@@ -25,12 +25,13 @@ struct DumpReport {
         namespace.add("history", json: StatusReport.json(status.history))
         namespace.add("delivery_limit", status.deliveryLimit)
         namespace.add("unlocked", inspection.isLockFree)
+        namespace.add("ends_with", Self.end)
         try print(namespace.line)
         for owner in status.owners {
             // `kind` is the line's: here the kind of the owner is called `tie`.
             try print(StatusReport.object(owner, kindKey: "tie", in: Self.line("owner")).line)
         }
-        for match in inspection.tuples {
+        try inspection.forEachTuple { match in
             try print(
                 Self.tuple(
                     match.id.rawValue,
@@ -42,29 +43,31 @@ struct DumpReport {
                 )
             )
         }
-        for claim in status.claims {
+        try inspection.forEachClaim(buried: false) { claim in
             try print(Self.claimed(StatusReport.object(claim, in: Self.line("claim")), claim))
         }
-        for buried in status.buried {
+        try inspection.forEachClaim(buried: true) { buried in
             try print(Self.claimed(StatusReport.object(buried: buried, in: Self.line("buried")), buried))
         }
-        for cell in inspection.cells {
-            try print(Self.cell(cell))
-        }
+        try inspection.forEachCell { try print(Self.cell($0)) }
         for responder in status.responders {
             try print(StatusReport.object(responder, in: Self.line("responder")).line)
         }
         for request in status.requests { try print(StatusReport.object(request, in: Self.line("request")).line) }
         let report = StatusReport(status: status)
         for hold in status.holds { try print(report.holdObject(hold, in: Self.line("hold")).line) }
-        try Self.collectionLines(inspection.collections, print)
-        try Self.recipeLines(inspection.recipes, print)
+        try collectionLines(print)
+        try recipeLines(print)
         for waiter in status.waiters {
             try print(StatusReport.object(waiter, kindKey: "type", in: Self.line("waiter")).line)
         }
         for watcher in status.watchers { try print(StatusReport.object(watcher, in: Self.line("watcher")).line) }
-        for change in inspection.changes { try print(ChangeReport.object(change, in: Self.line("change")).line) }
+        try inspection.forEachChange { try print(ChangeReport.object($0, in: Self.line("change")).line) }
+        try print(Self.line(Self.end).line)
     }
+
+    /// The kind of the last line, which the first one announces: without it, the dump was cut off.
+    static let end = "end"
 
     static func line(_ kind: String) -> JSONObject {
         var object = JSONObject()
@@ -112,49 +115,65 @@ struct DumpReport {
     private static let page = 200
 
     /// Prints lines for people.
-    func text(_ print: (String) throws -> Void) throws {
+    func text(_ print: @escaping (String) throws -> Void) throws {
         let now = Clock.realtimeMilliseconds()
         for line in StatusReport(status: inspection.status).text(now: now) { try print(line) }
-        try section("tuples", ["ID", "WRITTEN", "BY", "EXPIRES", "DELIVERIES", "TUPLE"], inspection.tuples, print) {
-            match in
-            [
-                "\(match.id.rawValue)", PeopleText.relative(match.origin.milliseconds, to: now),
-                "\(match.origin.pid)", inspection.expiry(of: match).map { PeopleText.relative($0, to: now) } ?? "-",
-                "\(match.deliveries)", try match.tuple().json,
-            ]
+        let titles = ["ID", "WRITTEN", "BY", "EXPIRES", "DELIVERIES", "TUPLE"]
+        try section("tuples", titles, print) { add in
+            try inspection.forEachTuple { match in
+                try add([
+                    "\(match.id.rawValue)", PeopleText.relative(match.origin.milliseconds, to: now),
+                    "\(match.origin.pid)", inspection.expiry(of: match).map { PeopleText.relative($0, to: now) } ?? "-",
+                    "\(match.deliveries)", try match.tuple().json,
+                ])
+            }
         }
-        try section("cells", ["KEY", "EXPIRES", "SESSION", "VALUE"], inspection.cells, print) { cell in
-            [
-                cell.key, cell.expires.map { PeopleText.relative($0, to: now) } ?? "-", PeopleText.cell(cell.holder),
-                cell.value.json,
-            ]
+        try section("cells", ["KEY", "EXPIRES", "SESSION", "VALUE"], print) { add in
+            try inspection.forEachCell { cell in
+                try add([
+                    cell.key, cell.expires.map { PeopleText.relative($0, to: now) } ?? "-",
+                    PeopleText.cell(cell.holder), cell.value.json,
+                ])
+            }
         }
         try collectionText(print)
         try recipeText(now: now, print)
-        try section("changes", ["NUMBER", "TIME", "PID", "EVENT", "WHAT"], inspection.changes, print) { change in
-            [
-                "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)",
-                change.kind.description,
-                change.tuple?.json
-                    ?? [change.key, change.edit.map(ChangeReport.text) ?? change.new?.json].compactMap { $0 }
-                    .joined(separator: " "),
-            ]
+        try section("changes", ["NUMBER", "TIME", "PID", "EVENT", "WHAT"], print) { add in
+            try inspection.forEachChange { change in
+                try add([
+                    "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)",
+                    change.kind.description,
+                    change.tuple?.json
+                        ?? [change.key, change.edit.map(ChangeReport.text) ?? change.new?.json].compactMap { $0 }
+                        .joined(separator: " "),
+                ])
+            }
         }
     }
 
-    func section<Item>(
+    /// Prints a section of what `fill` adds, row by row; nothing if that is nothing.
+    func section(
         _ title: String,
         _ titles: [String],
-        _ items: [Item],
-        _ print: (String) throws -> Void,
-        _ row: (Item) throws -> [String]
+        _ print: @escaping (String) throws -> Void,
+        _ fill: (_ add: ([String]) throws -> Void) throws -> Void
     ) throws {
-        guard !items.isEmpty else { return }
-        try print("")
-        try print(title)
-        for start in stride(from: 0, to: items.count, by: Self.page) {
-            let rows = try items[start..<min(start + Self.page, items.count)].map(row)
-            for line in PeopleText.table((start == 0 ? [titles] : []) + rows, indent: "  ") { try print(line) }
+        var (rows, isFirst) = ([[String]](), true)
+        func flush() throws {
+            guard !rows.isEmpty else { return }
+            if isFirst {
+                try print("")
+                try print(title)
+                rows.insert(titles, at: 0)
+            }
+            isFirst = false
+            for line in PeopleText.table(rows, indent: "  ") { try print(line) }
+            rows.removeAll()
         }
+        try fill { row in
+            rows.append(row)
+            if rows.count == Self.page { try flush() }
+        }
+        try flush()
     }
 }

@@ -11,6 +11,7 @@ struct SalvageReport {
         namespace.add("mode", salvage.mode.rawValue)
         namespace.add("salvaged", true)
         namespace.add("delivery_limit", salvage.deliveryLimit)
+        namespace.add("ends_with", DumpReport.end)
         if let history = salvage.history { namespace.add("history", json: StatusReport.json(history)) }
         try print(namespace.line)
         for item in salvage.tuples {
@@ -22,7 +23,18 @@ struct SalvageReport {
             try print(StatusReport.object(buried: claim, in: DumpReport.line("buried")).line)
         }
         for cell in salvage.cells { try print(DumpReport.cell(cell)) }
-        try DumpReport.collectionLines(salvage.collections, print)
-        try DumpReport.recipeLines(salvage.recipes, print)
+        for collection in salvage.collections {
+            try print(DumpReport.line(of: collection))
+            for (index, element) in collection.elements.enumerated() {
+                let key = collection.keys.indices.contains(index) ? collection.keys[index] : nil
+                try print(DumpReport.line(of: element, key: key, in: collection))
+            }
+        }
+        for queue in salvage.recipes.queues {
+            try print(DumpReport.line(of: queue, count: queue.items.count))
+            for item in queue.items { try print(DumpReport.line(of: item, in: queue)) }
+        }
+        for state in salvage.recipes.states { try print(DumpReport.line(of: state)) }
+        try print(DumpReport.line(DumpReport.end).line)
     }
 }

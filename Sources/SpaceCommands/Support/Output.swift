@@ -87,12 +87,57 @@ final class Output {
         if buffer.count >= Self.chunk { try flush() }
     }
 
+    /// Whether the reader of standard output has taken nothing for a while.
+    private var isStuck = false
+    /// How many milliseconds the reader may take nothing before the rest is kept in memory.
+    private static let patience: CInt = 1000
+    /// pipe(7): PIPE_BUF. A write of so much to a pipe that has room does not block.
+    private static let pipeChunk = 4096
+
+    /// Prints a line while the caller holds something that others need, such as a snapshot.
+    ///
+    /// If the reader of standard output takes nothing for a second, as one that pages does, this line and all that come
+    /// are kept in memory, so that the caller comes to its end; ``flush()`` writes them then.
+    ///
+    /// - Throws: `OutputFailure`.
+    func printWithoutWaiting(_ line: PrintedLine) throws {
+        append(line: line)
+        guard buffer.count >= Self.chunk, !isStuck else { return }
+        var written = 0
+        defer { buffer.removeFirst(written) }
+        while written < buffer.count {
+            if Signals.pending != nil { throw OutputFailure(cause: nil) }
+            var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            let ready = poll(&request, 1, Self.patience)
+            if ready < 0, errno == EINTR { continue }
+            guard ready != 0 else {
+                isStuck = true
+                return
+            }
+            let result = buffer.withUnsafeBytes { bytes in
+                write(descriptor, bytes.baseAddress.map { $0 + written }, min(bytes.count - written, Self.pipeChunk))
+            }
+            if result >= 0 {
+                written += result
+                accepted += result
+                continue
+            }
+            let cause = Errno(rawValue: errno)
+            guard cause == .interrupted || cause == .resourceTemporarilyUnavailable else {
+                throw OutputFailure(cause: cause)
+            }
+        }
+    }
+
     /// Writes everything that is buffered.
     ///
     /// - Throws: `OutputFailure`. Then the rest of the buffer is dropped, since no process would read it.
     func flush() throws {
         var written = 0
-        defer { buffer.removeAll(keepingCapacity: true) }
+        defer {
+            buffer.removeAll(keepingCapacity: true)
+            isStuck = false
+        }
         while written < buffer.count {
             // Checked again after a short write: write(2) returns what it took before the signal, not that a signal
             // came.

@@ -234,13 +234,16 @@ extension Snapshot {
         try claims.get(id)
     }
 
-    /// Walks through the claims in the order of writing, until `visit` returns `false`.
+    /// Walks through the claims of the tuples from an id on, in the order of writing, until `visit` returns `false`.
     ///
     /// Rows that don't decode are left out.
-    package func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
-        var rows = try claims.scan()
+    package func forEachClaim(
+        from first: UInt64 = 0,
+        _ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool
+    ) throws(SpaceError) {
+        var rows = try claims.scan(from: first)
         while let (id, row) = try rows.nextValid() { if try !visit(id, row) { return } }
-        try forEachNearClaim(visit)
+        try forEachNearClaim { (id, row) throws(SpaceError) in id < first ? true : try visit(id, row) }
     }
 
     /// Walks through the claims that are not in LMDB yet, like `forEachClaim`.

@@ -35,35 +35,18 @@ package struct CollectionDump: Sendable {
 }
 
 extension Snapshot {
-    /// All ordered sets and dictionaries, ordered by name.
-    func collectionDumps() throws(SpaceError) -> [CollectionDump] {
-        var dumps: [CollectionDump] = []
-        try forEachObject { (name, object) throws(SpaceError) in
-            guard object.kind.isCollection else { return }
-            guard let details = CollectionDetails(object.details) else {
-                throw .damaged("the object \(name.quotedForPeople)")
-            }
-            let (type, isDictionary) = (details.elementType, object.kind == .dictionary)
-            if isDictionary {
-                let count = try entryCount(ofDictionary: name)
-                return dumps.append(CollectionDump(name: name, kind: .dictionary, elementType: type, count: count))
-            }
-            let list = try ElementList(self, name: name, object: object.number)
-            var dump = CollectionDump(
-                name: name,
-                kind: .orderedSet,
-                elementType: type,
-                keyType: details.keyType,
-                count: list.count
-            )
-            dump.elements.reserveCapacity(list.count)
-            try list.forEach(0..<list.count) { (row) throws(SpaceError) in
-                dump.elements.append(try value(name, row.encoded))
-                if let key = row.key { dump.keys.append(try value(name, key)) }
-            }
-            dumps.append(dump)
+    /// An ordered set or dictionary without its elements.
+    func collectionDump(_ name: String, _ object: SharedObjectRow) throws(SpaceError) -> CollectionDump {
+        guard let details = CollectionDetails(object.details) else {
+            throw .damaged("the object \(name.quotedForPeople)")
         }
-        return dumps
+        let type = details.elementType
+        if object.kind == .dictionary {
+            let count = try entryCount(ofDictionary: name)
+            return CollectionDump(name: name, kind: .dictionary, elementType: type, count: count)
+        }
+        let count = try ElementList(self, name: name, object: object.number).count
+        return CollectionDump(name: name, kind: .orderedSet, elementType: type, keyType: details.keyType, count: count)
     }
 }
 

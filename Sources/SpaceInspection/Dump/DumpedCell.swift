@@ -19,23 +19,16 @@ package struct DumpedCell: Sendable {
 }
 
 extension Snapshot {
-    /// All cells that have not expired, by key; `pids` are the processes of the sessions.
-    func dumpedCells(_ pids: [UInt64: Int32]) throws(SpaceError) -> [DumpedCell] {
-        var rows = try cellsByBytes.scan()
-        var cells: [DumpedCell] = []
-        while let (bytes, row) = try rows.next() {
-            guard row.end.isVisible(clock) else { continue }
-            let key = String(decoding: bytes, as: UTF8.self)
-            cells.append(
-                DumpedCell(
-                    key: key,
-                    value: try value(key, row.element),
-                    expires: row.end.expiry == 0 ? nil : clock.realtime(row.end.expiry),
-                    holder: row.end.holder?.pid(pids)
-                )
-            )
-        }
-        return cells
+    /// The cell of a row, or `nil` if it has expired; `pids` are the processes of the sessions.
+    func dumpedCell(_ bytes: [UInt8], _ row: CellRow, _ pids: [UInt64: Int32]) throws(SpaceError) -> DumpedCell? {
+        guard row.end.isVisible(clock) else { return nil }
+        let key = String(decoding: bytes, as: UTF8.self)
+        return DumpedCell(
+            key: key,
+            value: try value(key, row.element),
+            expires: row.end.expiry == 0 ? nil : clock.realtime(row.end.expiry),
+            holder: row.end.holder?.pid(pids)
+        )
     }
 }
 

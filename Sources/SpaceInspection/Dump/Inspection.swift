@@ -7,25 +7,26 @@ import TupleCoding
 /// locks.
 ///
 /// Guarantees: it works in whatever state the namespace's processes are, and holds no lock while its result is printed.
+/// The rows are read while the caller walks through them, so memory is bounded whatever the namespace holds. Until
+/// ``close()``, the snapshot keeps writers from using freed pages again: the caller must not wait for others meanwhile.
 /// If the door and the gate are acquired within the time-out, the snapshot is one commit. If not (a holder is stopped,
 /// or the locks are from before a reboot), LMDB is opened without locks, and `isLockFree` says so; then changes that
 /// writers make meanwhile may show half. The inspection needs a process of its own: a process may have LMDB open only
 /// once.
-package struct Inspection: Sendable {
+package final class Inspection {
     package let status: NamespaceStatus
-    package let tuples: [Match]
-    package let cells: [DumpedCell]
-    package let collections: [CollectionDump]
-    package let recipes: RecipesDump
-    /// The changes in the journal.
-    package let changes: [Change]
     /// Why the locks could not be acquired; `nil` if they were.
     package let isLockFree: String?
     /// The findings of `IntegrityCheck`, and the damage that the control file shows.
     package let damage: [String]
     private let clock: NamespaceClock
     /// The processes of the sessions.
-    private let pids: [UInt64: Int32]
+    let pids: [UInt64: Int32]
+    /// Likewise, as the holders of claims are told.
+    private let livingPIDs: [UInt64: Int32]
+    private let control: ControlFile
+    /// The data; `nil` once the inspection is closed.
+    private var data: ReadOnlyData?
 
     /// The time at which a tuple expires, in milliseconds since 1970; `nil` if it never expires.
     package func expiry(of match: Match) -> Int64? { match.expiry == 0 ? nil : clock.realtime(match.expiry) }
@@ -42,10 +43,19 @@ package struct Inspection: Sendable {
 
     package static let operation = "inspect the namespace"
 
-    package init(_ subject: Subject, checking: Bool, timeout: Duration = .seconds(1)) throws(SpaceError) {
+    /// Opens the namespace's data, and reads its status.
+    ///
+    /// The status has the claims and what is buried only if `listsClaims` says so; ``forEachClaim(buried:_:)`` walks
+    /// through them.
+    package convenience init(
+        _ subject: Subject,
+        checking: Bool,
+        listsClaims: Bool = true,
+        timeout: Duration = .seconds(1)
+    ) throws(SpaceError) {
         let folder = try Self.folder(subject, for: Self.operation)
         do throws(SpaceError) {
-            try self.init(folder, checking: checking, timeout: timeout)
+            try self.init(folder, checking: checking, listsClaims: listsClaims, timeout: timeout)
         } catch {
             throw error.named(Self.operation, folder.name.text)
         }
@@ -100,7 +110,12 @@ package struct Inspection: Sendable {
         }
     }
 
-    private init(_ folder: borrowing NamespaceFolder, checking: Bool, timeout: Duration) throws(SpaceError) {
+    private init(
+        _ folder: borrowing NamespaceFolder,
+        checking: Bool,
+        listsClaims: Bool,
+        timeout: Duration
+    ) throws(SpaceError) {
         let host = try HostIdentity.current()
         let name = folder.name.text
         var lockFree: String?
@@ -163,10 +178,10 @@ package struct Inspection: Sendable {
             snapshot: snapshot,
             bytes: bytes,
             diskBytes: folder.diskBytes,
-            latency: latency
+            latency: latency,
+            listsClaims: listsClaims
         )
-        // A damaged namespace is reported and not dumped: rows that don't decode would end the dump halfway.
-        tuples = checking ? [] : try Self.tuples(snapshot)
+        livingPIDs = sightings.livingPIDs
         pids = Dictionary(
             sightings.compactMap { sighting in
                 guard let number = UInt64(sighting.name), let record = sighting.record else { return nil }
@@ -174,13 +189,23 @@ package struct Inspection: Sendable {
             },
             uniquingKeysWith: { first, _ in first }
         )
-        cells = checking ? [] : try snapshot.dumpedCells(pids)
-        collections = checking ? [] : try snapshot.collectionDumps()
-        recipes = checking ? RecipesDump() : try snapshot.recipesDump()
-        changes = checking ? [] : try snapshot.allChanges()
         isLockFree = view.lockFree
         self.damage = damage
         self.clock = clock
+        self.control = control
+        // A damaged namespace is reported and not dumped: rows that don't decode would end the dump halfway.
+        data = checking ? nil : view.data
+    }
+
+    /// Ends the snapshot: nothing more is read.
+    package func close() { data = nil }
+
+    /// The snapshot, or `nil` once the inspection is closed, or if it is a check.
+    var snapshot: Snapshot? { data?.snapshot(clock) }
+
+    /// The holders of claims as the status tells them.
+    func holders(_ snapshot: Snapshot) throws(SpaceError) -> Holders {
+        Holders(try snapshot.counters().followsLog ? [:] : livingPIDs, control, snapshot)
     }
 
     /// Whether a data file is long enough; a file that is mapped writable has its full length at once, so its blocks
@@ -189,16 +214,6 @@ package struct Inspection: Sendable {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_size >= bytes else { return false }
         return mode != .fast || status.st_blocks * 512 >= bytes
-    }
-
-    private static func tuples(_ snapshot: Snapshot) throws(SpaceError) -> [Match] {
-        var tuples: [Match] = []
-        var search = Search(snapshot, .empty, .oldestFirst)
-        try search.forEach(.any) { (id, row) throws(SpaceError) in
-            tuples.append(Match(id, row))
-            return true
-        }
-        return tuples
     }
 
     /// The data, read with locks if they can be acquired.

@@ -19,51 +19,39 @@ package struct RecipesDump: Sendable {
 
 // MARK: Dumping
 
-extension Snapshot {
-    /// All work queues, counters, latches, rate limits and set numbers of permits, ordered by name.
-    func recipesDump() throws(SpaceError) -> RecipesDump {
-        var dump = RecipesDump()
-        try forEachObject { (name, object) throws(SpaceError) in
-            if object.kind == .queue {
-                dump.queues.append(try queueDump(name, object))
-            } else if let state = try state(of: object, name) {
-                dump.states.append(ObjectStateDump(name: name, state: state))
-            }
-        }
-        return dump
-    }
-
-    private func queueDump(_ name: String, _ object: SharedObjectRow) throws(SpaceError) -> QueueDump {
-        let rows = QueueRows(number: object.number)
+extension QueueDump {
+    /// A work queue without its items.
+    init(_ name: String, _ object: SharedObjectRow) {
         let settings = QueueSettings(object.details)
-        var dump = QueueDump(name: name, deliveries: settings.deliveries, bound: settings.bound)
-        for entry in try queueIDs(rows.key(.item)) {
-            guard let item = try queueItem(rows, entry.id) else { continue }
-            dump.items.append(
-                QueueDump.Item(
-                    id: item.id,
-                    value: try queueValue(rows, item.id),
-                    priority: Int(item.priority),
-                    readyTime: item.readyTime == 0 ? nil : clock.realtime(item.readyTime),
-                    group: item.group,
-                    key: item.key,
-                    reason: item.reason,
-                    deliveries: Int(item.deliveries),
-                    isBuried: item.state == .buried,
-                    origin: item.origin,
-                    state: "\(item.state)"
-                )
-            )
-        }
-        return dump
+        self.init(name: name, deliveries: settings.deliveries, bound: settings.bound)
+    }
+}
+
+extension Snapshot {
+    /// An item of a work queue, or `nil` if there is none with this number.
+    func dumpedItem(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> QueueDump.Item? {
+        guard let item = try queueItem(rows, id) else { return nil }
+        return QueueDump.Item(
+            id: item.id,
+            value: try queueValue(rows, item.id),
+            priority: Int(item.priority),
+            readyTime: item.readyTime == 0 ? nil : clock.realtime(item.readyTime),
+            group: item.group,
+            key: item.key,
+            reason: item.reason,
+            deliveries: Int(item.deliveries),
+            isBuried: item.state == .buried,
+            origin: item.origin,
+            state: "\(item.state)"
+        )
     }
 
-    private func state(of object: SharedObjectRow, _ name: String) throws(SpaceError) -> ObjectStateDump.State? {
-        guard object.kind.isState else { return nil }
+    /// The state of a counter, latch, rate limit or semaphore.
+    func stateDump(_ name: String, _ object: SharedObjectRow) throws(SpaceError) -> ObjectStateDump {
         guard let state = ObjectStateDump.State(object, clock) else {
             throw .damaged("the object \(name.quotedForPeople)")
         }
-        return state
+        return ObjectStateDump(name: name, state: state)
     }
 }
 

@@ -3,6 +3,8 @@ import TupleCoding
 
 extension NamespaceStatus {
     /// Reads the status; without a usable control file (`control` is `nil`), waiters are unknown.
+    ///
+    /// Claims and what is buried are read only if `listsClaims` says so: they may be as many as tuples.
     package init(
         name: String,
         control: ControlFile,
@@ -10,7 +12,8 @@ extension NamespaceStatus {
         snapshot: Snapshot,
         bytes: Int,
         diskBytes: Int,
-        latency: Latency?
+        latency: Latency?,
+        listsClaims: Bool = true
     ) throws(SpaceError) {
         let counters = try snapshot.counters()
         var pids: [UInt64: Int32] = [:]
@@ -74,7 +77,7 @@ extension NamespaceStatus {
                 position: row.position
             )
         }
-        (claims, buried) = try Self.claims(snapshot, holders)
+        (claims, buried) = listsClaims ? try Self.claims(snapshot, holders) : ([], [])
         (responders, requests) = try snapshot.responderStatus(holders)
         holds = try snapshot.holdStatus(holders)
         waits = try snapshot.objectWaits { row in
@@ -151,22 +154,29 @@ extension NamespaceStatus {
         var claims: [Claim] = []
         var buried: [Claim] = []
         try snapshot.forEachClaim { (id, row) throws(SpaceError) in
-            guard let tuple = TupleRow(row.tupleBytes) else { return true }
-            let claim = Claim(
-                id: TupleID(rawValue: id),
-                number: row.number,
-                pid: holders.pid(of: row.holder),
-                elsewhere: holders.elsewhere(row.holder),
-                deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
-                tuple: try snapshot.tuple(id, tuple),
-                deliveries: Int(tuple.deliveries),
-                origin: tuple.origin,
-                expires: tuple.expiry == 0 ? nil : snapshot.clock.realtime(tuple.expiry),
-                endsWith: tuple.end.holder.map { $0.pid(holders.pids) }
-            )
+            guard let claim = try Claim(id, row, snapshot, holders) else { return true }
             if row.isBuried { buried.append(claim) } else { claims.append(claim) }
             return true
         }
         return (claims, buried)
+    }
+}
+
+extension NamespaceStatus.Claim {
+    /// The claim in a row, or `nil` if the row's tuple does not decode.
+    init?(_ id: UInt64, _ row: ClaimRow, _ snapshot: Snapshot, _ holders: Holders) throws(SpaceError) {
+        guard let tuple = TupleRow(row.tupleBytes) else { return nil }
+        self.init(
+            id: TupleID(rawValue: id),
+            number: row.number,
+            pid: holders.pid(of: row.holder),
+            elsewhere: holders.elsewhere(row.holder),
+            deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
+            tuple: try snapshot.tuple(id, tuple),
+            deliveries: Int(tuple.deliveries),
+            origin: tuple.origin,
+            expires: tuple.expiry == 0 ? nil : snapshot.clock.realtime(tuple.expiry),
+            endsWith: tuple.end.holder.map { $0.pid(holders.pids) }
+        )
     }
 }

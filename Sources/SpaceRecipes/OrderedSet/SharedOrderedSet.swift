@@ -140,6 +140,29 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
         }
     }
 
+    /// Calls `body` with each element, in order, all of one moment; each is decoded as the walk comes to it.
+    ///
+    /// The snapshot is held while `body` runs, which keeps writers from using freed pages again: it must not wait for others.
+    package func forEachElement(_ body: (Element) throws -> Void) throws {
+        var failure: (any Error)?
+        try place.attempt("read the elements") { () throws(SpaceError) in
+            try read { (list) throws(SpaceError) in
+                for start in stride(from: 0, to: list.count, by: Self.page) {
+                    let page = try list.elements(start..<min(start + Self.page, list.count))
+                    for (offset, bytes) in page.enumerated() {
+                        let element = try decode(bytes, at: start + offset)
+                        do { try body(element) } catch { failure = error }
+                        if failure != nil { return }
+                    }
+                }
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// How many elements are copied at once.
+    private static var page: Int { 200 }
+
     /// The elements in a range, with the number of the last change that they contain.
     package func read(_ range: Range<Int>) throws(SpaceError) -> (elements: [Element], sequence: UInt64) {
         let (bytes, sequence, start) = try read { (list) throws(SpaceError) in

@@ -76,19 +76,35 @@ extension QueuedItem {
 extension Snapshot {
     /// The items in a state, or in any, in the order in which they come next; damaged ones are left out.
     func queuedItems(_ rows: QueueRows, in state: QueuedItem.State?, max: Int) throws(SpaceError) -> [QueuedItem] {
+        var ids = try itemIDs(rows, in: state)[...]
+        return queuedItems(rows, &ids, in: state, max: max)
+    }
+
+    /// The first of some items that are in a state, or in any, and removes from `ids` what was looked at.
+    ///
+    /// It ends behind the item with which their values have `bytes`. Damaged items are left out.
+    func queuedItems(
+        _ rows: QueueRows,
+        _ ids: inout ArraySlice<UInt64>,
+        in state: QueuedItem.State?,
+        max: Int,
+        bytes most: Int = .max
+    ) -> [QueuedItem] {
         let now = clock.milliseconds
         var found: [QueuedItem] = []
-        for id in try itemIDs(rows, in: state) {
-            guard found.count < max else { return found }
+        var bytes = 0
+        while found.count < max, bytes < most, let id = ids.popFirst() {
             guard let row = try? queueItem(rows, id), let value = try? queueValue(rows, id) else { continue }
             let item = QueuedItem(row, value, now)
-            if state == nil || item.state == state { found.append(item) }
+            guard state == nil || item.state == state else { continue }
+            found.append(item)
+            if most < .max { bytes += (try? queueValues.get(rows.value(id)))?.count ?? 0 }
         }
         return found
     }
 
     /// The ids of the items that may be in a state, in the order in which they come next.
-    private func itemIDs(_ rows: QueueRows, in state: QueuedItem.State?) throws(SpaceError) -> [UInt64] {
+    func itemIDs(_ rows: QueueRows, in state: QueuedItem.State?) throws(SpaceError) -> [UInt64] {
         switch state {
         case .taken, .blocked, nil: return try queueIDs(rows.key(.item)).map(\.id)
         case .delayed: return try queueIDs(rows.key(.delayed)).map(\.id)

@@ -15,10 +15,43 @@ extension WorkQueue {
     /// - Throws: `typeMismatch`, and the errors of every read.
     /// - Complexity: O(n) in the items of the state; for `taken`, `blocked` and `nil` in all items.
     public func items(in state: QueuedItem.State? = nil, max: Int = .max) throws(SpaceError) -> [QueuedItem] {
-        try read("look at the items of a queue") { (snapshot, rows) throws(SpaceError) in
+        try read(Self.looking) { (snapshot, rows) throws(SpaceError) in
             try snapshot.queuedItems(rows, in: state, max: max)
         } ?? []
     }
+
+    private static let looking = "look at the items of a queue"
+
+    /// Passes on the items in a state, or all, in parts, in the order in which they came next as the walk began.
+    ///
+    /// Nothing is locked, and no snapshot is held, while `body` runs. Memory is bounded by a part and 8 bytes an item. An item
+    /// that leaves the state during the walk may be missing, and one that comes into it does not come.
+    package func forEachPart(
+        in state: QueuedItem.State?,
+        max: Int = .max,
+        _ body: ([QueuedItem]) throws -> Void
+    ) throws {
+        let all = try read(Self.looking) { (snapshot, rows) throws(SpaceError) in try snapshot.itemIDs(rows, in: state)
+        }
+        var (ids, left) = ((all ?? [])[...], max)
+        while !ids.isEmpty, left > 0 {
+            let part = try attempt(Self.looking) { (core) throws(SpaceError) in
+                try core.read { snapshot throws(SpaceError) -> [QueuedItem] in
+                    guard let (rows, _) = try snapshot.queue(name) else {
+                        ids.removeAll()
+                        return []
+                    }
+                    let most = min(left, Self.part.items)
+                    return snapshot.queuedItems(rows, &ids, in: state, max: most, bytes: Self.part.bytes)
+                }
+            }
+            left -= part.count
+            try body(part)
+        }
+    }
+
+    /// How many items, and how many bytes of values, make a part: they are read in about a millisecond.
+    private static let part = (items: 500, bytes: 256 << 10)
 
     /// The item with a number, or `nil` if there is none.
     ///

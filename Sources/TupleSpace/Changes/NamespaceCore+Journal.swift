@@ -67,12 +67,10 @@ extension NamespaceCore {
 }
 
 extension Snapshot {
-    /// All changes that the journal holds.
-    package func allChanges() throws(SpaceError) -> [Change] {
-        var changes: [Change] = []
+    /// Calls `body` with each change that the journal holds, in order.
+    package func forEachChange(_ body: (Change) throws -> Void) throws {
         var rows = try journal.scan()
-        while let (_, row) = try rows.next() { changes.append(try change(of: row)) }
-        return changes
+        while let (_, row) = try rows.next() { try body(try change(of: row)) }
     }
 }
 

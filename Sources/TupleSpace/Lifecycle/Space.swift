@@ -198,6 +198,8 @@ public final class Space: Sendable {
         var survey = Survey()
         let remover = NamespaceRemover(root: folder, timeout: timeout)
         for entry in entries {
+            // A signal that has asked a command to end ends its look too.
+            if Interruption.ofProcess.isTriggered { throw .cancelled }
             // A namespace is a folder. Links are not followed, and files do not belong to the library.
             guard let name = NamespaceName(folder: entry),
                 (try? Directory.info(at: rootFolder.raw, entry))?.kind == .directory

@@ -82,7 +82,7 @@ package struct Playground: Sendable {
     /// Everything that the inspector can do, of a namespace that this process does not have open.
     package func inspect() {
         guard let inspection = try? Inspection(.name("n", root: path), checking: true) else { return }
-        for match in inspection.tuples { _ = inspection.expiry(of: match) }
+        try? inspection.forEachTuple { _ = inspection.expiry(of: $0) }
     }
 
     /// Removes the namespace, if there is one.

@@ -1,0 +1,11 @@
+import LMDB
+package import SharedSpace
+import SpaceEngine
+import TupleSpace
+
+extension Namespace {
+    /// The processes that keep freed pages from being used again, because they read a snapshot.
+    package func readingProcesses() throws -> [Int32] {
+        try core.engine.environment.readers().filter { $0.transaction != nil }.map(\.pid)
+    }
+}
