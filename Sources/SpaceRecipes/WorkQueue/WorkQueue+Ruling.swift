@@ -82,8 +82,8 @@ extension WorkQueue {
     /// Removes the queue with all its items, also buried ones.
     ///
     /// Workers that wait, wait on: the next put makes the queue again, with the numbers of its handle, and serves them.
-    /// A process that waits for room puts into the new queue. More than 32 items are removed in several transactions; if
-    /// the removal ends early, the queue is there with the rest.
+    /// A process that waits for room puts into the new queue. More than 32 items are removed in several transactions: what
+    /// is put before the last of them is removed too, and if the removal ends early, the queue is there with the rest.
     ///
     /// - Parameter cancellingTaken: Whether items that workers have are cancelled too, as by ``cancel(_:)``; if not, the
     ///   queue is not removed while a worker has one.

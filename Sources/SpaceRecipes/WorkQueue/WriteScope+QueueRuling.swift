@@ -27,10 +27,11 @@ extension WriteScope {
         return item
     }
 
-    /// Removes some of a queue's items, or the queue itself if it has none left; returns the number of items removed, and
+    /// Removes some of a queue's items, and the queue itself if it has none left; returns the number of items removed, and
     /// whether the queue is gone.
     ///
-    /// Workers that wait keep their places, and are served by the next queue of the name.
+    /// The last items go with the queue: what a process puts that has waited for room comes into the next one. Workers that
+    /// wait keep their places, and are served by the next queue of the name.
     func removeQueue(_ name: String, _ rows: QueueRows, cancellingTaken: Bool) throws(SpaceError) -> (Int, isGone: Bool)
     {
         if !cancellingTaken {
@@ -42,11 +43,14 @@ extension WriteScope {
                 )
             }
         }
-        let ids = try snapshot.queueIDs(rows.key(.item), limit: 32).map(\.id)
-        for id in ids { _ = try cancelItem(id, rows, name) }
-        guard ids.isEmpty else { return (ids.count, false) }
+        let ids = try snapshot.queueIDs(rows.key(.item), limit: Self.removedAtOnce + 1).map(\.id)
+        for id in ids.prefix(Self.removedAtOnce) { _ = try cancelItem(id, rows, name) }
+        guard ids.count <= Self.removedAtOnce else { return (Self.removedAtOnce, false) }
         try removeObject(name)
         noteUnsettled(queue: name)
-        return (0, true)
+        return (ids.count, true)
     }
+
+    /// How many items of a queue one transaction removes.
+    private static let removedAtOnce = 32
 }
