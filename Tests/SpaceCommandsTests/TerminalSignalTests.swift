@@ -11,35 +11,20 @@ struct TerminalSignalTests {
         "rate n r --limit 9 --per 1s", "respond n r --once",
     ]
 
-    /// What the scripts below have in common: a terminal, and a command that tells each signal that it gets, and ends
-    /// by SIGTERM.
+    /// What the scripts below have in common: a command that tells each signal that it gets.
     ///
-    /// The command tells it through a pipe, and not on the terminal. SIGTERM always comes from a process; what was sent
-    /// before it has arrived before it.
-    private static let common = #"""
-        import os, pty, resource, select, signal, sys, termios
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        counter = """
-        import os, signal, sys
-        def tell(number, _):
-            os.write(TOLD, b"%d\\n" % number)
-            if number == signal.SIGTERM: sys.exit(3)
-        # A handler runs when the interpreter goes on: pause() would sleep after a signal that came right before it.
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing)
-        for number in 1, 2, 3, 15: signal.signal(number, tell)
-        os.write(TOLD, b"%d ready\\n" % os.getpid())
-        while True: os.read(reading, 1)
-        """
-        told, telling = os.pipe()
-        os.set_inheritable(telling, True)
-        words = sys.argv[1:] + ["--", sys.executable, "-c", counter.replace("TOLD", str(telling))]
-        source = os.fdopen(told)
-        def line(): return source.readline().strip()
-        def kill(pid, number): os.kill(pid, number)
+    /// SIGTERM always comes from a process; what was sent before it has arrived before it.
+    private static let common =
+        SignalCounter.python
+            + #"""
+            told, telling = os.pipe()
+            os.set_inheritable(telling, True)
+            words = sys.argv[1:] + ["--", sys.executable, "-c", counter(telling, (1, 2, 3, 15))]
+            source = os.fdopen(told)
+            def line(): return source.readline().strip()
+            def kill(pid, number): os.kill(pid, number)
 
-        """#
+            """#
 
     private func expect(_ output: String, of script: String, _ wrapper: String) throws {
         try withRoot { (runner) throws in
@@ -65,7 +50,7 @@ struct TerminalSignalTests {
                 pid, terminal = pty.fork()
                 if pid == 0: os.execvp(words[0], words)
                 os.close(telling)
-                command = int(line().split()[0])
+                command = int(line().split()[1])
                 heard = []
                 for key, number in (b"\x03", 2), (b"\x1c", 3):
                     # While it is stopped, space can't pass the signal on: what the command hears comes from the terminal.
@@ -102,7 +87,7 @@ struct TerminalSignalTests {
                 pid, terminal = pty.fork()
                 if pid == 0: os.execvp(words[0], words)
                 os.close(telling)
-                command = int(line().split()[0])
+                command = int(line().split()[1])
                 os.close(terminal)
                 heard = [line()]
                 kill(pid, signal.SIGTERM)

@@ -56,192 +56,182 @@ struct TerminalPart {
     /// Plays one round: its arguments are how it ends, a seed, and the words of the command.
     ///
     /// Processes tell what happens through one pipe, a line each. The session's leader is a small shell with job control.
-    private static let script = #"""
-        import os, pty, random, resource, select, signal, sys, termios, time
-        end, seed, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
-        random.seed(seed)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        told, telling = os.pipe()
-        orders, ordering = os.pipe()
-        os.set_inheritable(telling, True)
-        counter = """
-        import os, signal, sys
-        def tell(number, _):
-            os.write(TOLD, b"%d\\n" % number)
-            if number == signal.SIGTERM: os._exit(3)
-        # What it starts has left the group, and tells nothing, before anything is told: execve(2) closes the pipe.
-        begun, begins = os.pipe()
-        rest = os.fork()
-        if rest == 0:
-            os.setsid()
-            os.close(TOLD)
-            os.execvp("sleep", ["sleep", "1000"])
-        os.close(begins)
-        os.read(begun, 1)
-        # A handler runs when the interpreter goes on: pause() would sleep after a signal that came right before it.
-        reading, writing = os.pipe()
-        os.set_blocking(writing, False)
-        signal.set_wakeup_fd(writing)
-        for number in 1, 2, 3, 15, 18: signal.signal(number, tell)
-        os.write(TOLD, b"ready %d %d %d\\n" % (os.getpid(), os.getppid(), rest))
-        while True: os.read(reading, 1)
-        """.replace("TOLD", str(telling))
-        words += ["--", sys.executable, "-S", "-E", "-c", counter]
+    private static let script =
+        SignalCounter.python
+            + #"""
+            import random, time
+            end, seed, words = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
+            random.seed(seed)
+            told, telling = os.pipe()
+            orders, ordering = os.pipe()
+            os.set_inheritable(telling, True)
+            start = """
+            # What it starts has left the group, and tells nothing, before anything is told: execve(2) closes the pipe.
+            begun, begins = os.pipe()
+            rest = os.fork()
+            if rest == 0:
+                os.setsid()
+                os.close(TOLD)
+                os.execvp("sleep", ["sleep", "1000"])
+            os.close(begins)
+            os.read(begun, 1)
+            """
+            words += ["--", sys.executable, "-S", "-E", "-c", counter(telling, (1, 2, 3, 15, 18), start)]
 
-        def shell():
-            for number in signal.SIGTTOU, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP:
-                signal.signal(number, signal.SIG_IGN)
-            modes = termios.tcgetattr(0)
-            job = os.fork()
-            if job == 0:
-                os.setpgid(0, 0)
-                os.tcsetpgrp(0, os.getpid())
+            def shell():
                 for number in signal.SIGTTOU, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP:
-                    signal.signal(number, signal.SIG_DFL)
-                os.write(telling, b"job %d\n" % os.getpid())
-                os.execvp(words[0], words)
-            while True:
-                _, status = os.waitpid(job, os.WUNTRACED)
-                os.tcsetpgrp(0, os.getpgrp())
-                if not os.WIFSTOPPED(status): break
-                os.write(telling, b"stopped\n")
-                os.read(orders, 1)
-                os.tcsetpgrp(0, job)
-                os.killpg(job, signal.SIGCONT)
-            kept = termios.tcgetattr(0) == modes
-            os.write(telling, b"ended %d %d\n" % (os.waitstatus_to_exitcode(status), kept))
-            os.write(telling, b"typed " + os.read(0, 100))
-            os._exit(0)
+                    signal.signal(number, signal.SIG_IGN)
+                modes = termios.tcgetattr(0)
+                job = os.fork()
+                if job == 0:
+                    os.setpgid(0, 0)
+                    os.tcsetpgrp(0, os.getpid())
+                    for number in signal.SIGTTOU, signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP:
+                        signal.signal(number, signal.SIG_DFL)
+                    os.write(telling, b"job %d\n" % os.getpid())
+                    os.execvp(words[0], words)
+                while True:
+                    _, status = os.waitpid(job, os.WUNTRACED)
+                    os.tcsetpgrp(0, os.getpgrp())
+                    if not os.WIFSTOPPED(status): break
+                    os.write(telling, b"stopped\n")
+                    os.read(orders, 1)
+                    os.tcsetpgrp(0, job)
+                    os.killpg(job, signal.SIGCONT)
+                kept = termios.tcgetattr(0) == modes
+                os.write(telling, b"ended %d %d\n" % (os.waitstatus_to_exitcode(status), kept))
+                os.write(telling, b"typed " + os.read(0, 100))
+                os._exit(0)
 
-        def fail(text):
-            print(text, "after", did, "seed", seed, flush=True)
-            os.killpg(job, signal.SIGKILL)
-            os._exit(1)
+            def fail(text):
+                print(text, "after", did, "seed", seed, flush=True)
+                os.killpg(job, signal.SIGKILL)
+                os._exit(1)
 
-        buffer = b""
-        def line():
-            global buffer
-            while b"\n" not in buffer:
-                if not select.select([told], [], [], 60)[0]: fail("nothing is told")
-                buffer += os.read(told, 4096)
-            found, buffer = buffer.split(b"\n", 1)
-            return found.decode()
-        def expect(wanted):
-            found = line()
-            if found != wanted: fail("told %r instead of %r" % (found, wanted))
-        def watch(pid):
-            try: return os.pidfd_open(pid)
-            except ProcessLookupError: return None
-        def await_end(descriptor, what):
-            if descriptor is not None and not select.select([descriptor], [], [], 60)[0]: fail(what + " goes on")
-        def state(pid):
-            with open("/proc/%d/stat" % pid) as file: return file.read().rsplit(")", 1)[1].split()[0]
-        def await_stop(pid):
-            start = time.monotonic()
-            while state(pid) != "T":
-                if time.monotonic() - start > 60: fail("a command does not stop")
-                time.sleep(0.001)
-
-        did = []
-        leader, terminal = pty.fork()
-        if leader == 0: shell()
-        os.set_inheritable(telling, False)
-        job = 0
-        job = int(line().split()[1])
-        space = watch(job)
-
-        def finish(allowed):
-            """After the job's end the shell has the terminal, and can read a line."""
-            found = line().split()
-            if found[0] != "ended" or int(found[1]) not in allowed: fail("told %r" % found)
-            if found[2] != "1": fail("the terminal's modes differ")
-            os.write(terminal, b"hello\n")
-            expect("typed hello")
-
-        if end == "early":
-            time.sleep(random.random() * 0.12)
-            did.append("early key")
-            os.write(terminal, b"\x03")
-            if os.environ["PLANT"]: os.kill(job, signal.SIGINT)
-            heard, command = 0, None
-            while True:
+            buffer = b""
+            def line():
+                global buffer
+                while b"\n" not in buffer:
+                    if not select.select([told], [], [], 60)[0]: fail("nothing is told")
+                    buffer += os.read(told, 4096)
+                found, buffer = buffer.split(b"\n", 1)
+                return found.decode()
+            def expect(wanted):
                 found = line()
-                if found.startswith("ready"): command = int(found.split()[1])
-                elif found == "2":
-                    heard += 1
-                    os.kill(job, signal.SIGTERM)
-                elif found == "15": pass
-                elif found.startswith("ended"): break
-                else: fail("told %r" % found)
-            if heard > 1: fail("heard the key %d times" % heard)
-            code = int(found.split()[1])
-            # As early as that, the key may have come before the command could be told.
-            if code not in (-2, 1, 3): fail("ended %d" % code)
-            os.write(terminal, b"hello\n")
-            expect("typed hello")
-            if os.environ["PLANT"] and heard == 0: print("planted", flush=True)
-            else: print("good", flush=True)
-            os._exit(0)
+                if found != wanted: fail("told %r instead of %r" % (found, wanted))
+            def watch(pid):
+                try: return os.pidfd_open(pid)
+                except ProcessLookupError: return None
+            def await_end(descriptor, what):
+                if descriptor is not None and not select.select([descriptor], [], [], 60)[0]: fail(what + " goes on")
+            def state(pid):
+                with open("/proc/%d/stat" % pid) as file: return file.read().rsplit(")", 1)[1].split()[0]
+            def await_stop(pid):
+                start = time.monotonic()
+                while state(pid) != "T":
+                    if time.monotonic() - start > 60: fail("a command does not stop")
+                    time.sleep(0.001)
 
-        ready = line().split()
-        command, guardian, rest = map(int, ready[1:])
-        isOwn = command == job
-        watched = [(watch(command), "the command"), (None if isOwn else watch(rest), "what it has started")]
-        sent = []
-        def press(key, number):
-            did.append("key %d" % number)
-            os.write(terminal, key)
-            expect(str(number))
-            sent.append(number)
-            if os.environ["PLANT"]:
-                os.kill(command, number)
-        def send(number):
-            did.append("signal %d" % number)
-            os.kill(job, number)
-            expect(str(number))
-            sent.append(number)
-        def suspend():
-            did.append("stop")
-            os.write(terminal, b"\x1a")
-            expect("stopped")
-            await_stop(command)
-            os.write(ordering, b"x")
-            expect("18")
-        for _ in range(random.randrange(6)):
-            random.choice([
-                lambda: press(b"\x03", 2), lambda: press(b"\x1c", 3), suspend, lambda: send(2), lambda: send(1),
-                lambda: send(3),
-            ])()
-        if os.environ["PLANT"]: press(b"\x03", 2)
-        did.append(end)
-        # What is sent now comes after all that is still on its way.
-        if end == "finished":
-            send(15)
-            finish([3] if isOwn else [-number for number in sent])
-        elif end == "hangUp":
-            os.close(terminal)
-            expect("1")
-            os.kill(job, signal.SIGTERM)
-            # The kernel lets the group go on, in case that it is stopped: setpgid(2), exit(2).
-            found = line()
-            if found == "18": found = line()
-            if found != "15": fail("told %r after a hang-up" % found)
-        elif end == "killed":
-            os.kill(job, signal.SIGKILL)
-            finish([-9])
-        elif end == "guardianKilled":
-            os.kill(command if isOwn else guardian, signal.SIGKILL)
-            finish([-9, 1, 65, 137] + [-number for number in sent])
-        elif end == "groupKilled":
-            os.killpg(job, signal.SIGKILL)
-            finish([-9])
-        await_end(space, "space")
-        for descriptor, what in watched: await_end(descriptor, what)
-        if isOwn:
-            try: os.kill(rest, signal.SIGKILL)
-            except ProcessLookupError: pass
-        os.close(telling)
-        if buffer: fail("told %r at the end" % buffer)
-        print("good", flush=True)
-        """#
+            did = []
+            leader, terminal = pty.fork()
+            if leader == 0: shell()
+            os.set_inheritable(telling, False)
+            job = 0
+            job = int(line().split()[1])
+            space = watch(job)
+
+            def finish(allowed):
+                """After the job's end the shell has the terminal, and can read a line."""
+                found = line().split()
+                if found[0] != "ended" or int(found[1]) not in allowed: fail("told %r" % found)
+                if found[2] != "1": fail("the terminal's modes differ")
+                os.write(terminal, b"hello\n")
+                expect("typed hello")
+
+            if end == "early":
+                time.sleep(random.random() * 0.12)
+                did.append("early key")
+                os.write(terminal, b"\x03")
+                if os.environ["PLANT"]: os.kill(job, signal.SIGINT)
+                heard, command = 0, None
+                while True:
+                    found = line()
+                    if found.startswith("ready"): command = int(found.split()[1])
+                    elif found == "2":
+                        heard += 1
+                        os.kill(job, signal.SIGTERM)
+                    elif found == "15": pass
+                    elif found.startswith("ended"): break
+                    else: fail("told %r" % found)
+                if heard > 1: fail("heard the key %d times" % heard)
+                code = int(found.split()[1])
+                # As early as that, the key may have come before the command could be told.
+                if code not in (-2, 1, 3): fail("ended %d" % code)
+                os.write(terminal, b"hello\n")
+                expect("typed hello")
+                if os.environ["PLANT"] and heard == 0: print("planted", flush=True)
+                else: print("good", flush=True)
+                os._exit(0)
+
+            ready = line().split()
+            command, guardian, rest = map(int, ready[1:])
+            isOwn = command == job
+            watched = [(watch(command), "the command"), (None if isOwn else watch(rest), "what it has started")]
+            sent = []
+            def press(key, number):
+                did.append("key %d" % number)
+                os.write(terminal, key)
+                expect(str(number))
+                sent.append(number)
+                if os.environ["PLANT"]:
+                    os.kill(command, number)
+            def send(number):
+                did.append("signal %d" % number)
+                os.kill(job, number)
+                expect(str(number))
+                sent.append(number)
+            def suspend():
+                did.append("stop")
+                os.write(terminal, b"\x1a")
+                expect("stopped")
+                await_stop(command)
+                os.write(ordering, b"x")
+                expect("18")
+            for _ in range(random.randrange(6)):
+                random.choice([
+                    lambda: press(b"\x03", 2), lambda: press(b"\x1c", 3), suspend, lambda: send(2), lambda: send(1),
+                    lambda: send(3),
+                ])()
+            if os.environ["PLANT"]: press(b"\x03", 2)
+            did.append(end)
+            # What is sent now comes after all that is still on its way.
+            if end == "finished":
+                send(15)
+                finish([3] if isOwn else [-number for number in sent])
+            elif end == "hangUp":
+                os.close(terminal)
+                expect("1")
+                os.kill(job, signal.SIGTERM)
+                # The kernel lets the group go on, in case that it is stopped: setpgid(2), exit(2).
+                found = line()
+                if found == "18": found = line()
+                if found != "15": fail("told %r after a hang-up" % found)
+            elif end == "killed":
+                os.kill(job, signal.SIGKILL)
+                finish([-9])
+            elif end == "guardianKilled":
+                os.kill(command if isOwn else guardian, signal.SIGKILL)
+                finish([-9, 1, 65, 137] + [-number for number in sent])
+            elif end == "groupKilled":
+                os.killpg(job, signal.SIGKILL)
+                finish([-9])
+            await_end(space, "space")
+            for descriptor, what in watched: await_end(descriptor, what)
+            if isOwn:
+                try: os.kill(rest, signal.SIGKILL)
+                except ProcessLookupError: pass
+            os.close(telling)
+            if buffer: fail("told %r at the end" % buffer)
+            print("good", flush=True)
+            """#
 }
