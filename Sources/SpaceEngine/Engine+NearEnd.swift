@@ -77,7 +77,7 @@ extension Engine {
     /// wants, or a taker is killed or stopped before it wakes the writer. So the sleep has a limit.
     @inline(never)
     private func waitForPlace(_ near: NearRing, _ tuple: EncodedTuple) throws(SpaceError) -> UInt64? {
-        _ = Spin.wait(rounds: Self.spinsForPlace, while: { near.isTakerApart }, until: { near.mayHavePlace })
+        _ = Spin.wait(for: Self.spinForPlace, while: { near.isTakerApart }, until: { near.mayHavePlace })
         let start = MonotonicInstant.now
         var (lastSign, signs) = (start, signsOfTakers(near))
         while true {
@@ -122,8 +122,8 @@ extension Engine {
         wakeForPlace(near)
     }
 
-    /// About five microseconds, in which a taker takes some tuples.
-    private static let spinsForPlace = 150
+    /// A taker takes some tuples in this time.
+    private static let spinForPlace = Duration.microseconds(5)
     /// How long a writer waits for a sign of a taker, and how long for a place.
     private static let patienceForTaker = Duration.microseconds(100)
     private static let patienceForPlace = Duration.milliseconds(1)

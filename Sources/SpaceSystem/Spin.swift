@@ -25,28 +25,44 @@ public enum Spin {
     @inlinable
     public static func pause() { space_pause() }
 
-    /// Whether a spin asks in this round where both threads run now: in the first one and each 64th after it.
-    @inlinable
-    public static func asksWhere(in round: Int) -> Bool { round & 63 == 0 }
-
     /// Checks a condition repeatedly, with a pause in between.
     ///
+    /// A pause takes 5 to 50 ns, depending on the processor, so it is the clock that ends a spin, and not a count. Every
+    /// 64 rounds the clock is read, and it is asked where both threads run now.
+    ///
     /// - Parameters:
-    ///   - rounds: the largest number of checks; one last check follows them.
-    ///   - isApart: whether the thread that is waited for last ran on another processor, asked now and then.
+    ///   - limit: how long; the last check may come 64 rounds later.
+    ///   - isApart: whether the thread that is waited for last ran on another processor.
     ///   - condition: called at each check.
     /// - Returns: whether `condition` came true; `nil` if the spin ended because of `isApart`.
     @inlinable
-    public static func wait(
-        rounds: Int,
+    public static func wait<Failure: Error>(
+        for limit: Duration,
         while isApart: () -> Bool,
-        until condition: () -> Bool
-    ) -> Bool? {
-        for round in 0..<max(1, rounds) {
-            if condition() { return true }
-            if asksWhere(in: round), !isApart() { return nil }
+        until condition: () throws(Failure) -> Bool
+    ) throws(Failure) -> Bool? {
+        var round = 0
+        // Most spins are answered before the clock is read for the first time.
+        var end: Int64?
+        while true {
+            if try condition() { return true }
+            if round & 63 == 0 {
+                guard isApart() else { return nil }
+                if let end {
+                    if hasPassed(end) { return false }
+                } else if round > 0 {
+                    end = moment(after: limit)
+                }
+            }
+            round += 1
             pause()
         }
-        return condition()
     }
+
+    /// In nanoseconds of `MonotonicInstant`, which is not public.
+    @usableFromInline
+    static func moment(after limit: Duration) -> Int64 { MonotonicInstant.now.advanced(by: limit).nanoseconds }
+
+    @usableFromInline
+    static func hasPassed(_ moment: Int64) -> Bool { MonotonicInstant(nanoseconds: moment).hasPassed }
 }

@@ -79,22 +79,27 @@ struct SharedWordTests {
         #expect(word.load() == 80_000)
     }
 
-    @Test func spinsAtMostAsOftenAsAsked() {
+    @Test func aSpinEndsWithItsTime() {
         var looks = 0
-        func lookInVain() -> Bool {
-            looks += 1
-            return false
-        }
-        #expect(Spin.wait(rounds: 10, while: { true }, until: lookInVain) == false)
-        #expect(looks == 11)
-        #expect(Spin.wait(rounds: 10, while: { false }, until: { true }) == true)
+        let start = MonotonicInstant.now
+        let isMet = Spin.wait(
+            for: .microseconds(200),
+            while: { true },
+            until: {
+                looks += 1
+                return false
+            }
+        )
+        #expect(isMet == false && looks >= 129)
+        #expect(MonotonicInstant.now.duration(since: start) >= .microseconds(200))
+        #expect(Spin.wait(for: .zero, while: { false }, until: { true }) == true)
     }
 
     /// The thread that is waited for came to this one's processor, which it can't use during the spin.
     @Test func aSpinEndsBesideItsPartner() {
         var (looks, questions) = (0, 0)
         let met = Spin.wait(
-            rounds: 1000,
+            for: .seconds(3600),
             while: {
                 questions += 1
                 return questions < 3

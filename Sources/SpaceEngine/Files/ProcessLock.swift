@@ -32,8 +32,8 @@ package final class ProcessLock: Sendable {
         package var orphanedBy: Int32 = 0
     }
 
-    /// Rounds of spinning before a thread sleeps: about 5 µs, somewhat more than a commit takes.
-    private static let spinRounds = 150
+    /// How long a thread spins before it sleeps: somewhat longer than a commit takes.
+    private static let longestSpin = Duration.microseconds(5)
     private static let patience = Duration.milliseconds(10)
     private static let longestPatience = Duration.milliseconds(160)
     /// How long a process waits at most that was told to end: its clean-up can be left to others.
@@ -96,15 +96,18 @@ package final class ProcessLock: Sendable {
         guard !queue.isInUse, words.politeUntil.loadRelaxed() == 0, Spin.isApart(words.processor.loadRelaxed()),
             spinPolicy.isDue()
         else { return nil }
-        for round in 0..<Self.spinRounds {
-            if Spin.asksWhere(in: round), !Spin.isApart(words.processor.loadRelaxed()) { return nil }
-            Spin.pause()
-            guard mutex.owner == 0, let abandoned = try tryAcquire() else { continue }
-            spinPolicy.note(isAnswered: true)
-            return abandoned
-        }
-        spinPolicy.note(isAnswered: false)
-        return nil
+        var abandoned: Bool?
+        let isAnswered = try Spin.wait(
+            for: Self.longestSpin,
+            while: { Spin.isApart(words.processor.loadRelaxed()) },
+            until: { () throws(Failure) in
+                guard mutex.owner == 0 else { return false }
+                abandoned = try tryAcquire()
+                return abandoned != nil
+            }
+        )
+        if let isAnswered { spinPolicy.note(isAnswered: isAnswered) }
+        return abandoned
     }
 
     private func acquireWhileItStands(timeout: Duration) throws(Failure) -> Bool {

@@ -3,12 +3,11 @@ import Synchronization
 import TupleCoding
 
 extension NamespaceCore {
-    /// Rounds of spinning before a thread sleeps: about 50 µs, as long as a futex takes to wake it on an idle
-    /// processor.
+    /// How long a thread spins before it sleeps: longer than a futex takes to wake a thread on an idle processor.
     ///
     /// With a shorter spin, two processes that answer each other would both sleep for each answer: waking one
     /// of them takes longer than the other would spin.
-    private static let spinRounds = 2000
+    private static let longestSpin = Duration.microseconds(60)
     private static let mostLooksInVain = 8
 
     /// Looks until `look` finds something; the calling thread sleeps between two looks.
@@ -55,7 +54,7 @@ extension NamespaceCore {
                     hasSpun = true
                     if maySpin,
                         let isAnswered = Spin.wait(
-                            rounds: Self.spinRounds,
+                            for: Self.longestSpin,
                             while: { engine.lastWriter.isApart },
                             until: { wait.isRaised }
                         )
@@ -111,25 +110,22 @@ extension NamespaceCore {
         // The first look sees what has changed since the caller's.
         var seen: Int?
         var looks = 0
-        for round in 0..<Self.spinRounds {
-            if Spin.asksWhere(in: round) {
-                guard engine.lastWriter.isApart else { return nil }
-                if deadline?.hasPassed ?? false { break }
+        var found: Found<R>?
+        let isAnswered = try Spin.wait(
+            for: Self.longestSpin,
+            while: { engine.lastWriter.isApart && !(deadline?.hasPassed ?? false) },
+            until: { () throws(SpaceError) in
+                let last = engine.lastChange
+                guard last != seen else { return false }
+                seen = last
+                looks += 1
+                found = try lookIfPossible(&hindrance, look)
+                // Changes that are others' business end the spin.
+                return found != nil || looks > Self.mostLooksInVain
             }
-            Spin.pause()
-            let last = engine.lastChange
-            guard last != seen else { continue }
-            seen = last
-            if let found = try lookIfPossible(&hindrance, look) {
-                spinPolicy.note(isAnswered: true)
-                return found
-            }
-            looks += 1
-            // The changes are others' business.
-            if looks == Self.mostLooksInVain { break }
-        }
-        spinPolicy.note(isAnswered: false)
-        return nil
+        )
+        if isAnswered != nil { spinPolicy.note(isAnswered: found != nil) }
+        return found
     }
 
     /// Looks; if a look is not possible at this moment, the result is `nil` and `hindrance` says why.
