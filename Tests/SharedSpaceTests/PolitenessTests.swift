@@ -26,6 +26,7 @@ import Testing
         let isHeld = Atomic(false)
         let thread = Atomic<Int32>(0)
         let begun = Atomic(0)
+        let hasEnded = Atomic(false)
         try DetachedThread.start {
             while !isOver.load(ordering: .acquiring) {
                 begun.add(1, ordering: .releasing)
@@ -35,6 +36,12 @@ import Testing
                 // The next sleep begins while the lock is held.
                 while !isHeld.load(ordering: .acquiring), !isOver.load(ordering: .acquiring) { Spin.pause() }
             }
+            hasEnded.store(true, ordering: .releasing)
+        }
+        // The lock lies in the namespace's memory.
+        defer {
+            isOver.store(true, ordering: .releasing)
+            #expect((try? eventually { hasEnded.load(ordering: .acquiring) }) == true)
         }
         #expect(try eventually { thread.load(ordering: .acquiring) != 0 })
         var wentFirst = 0
@@ -42,15 +49,14 @@ import Testing
             _ = try lock.acquire(timeout: .seconds(10))
             isHeld.store(true, ordering: .releasing)
             let taken = lock.words.acquisitions.load()
-            #expect(try eventually { begun.load(ordering: .acquiring) == round + 2 })
+            try #require(try eventually { begun.load(ordering: .acquiring) == round + 2 })
             let other = thread.load(ordering: .acquiring)
-            #expect(try eventually { ProcFS.status(of: other)?.state == "S" })
+            try #require(try eventually { ProcFS.status(of: other)?.state == "S" })
             Self.askForPoliteness(lock)
             isHeld.store(false, ordering: .releasing)
             lock.release()
             if lock.words.acquisitions.load() != taken { wentFirst += 1 }
         }
-        isOver.store(true, ordering: .releasing)
         #expect(wentFirst > Self.rounds / 2, "\(wentFirst) of \(Self.rounds)")
     }
 
