@@ -37,11 +37,14 @@ package struct ParseError: Error {
         let isHelp = ["-h", "--help"].contains(word)
         let advice =
             isHelp ? " here: help is asked for directly behind the command" : declarations.suggestion(for: word)
-        self.init("Unknown option '\(word)'\(advice)")
+        self.init("Unknown option '\(Self.line(word))'\(advice)")
     }
 
+    /// A word in one line; all other control characters are escaped where an error is printed.
+    private static func line(_ word: String) -> String { word.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n") }
+
     init(invalid word: String, for place: Declaration, _ suspects: [String], _ declarations: Declarations) {
-        var message = "The value '\(word)' is invalid for '\(place.title)'"
+        var message = "The value '\(Self.line(word))' is invalid for '\(place.title)'"
         let values = place.allValueStrings
         if values.count > 5 {
             message += ". Please provide one of the following:" + values.map { "\n  - \($0)" }.joined()

@@ -1,7 +1,7 @@
 // How the words of a command line are read. The rules, in their order:
 //
 // - `--` ends the options. What follows is data; of a command that runs another, the other's words.
-// - The value of an option follows it, whatever it begins with; where the value may be left out, the next word is the
+// - The value of an option follows it, whatever it begins with, but for `--` (written `--option=--`); where the value may be left out, the next word is the
 //   value only if it stands for one.
 // - A word that is an option's whole name is that option, wherever it stands.
 // - A JSON number is data.
@@ -170,7 +170,9 @@ package struct Parser {
             }
             _ = declaration.take(option.name)
         case .value:
-            let value = option.joined == nil ? try next(&rest) : option.joined
+            // The variable that was to give the value is empty, as in `--root $ROOT -- CMD`.
+            let isLeftOut = rest.first?.text == "--" && option.joined == nil
+            let value = try isLeftOut ? nil : option.joined ?? next(&rest)
             guard let value else {
                 pending = declaration
                 throw ParseError(

@@ -137,7 +137,9 @@ struct ParserTests {
     @Test("The value of an option is the next word, whatever it begins with")
     func values() throws {
         #expect(try parsed("--root", "--raw", "a", "k").shared.root == "--raw")
-        #expect(try parsed("--root", "--", "a", "k").shared.root == "--")
+        #expect(try parsed("--root=--", "a", "k").shared.root == "--")
+        #expect(message("--root", "--", "a", "k")?.hasPrefix("Missing value for '--root") == true)
+        #expect(message("a", "k", "--max", "1\n2")?.hasPrefix("The value '1\\n2' is invalid") == true)
         #expect(try parsed("--root=-x=y", "a", "k").shared.root == "-x=y")
         #expect(try parsed("--root=\u{301}", "a", "k").shared.root == "\u{301}")
         #expect(message("a", "k", "--max") == "Missing value for '--max <max>'")

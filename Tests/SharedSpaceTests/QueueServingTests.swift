@@ -181,6 +181,10 @@ struct QueueServingTests {
         let third = try queue.put("b", group: "h", unique: "k", ifPresent: .replace)
         #expect(third != .replaced(second.id))
         #expect(try values(queue) == ["other", "b"])
+        // A new one that names no group stays in that of the old one.
+        try queue.put("c", group: "h")
+        #expect(try queue.put("d", unique: "k", ifPresent: .replace) == .replaced(third.id))
+        #expect(try values(queue) == ["other", "d", "c"] && queue.item(third.id)?.group == "h")
         #expect(try namespace.verify() == [])
     }
 
@@ -215,6 +219,40 @@ struct QueueServingTests {
         try queue.put(3, unique: "k", ifPresent: .replace)
         #expect(try values(queue) == [3])
         #expect(try namespace.verify() == [])
+    }
+
+    /// Of several that wait for room with one key, one puts; the others have nothing more to put.
+    @Test(arguments: [UniqueRule.keep, .again, .replace])
+    func whoWaitsForRoomEndsWhenItsKeyIsThere(_ rule: UniqueRule) async throws {
+        let queue = namespace.queue("q", bound: 2)
+        try queue.put(contentsOf: [0, 0])
+        let waiting = (1...4).map { number in
+            Task { try await queue.put(number, unique: "k", ifPresent: rule, timeout: watchdog) }
+        }
+        #expect(try await eventually { try namespace.status().waiters.count == 4 })
+        try queue.takeIfReady()?.complete()
+        var (added, others) = (0, 0)
+        for task in waiting {
+            switch try await task.value {
+            case .added: added += 1
+            case .present: others += rule == .replace ? 0 : 1
+            case .replaced: others += rule == .replace ? 1 : 0
+            case nil: break
+            }
+        }
+        #expect(added == 1 && others == 3)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// What an item's return lets a put do without room.
+    @Test func whoWaitsForRoomReplacesAnItemThatReturns() async throws {
+        let queue = namespace.queue("q", bound: 1)
+        let first = try queue.put(1, unique: "k")
+        guard let item = try queue.takeIfReady() else { throw TestFailure("there is none") }
+        let waiting = Task { try await queue.put(2, unique: "k", ifPresent: .replace, timeout: watchdog) }
+        #expect(try await eventually { try !namespace.status().waiters.isEmpty })
+        try item.release()
+        #expect(try await waiting.value == .replaced(first.id))
     }
 
     @Test func aFullQueueReplacesAndAddsNothing() throws {

@@ -48,6 +48,7 @@ struct QueueRulingCommandTests {
     func hindrances() throws {
         try withQueue { (runner, queue) throws in
             let id = try queue("put", "1").lines[0]
+            #expect(try queue("take", id, "--wait", "1h", "--", "/bin/cat").ending == .exited(64))
             let kicked = try queue("kick", id)
             #expect(kicked.ending == .exited(1) && kicked.errors.contains("ready, and not buried"), "\(kicked.errors)")
             let all = try queue("kick")

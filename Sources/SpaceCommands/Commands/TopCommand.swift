@@ -50,7 +50,7 @@ struct TopCommand: ParsableCommand {
     func run() throws {
         let space = try common.space(mustExist: true)
         // A namespace that does not exist is an error at once, and not an empty screen.
-        if let namespace, (try? Existence(space: space, name: namespace).isThere()) == false {
+        if let namespace, try !Existence(space: space, name: namespace).isThere() {
             try NamespaceAccess(common, namespace).use { _ in }
         }
         let terminal = json ? nil : Terminal()

@@ -4,15 +4,17 @@ import TupleCoding
 /// The wait of a process that puts an item into a full queue: it ends when the item is put or the time has passed.
 ///
 /// Each item that ends or is buried wakes all that wait. The first of them puts; the others find the queue full, and
-/// wait on. An item whose time to run is over may be due to be buried, which makes room; the process that waits returns
+/// wait on. An item that need not be put, because another one has its unique key by now, waits for no room: each change
+/// of an item with a key wakes them too. An item whose time to run is over may be due to be buried, which makes room; the process that waits returns
 /// it itself. A process that is killed while it waits leaves nothing behind.
-struct RoomWait<Result>: Steps {
+struct RoomWait: Steps {
     let core: NamespaceCore
     let operation: String
     private let name: String
+    private let new: NewItem
     private let deadline: MonotonicInstant?
     /// Puts the item, or returns `nil` if the queue is full.
-    private let put: () throws(SpaceError) -> Result?
+    private let put: () throws(SpaceError) -> UniquePut?
     /// When there can next be room without a commit, by which the present sleep is limited.
     private var due: Int64?
 
@@ -20,17 +22,19 @@ struct RoomWait<Result>: Steps {
         _ core: NamespaceCore,
         _ operation: String,
         _ name: String,
+        _ new: NewItem,
         timeout: Duration?,
-        put: @escaping () throws(SpaceError) -> Result?
+        put: @escaping () throws(SpaceError) -> UniquePut?
     ) {
         self.core = core
         self.operation = operation
         self.name = name
+        self.new = new
         deadline = MonotonicInstant.deadline(after: timeout)
         self.put = put
     }
 
-    mutating func step() throws(SpaceError) -> Step<Result?> {
+    mutating func step() throws(SpaceError) -> Step<UniquePut?> {
         if let result = try put() { return .done(result) }
         if deadline?.hasPassed ?? false { return .done(nil) }
         due = try state().due
@@ -40,13 +44,15 @@ struct RoomWait<Result>: Steps {
 
     mutating func look() throws(SpaceError) -> Bool {
         let now = try state()
-        return now.hasRoom || now.due ?? .max < due ?? .max
+        return now.isPossible || now.due ?? .max < due ?? .max
     }
 
-    private func state() throws(SpaceError) -> (hasRoom: Bool, due: Int64?) {
+    private func state() throws(SpaceError) -> (isPossible: Bool, due: Int64?) {
         try core.read { snapshot throws(SpaceError) in
             guard let (rows, settings) = try snapshot.queue(name) else { return (true, nil) }
-            return (try !snapshot.isFull(rows, settings), try snapshot.nextTime(rows, .running))
+            let isPossible =
+                if case .add = try snapshot.plan(new, rows) { try !snapshot.isFull(rows, settings) } else { true }
+            return (isPossible, try snapshot.nextTime(rows, .running))
         }
     }
 }

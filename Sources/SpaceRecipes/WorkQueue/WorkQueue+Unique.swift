@@ -8,7 +8,8 @@ public enum UniqueRule: Sendable, Hashable {
     /// The put does nothing.
     case keep
     /// The put replaces the item that waits: its value, priority and delay, and its deliveries are counted from 0 again.
-    /// It keeps its place. If a worker has the only item, the new one waits behind it.
+    /// It keeps its place, and its group if none is given; with another group it comes to the end of that one, under a
+    /// new number. If a worker has the only item, the new one waits behind it.
     case replace
     /// The put does nothing if an item waits. If a worker has the only item, the new one waits behind it, and is worked on
     /// once that has ended.
@@ -122,13 +123,13 @@ enum PutPlan {
     case keep(UInt64)
 }
 
-extension WriteScope {
+extension Snapshot {
     /// What putting an item does.
     func plan(_ new: NewItem, _ rows: QueueRows) throws(SpaceError) -> PutPlan {
         guard let key = new.key else { return .add }
         var present: [QueueItemRow] = []
-        for entry in try snapshot.queueIDs(rows.unique(key)) {
-            if let item = try snapshot.queueItem(rows, entry.id) { present.append(item) }
+        for entry in try queueIDs(rows.unique(key)) {
+            if let item = try queueItem(rows, entry.id) { present.append(item) }
         }
         let waiting = present.filter { $0.state != .taken }
         switch new.rule {
@@ -137,7 +138,9 @@ extension WriteScope {
         case .replace: return waiting.isEmpty ? .add : .replace(waiting)
         }
     }
+}
 
+extension WriteScope {
     /// Carries out what was planned for an item.
     func carryOut(_ plan: PutPlan, _ new: NewItem, _ rows: QueueRows, _ name: String) throws(SpaceError) -> UniquePut {
         switch plan {

@@ -154,9 +154,9 @@ public struct WorkQueue: Sendable {
         return try putting(new, delay: delay, timeout: timeout).block(interruption: interruption)
     }
 
-    func putting(_ new: NewItem, delay: Duration, timeout: Duration?) throws(SpaceError) -> RoomWait<UniquePut> {
+    func putting(_ new: NewItem, delay: Duration, timeout: Duration?) throws(SpaceError) -> RoomWait {
         try attempt(Self.putting) { (core) throws(SpaceError) in
-            RoomWait(core, Self.putting, name, timeout: timeout) { () throws(SpaceError) in
+            RoomWait(core, Self.putting, name, new, timeout: timeout) { () throws(SpaceError) in
                 try add([new], delay, core)?.first
             }
         }
@@ -201,7 +201,7 @@ public struct WorkQueue: Sendable {
     private func add(_ items: [NewItem], _ delay: Duration, _ scope: WriteScope) throws(SpaceError) -> [UniquePut]? {
         let (rows, settings) = try make(scope)
         func plans() throws(SpaceError) -> [PutPlan]? {
-            let plans = try items.map { item throws(SpaceError) in try scope.plan(item, rows) }
+            let plans = try items.map { item throws(SpaceError) in try scope.snapshot.plan(item, rows) }
             let more = plans.count { if case .add = $0 { true } else { false } }
             guard more > 0 else { return plans }
             return try scope.snapshot.isFull(rows, settings, adding: more) ? nil : plans

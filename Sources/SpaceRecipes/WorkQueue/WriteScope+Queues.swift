@@ -25,10 +25,12 @@ extension WriteScope {
 
     /// Makes a new item of one that waits, which keeps its place; returns its id.
     ///
-    /// If their groups differ, the new one comes to the end.
+    /// A new one that names no group stays in its group; with another group it comes to the end.
     func replaceItem(_ old: QueueItemRow, by new: NewItem, _ rows: QueueRows, _ name: String) throws(SpaceError)
         -> UInt64
     {
+        var new = new
+        new.group = new.group ?? old.group
         guard old.group == new.group else {
             try completeItem(old, rows, name)
             return try insertItem(rows, name, new)
@@ -229,6 +231,8 @@ extension WriteScope {
         if let index { try queueIndex.put(index, NoValue()) }
         noteUnsettled(queue: name)
         if isSooner { try noteSooner(name) }
+        // Who waits for room to put an item with this key may have nothing more to put.
+        if item.key != nil { noteMoved(object: name) }
         noteUpkeep()
     }
 }
