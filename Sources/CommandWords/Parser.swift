@@ -170,9 +170,9 @@ package struct Parser {
             }
             _ = declaration.take(option.name)
         case .value:
-            // The variable that was to give the value is empty, as in `--root $ROOT -- CMD`.
-            let isLeftOut = rest.first?.text == "--" && option.joined == nil
-            let value = try isLeftOut ? nil : option.joined ?? next(&rest)
+            var value = option.joined
+            // If the variable that was to give the value is empty, `--` follows: `--root $ROOT -- CMD`.
+            if value == nil, rest.first?.text != "--" { value = try next(&rest) }
             guard let value else {
                 pending = declaration
                 throw ParseError(
