@@ -77,7 +77,9 @@ extension Engine {
     /// wants, or a taker is killed or stopped before it wakes the writer. So the sleep has a limit.
     @inline(never)
     private func waitForPlace(_ near: NearRing, _ tuple: EncodedTuple) throws(SpaceError) -> UInt64? {
-        _ = Spin.wait(for: Self.spinForPlace, while: { near.isTakerApart }, until: { near.mayHavePlace })
+        if near.isTakerApart {
+            _ = Spin.wait(for: Self.spinForPlace, while: { near.isTakerApart }, until: { near.mayHavePlace })
+        }
         let start = MonotonicInstant.now
         var (lastSign, signs) = (start, signsOfTakers(near))
         while true {

@@ -28,7 +28,7 @@ public enum Spin {
     /// Checks a condition repeatedly, with a pause in between.
     ///
     /// A pause takes 5 to 50 ns, depending on the processor, so it is the clock that ends a spin, and not a count. Every
-    /// 64 rounds the clock is read, and it is asked where both threads run now.
+    /// 64 rounds the clock is read, and it is asked where both threads run now; before the first the caller asks.
     ///
     /// - Parameters:
     ///   - limit: how long; the last check may come 64 rounds later.
@@ -41,7 +41,7 @@ public enum Spin {
         while isApart: () -> Bool,
         until condition: () throws(Failure) -> Bool
     ) throws(Failure) -> Bool? {
-        var round = 0
+        var round = 1
         // Most spins are answered before the clock is read for the first time.
         var end: Int64?
         while true {
@@ -50,7 +50,7 @@ public enum Spin {
                 guard isApart() else { return nil }
                 if let end {
                     if hasPassed(end) { return false }
-                } else if round > 0 {
+                } else {
                     end = moment(after: limit)
                 }
             }

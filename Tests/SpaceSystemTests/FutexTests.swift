@@ -90,7 +90,7 @@ struct SharedWordTests {
                 return false
             }
         )
-        #expect(isMet == false && looks >= 129)
+        #expect(isMet == false && looks >= 128)
         #expect(MonotonicInstant.now.duration(since: start) >= .microseconds(200))
         #expect(Spin.wait(for: .zero, while: { false }, until: { true }) == true)
     }
@@ -109,7 +109,7 @@ struct SharedWordTests {
                 return false
             }
         )
-        #expect(met == nil && questions == 3 && looks == 129)
+        #expect(met == nil && questions == 3 && looks == 192)
         #expect(!Spin.isApart(0) && !Spin.isApart(Spin.processor))
     }
 
