@@ -41,7 +41,9 @@ package struct ParseError: Error {
     }
 
     /// A word in one line; all other control characters are escaped where an error is printed.
-    private static func line(_ word: String) -> String { word.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n") }
+    private static func line(_ word: String) -> String {
+        word.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
+    }
 
     init(invalid word: String, for place: Declaration, _ suspects: [String], _ declarations: Declarations) {
         var message = "The value '\(Self.line(word))' is invalid for '\(place.title)'"

@@ -8,8 +8,9 @@ import Testing
 @testable import SpaceEngine
 @testable import TupleSpace
 
-/// The gate is not fair: a thread that writes in a loop takes it again before one that sleeps on it has woken. Whoever has
-/// waited for long asks the others to let it go first.
+/// Whoever has waited for the gate for long asks the others to let it go first.
+///
+/// The gate is not fair: a thread that writes in a loop takes it again before one that sleeps on it has woken.
 @Suite(.spaceTest, .timeLimit(.minutes(1))) struct PolitenessTests {
     private static let rounds = 50
 
@@ -23,18 +24,27 @@ import Testing
         let namespace = try SpaceTest.namespace("n")
         let lock = namespace.core.control.gate
         let isOver = Atomic(false)
-        let isHeld = Atomic(false)
-        let thread = Atomic<Int32>(0)
-        let begun = Atomic(0)
         let hasEnded = Atomic(false)
+        let thread = Atomic<Int32>(0)
+        // The rounds that the other thread was let into, and whether it asks for the lock now.
+        let begun = Atomic(0)
+        let asks = Atomic(false)
         try DetachedThread.start {
-            while !isOver.load(ordering: .acquiring) {
-                begun.add(1, ordering: .releasing)
-                guard (try? lock.acquire(timeout: .seconds(10))) != nil else { break }
+            var round = 0
+            if (try? lock.acquire(timeout: watchdog)) != nil {
                 thread.store(lock.mutex.owner, ordering: .releasing)
                 lock.release()
-                // The next sleep begins while the lock is held.
-                while !isHeld.load(ordering: .acquiring), !isOver.load(ordering: .acquiring) { Spin.pause() }
+            }
+            while !isOver.load(ordering: .acquiring) {
+                guard begun.load(ordering: .acquiring) > round else {
+                    Spin.pause()
+                    continue
+                }
+                round += 1
+                asks.store(true, ordering: .releasing)
+                guard (try? lock.acquire(timeout: watchdog)) != nil else { break }
+                asks.store(false, ordering: .releasing)
+                lock.release()
             }
             hasEnded.store(true, ordering: .releasing)
         }
@@ -43,21 +53,28 @@ import Testing
             isOver.store(true, ordering: .releasing)
             #expect((try? eventually { hasEnded.load(ordering: .acquiring) }) == true)
         }
-        #expect(try eventually { thread.load(ordering: .acquiring) != 0 })
+        try #require(try eventually { thread.load(ordering: .acquiring) != 0 })
         var wentFirst = 0
-        for round in 0..<Self.rounds {
-            _ = try lock.acquire(timeout: .seconds(10))
-            isHeld.store(true, ordering: .releasing)
-            let taken = lock.words.acquisitions.load()
-            try #require(try eventually { begun.load(ordering: .acquiring) == round + 2 })
-            let other = thread.load(ordering: .acquiring)
-            try #require(try eventually { ProcFS.status(of: other)?.state == "S" })
-            Self.askForPoliteness(lock)
-            isHeld.store(false, ordering: .releasing)
-            lock.release()
-            if lock.words.acquisitions.load() != taken { wentFirst += 1 }
-        }
+        for _ in 0..<Self.rounds where try goesFirst() { wentFirst += 1 }
         #expect(wentFirst > Self.rounds / 2, "\(wentFirst) of \(Self.rounds)")
+
+        /// Whether the other thread, which sleeps, has the lock before this one goes on.
+        func goesFirst() throws -> Bool {
+            _ = try lock.acquire(timeout: watchdog)
+            var isHeld = true
+            defer { if isHeld { lock.release() } }
+            let taken = lock.words.acquisitions.load()
+            begun.add(1, ordering: .releasing)
+            try #require(try eventually { asks.load(ordering: .acquiring) && isAsleep() })
+            Self.askForPoliteness(lock)
+            isHeld = false
+            lock.release()
+            let isFirst = lock.words.acquisitions.load() != taken
+            try #require(try eventually { !asks.load(ordering: .acquiring) })
+            return isFirst
+        }
+
+        func isAsleep() -> Bool { ProcFS.status(of: thread.load(ordering: .acquiring))?.state == "S" }
     }
 
     /// Whoever asked was killed, or has given up.

@@ -1,5 +1,6 @@
 import CommandWords
 import SharedSpace
+import SpaceEngine
 import SpaceSystem
 
 /// The command `space top`.
@@ -49,9 +50,13 @@ struct TopCommand: ParsableCommand {
 
     func run() throws {
         let space = try common.space(mustExist: true)
-        // A namespace that does not exist is an error at once, and not an empty screen.
-        if let namespace, try !Existence(space: space, name: namespace).isThere() {
-            try NamespaceAccess(common, namespace).use { _ in }
+        // A namespace that can't exist or does not exist is an error at once, and not an empty screen.
+        // One that is damaged is shown.
+        if let namespace {
+            _ = try NamespaceName(namespace)
+            if (try? Existence(space: space, name: namespace).isThere()) == false {
+                try NamespaceAccess(common, namespace).use { _ in }
+            }
         }
         let terminal = json ? nil : Terminal()
         defer { terminal?.close() }

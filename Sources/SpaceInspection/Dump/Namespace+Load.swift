@@ -100,10 +100,12 @@ extension WriteScope {
             counters.deliveryLimit = UInt64(deliveryLimit)
             noteUpkeep()
         }
-        try addEach(of: contents.tuples, "tuples") { (loaded) throws(SpaceError) in
+        try addEach(of: contents.tuples.count, "tuples") { (index) throws(SpaceError) in
+            let loaded = contents.tuples[index]
             if let id = try load(loaded), loaded.isBuried { try bury(id) }
         }
-        try addEach(of: contents.cells, "cells") { (cell) throws(SpaceError) in
+        try addEach(of: contents.cells.count, "cells") { (index) throws(SpaceError) in
+            let cell = contents.cells[index]
             guard let end = clock.end(ofLoaded: cell.expires) else { return }
             try set(cell.key, try cell.value.checkedElement(), end: end)
         }

@@ -215,10 +215,10 @@ public struct WorkQueue: Sendable {
         guard let planned else { return nil }
         let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
         var puts: [UniquePut] = []
-        try scope.addEach(of: Array(zip(items, planned)), "items") { (put) throws(SpaceError) in
-            var (new, plan) = put
+        try scope.addEach(of: items.count, "items") { (index) throws(SpaceError) in
+            var new = items[index]
             new.readyTime = readyTime
-            puts.append(try scope.carryOut(plan, new, rows, name))
+            puts.append(try scope.carryOut(planned[index], new, rows, name))
         }
         return puts
     }

@@ -116,7 +116,8 @@ extension Namespace {
                 ids.reserveCapacity(tuples.count)
                 var cursors: TupleCursors? = try TupleCursors(scope)
                 let expiry = expiry.renewed(in: core)
-                try scope.addEach(of: tuples, "tuples") { (tuple) throws(SpaceError) in
+                try scope.addEach(of: tuples.count, "tuples") { (index) throws(SpaceError) in
+                    let tuple = tuples[index]
                     let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
                         try scope.insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry, with: &cursors)
                     }

@@ -5,9 +5,9 @@ import SpaceTesting
 import Testing
 
 /// What a full namespace holds, whatever it is, fits into a new one with the same limit, and comes in its order.
-@Suite("A full namespace is loaded into its own limit", .blocking, .timeLimit(.minutes(5)))
-struct FullLoadTests {
-    private static let limit = 16 << 20
+@Suite("A full namespace is loaded into its own limit", .blocking, .slow, .serialized, .timeLimit(.minutes(10)))
+struct SlowFullLoadTests {
+    private static let limit = 8 << 20
 
     enum Filling: CaseIterable {
         case tiny, kibibyte, mixed, indexed, expiring, cells, items, elements, claims
