@@ -35,6 +35,7 @@ public enum Spin {
     ///   - isApart: whether the thread that is waited for last ran on another processor.
     ///   - condition: called at each check.
     /// - Returns: whether `condition` came true; `nil` if the spin ended because of `isApart`.
+    /// - Throws: what `condition` throws.
     @inlinable
     public static func wait<Failure: Error>(
         for limit: Duration,
