@@ -15,7 +15,9 @@ struct Input: ~Copyable {
     static let longestLine = 2 * Limits.valueBytes
 
     private let descriptor: CInt
-    /// What read(2) reads into. It is made once: to clear room in `buffer` at each read costs as much as a full read,
+    /// What read(2) reads into.
+    ///
+    /// It is made once: to clear room in `buffer` at each read costs as much as a full read,
     /// and a pipe gives little at a time.
     private var chunk = [UInt8](repeating: 0, count: 64 << 10)
     private var buffer: [UInt8] = []
