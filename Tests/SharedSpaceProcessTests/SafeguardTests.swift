@@ -11,7 +11,7 @@ struct SafeguardTests {
     /// If a safeguard is left out, the part that passes with it finds the fault that it is there for.
     ///
     /// If one scene of a part alone can find it, only that scene is played: the others would cost it the time in which
-    /// it meets the moment. `churn` meets its moment after 1 to 11 seconds on an idle machine, and under load at times only
+    /// it meets the moment. `churn` meets its moment after 1 to 30 seconds on an idle machine, and under load at times only
     /// after more than a minute. (Without `timeLimit` `handoff` finds a process that is silent for two minutes, which is too
     /// long for here.)
     @Test(arguments: [

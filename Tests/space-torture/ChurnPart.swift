@@ -113,7 +113,7 @@ struct ChurnPart: SupervisedPart {
         var object = JSONObject()
         let counts = [
             ("openings", ledger.openings), ("written", ledger.written), ("taken", ledger.taken),
-            ("cancelled", ledger.cancellations), ("leftUnderAWaiter", ledger.left), ("forks", ledger.forks),
+            ("cancelled", ledger.cancellations), ("leftUnderOthers", ledger.left), ("forks", ledger.forks),
             ("stuckChildren", ledger.stuckChildren), ("programs", ledger.programs), ("exits", ledger.exits),
             ("kills", ledger.kills), ("lost", ledger.lost), ("doubled", ledger.doubled), ("errors", ledger.errors),
             ("failures", ledger.failures),

@@ -107,9 +107,10 @@ private struct ChurnThread {
             case 0: try fork(space, name)
             case 1: try runProgram()
             case 2..<12: try cancel(namespace)
-            case 12..<22: try leaveUnderAWaiter(namespace)
-            case 22..<60: kept.append(namespace)
-            case 60..<100: try namespace.leave()
+            case 12..<17: try leave(under: .waiter, namespace)
+            case 17..<70: try leave(under: .reader, namespace)
+            case 70..<85: kept.append(namespace)
+            case 85..<100: try namespace.leave()
             default: break
             }
             if kept.count > 3 || !kept.isEmpty && random(0..<8) == 0 { kept.remove(at: random(0..<kept.count)) }
@@ -194,13 +195,20 @@ private struct ChurnThread {
         _ = ledger.cancellations.add(1)
     }
 
-    /// A thread waits while this one leaves the handle: it still uses the environment, which another thread opens anew.
-    private func leaveUnderAWaiter(_ namespace: Namespace) throws {
+    private enum Other { case waiter, reader }
+
+    /// A thread waits, or reads again and again, while this one leaves the handle.
+    ///
+    /// A reader still uses the environment then, and closes it on its own thread, while others open it anew.
+    private func leave(under other: Other, _ namespace: Namespace) throws {
         let ended = Signal()
         let failure = Mutex<SpaceError?>(nil)
         try DetachedThread.start {
             do throws(SpaceError) {
-                _ = try namespace.take(matching: ["never"], timeout: .milliseconds(5))
+                switch other {
+                case .waiter: _ = try namespace.take(matching: ["never"], timeout: .milliseconds(5))
+                case .reader: while true { _ = try namespace.count(matching: ["nothing"]) }
+                }
             } catch {
                 failure.withLock { $0 = error }
             }
