@@ -7,7 +7,7 @@ import Testing
 /// What a full namespace holds, whatever it is, fits into a new one with the same limit, and comes in its order.
 @Suite("A full namespace is loaded into its own limit", .blocking, .slow, .serialized, .timeLimit(.minutes(10)))
 struct SlowFullLoadTests {
-    private static let limit = 8 << 20
+    private static let limit = 16 << 20
 
     enum Filling: CaseIterable {
         case tiny, kibibyte, mixed, indexed, expiring, cells, items, elements, claims
