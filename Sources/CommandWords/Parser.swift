@@ -1,8 +1,8 @@
 // How the words of a command line are read. The rules, in their order:
 //
 // - `--` ends the options. What follows is data; of a command that runs another, the other's words.
-// - The value of an option follows it, whatever it begins with, but for `--` (written `--option=--`); where the value may be left out, the next word is the
-//   value only if it stands for one.
+// - The value of an option follows it, whatever it begins with, but for `--` (written `--option=--`); where the value may be
+//   left out, the next word is the value only if it stands for one.
 // - A word that is an option's whole name is that option, wherever it stands.
 // - A JSON number is data.
 // - Behind the first argument, the namespace, a word is data as it stands, as long as the command has a place for it.

@@ -5,12 +5,12 @@ import SpaceSystem
 ///
 /// An open environment costs two or three descriptors and 64 GiB of addresses, and keeps the blocks of a deleted data file.
 /// The control file's descriptor is closed after it; its words stay mapped, because threads look at them anywhere.
-/// Threads may be anywhere in the library at that moment. Whoever uses the environment either holds the gate, or has a
+/// Threads may be anywhere in the library at that moment. A thread that uses the environment either holds the gate, or has a
 /// reader or another counted use (`ReaderPool`). Besides, the number of the last commit is asked for anywhere, and is
 /// readable while the environment is closed (`Environment.toleratesLateLooks`). So:
 ///
-/// 1. `markLeft()`: whoever takes the gate from now on, or lends a reader, is refused.
-/// 2. The gate is taken and released once: whoever held it before has gone.
+/// 1. `markLeft()`: a thread that asks for the gate or for a reader from now on is refused.
+/// 2. The gate is taken and released once: the thread that held it before has released it.
 /// 3. The pool is closed. A thread that passed the check before step 1 may still take a reader, and then is counted.
 /// 4. When the count is 0, it becomes negative in one step, and the environment is closed.
 ///

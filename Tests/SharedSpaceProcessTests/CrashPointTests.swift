@@ -117,7 +117,7 @@ struct CrashPointTests {
     }
 
     /// A load that is killed makes no namespace, whichever of its commits was the last; what it left beside is removed by
-    /// whoever next lists or makes namespaces, and the same load made again is whole.
+    /// the process that next lists or makes namespaces, and the same load made again is whole.
     private func dieLoading(_ point: CrashPoint) throws {
         let count = 45_000
         let isCommit = [.begun, .beforeCommit, .afterCommit, .rung].contains(point)

@@ -38,6 +38,25 @@ struct OneProcessTests {
         }
     }
 
+    /// Some of the tuples of one write have room, and the next one has none.
+    @Test func aWriteOfManyWaitsForASnapshotInItsWay() async throws {
+        let namespace = try SpaceTest.namespace(.guarded, byteLimit: Limits.smallestByteLimit)
+        let engine = namespace.core.engine
+        let isOver = Flag()
+        try await churn(namespace, whileSnapshot: { engine.readerWaits.load(ordering: .relaxed) == 0 && !isOver.isSet })
+        {
+            defer { isOver.set() }
+            #expect(try namespace.takeAll(max: 700).count == 700)
+            // A commit can't use what the last one has freed.
+            try namespace.set("commit", value: 1)
+            // As many as there is room for beside what the snapshot pins, and about 500 more.
+            let content = [UInt8](repeating: 7, count: 4000)
+            let room = (Limits.smallestByteLimit - engine.bytesInUse - Limits.removalReserve) / 4096
+            try namespace.write(contentsOf: (0..<room + 500).map { Tuple("new", $0, content) })
+            #expect(engine.readerWaits.load(ordering: .relaxed) == 1)
+        }
+    }
+
     /// A write does not wait for ever: the error names the process whose snapshot is in the way.
     @Test func aWriteGivesUpOnASnapshotThatDoesNotEnd() async throws {
         let namespace = try SpaceTest.namespace(.guarded, byteLimit: Limits.smallestByteLimit)

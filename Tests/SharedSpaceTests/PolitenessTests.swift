@@ -8,7 +8,7 @@ import Testing
 @testable import SpaceEngine
 @testable import TupleSpace
 
-/// Whoever has waited for the gate for long asks the others to let it go first.
+/// A thread that has waited for the gate for long asks the others to let it go first.
 ///
 /// The gate is not fair: a thread that writes in a loop takes it again before one that sleeps on it has woken.
 @Suite(.spaceTest, .timeLimit(.minutes(1))) struct PolitenessTests {
@@ -77,7 +77,7 @@ import Testing
         func isAsleep() -> Bool { ProcFS.status(of: thread.load(ordering: .acquiring))?.state == "S" }
     }
 
-    /// Whoever asked was killed, or has given up.
+    /// The thread that asked was killed, or has given up.
     @Test func politenessEndsIfNobodyComes() throws {
         let namespace = try SpaceTest.namespace("n")
         let lock = namespace.core.control.gate

@@ -10,8 +10,8 @@ struct LoadCommand: ParsableCommand {
             Writes the dump's tuples, in their order, sets its cells, makes its dictionaries, appends to its ordered sets what they \
             have not, puts the items of its work queues behind those that are there, and sets its counters, latches and rate limits: all or \
             nothing. A new namespace appears when all of it is there, and needs no more room than the dumped one; into one that \
-            exists, all is written in one step. A dump without its last line was cut off, and is refused. What was claimed or worked on is written too, as unclaimed. Tuples and items get \
-            new ids; tuples keep their expiry, deliveries and origin, items their priority, delay, group and deliveries. Creates \
+            exists, all is written in one step. A dump without its last line was cut off, and is refused. What was claimed or \
+            worked on is written too, as unclaimed. Tuples and items get new ids; tuples keep their expiry, deliveries and origin, items their priority, delay, group and deliveries. Creates \
             the namespace if need be, in the dump's mode, with its limit and history, and persistent if it was, unless an option \
             says otherwise. It does not load the changes, what processes held, what ended with a process, nor the rest of a \
             delay of --retry-delay; permits that were set and the limit of 'bury --after' are loaded.

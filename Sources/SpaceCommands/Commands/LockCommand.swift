@@ -14,8 +14,8 @@ struct LockCommand: ParsableCommand {
             queue holds the lock. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGALRM are passed on to \
             CMD, but not a signal that the terminal has sent to CMD too (^C). One that a process sends to the whole process group \
             (kill -- -PGID) reaches CMD twice, because nothing tells it from one that was sent to this process alone. When CMD \
-            ends after a signal, what it has left is killed. If CMD ends by itself, what it leaves behind goes on. CMD finds the fencing number, which is greater \
-            for every later holder, in $\(HoldingOptions.variable). With --also, CMD runs while all the locks are held, and finds \
+            ends after a signal, what it has left is killed. If CMD ends by itself, what it leaves behind goes on. CMD finds the \
+            fencing number, which is greater for every later holder, in $\(HoldingOptions.variable). With --also, CMD runs while all the locks are held, and finds \
             their numbers with spaces in between; they are acquired in the order of their names, so that no two commands wait \
             for each other in a circle.
 

@@ -10,14 +10,15 @@ struct QueueCommand: ParsableCommand {
         discussion: """
             put VALUE… puts items in JSON form, all or none, and prints their numbers; with --json objects with 'id' and \
             'new'. With --unique KEY it does nothing and prints the present number while an item with that key is in the queue; \
-            with --replace too it replaces the one that waits (which stays in its group unless --group names another), and with --again it puts one behind that which is worked on. A \
-            queue that has as many items as --bound says takes no more: put fails, or with --wait waits; those that wait are served in no certain order.
+            with --replace too it replaces the one that waits (which stays in its group unless --group names another), and with \
+            --again it puts one behind that which is worked on. A queue that has as many items as --bound says takes no more: put \
+            fails, or with --wait waits; those that wait are served in no certain order.
 
             take [ID] runs CMD with the item on its standard input, and with SHARED_SPACE_NAMESPACE, _QUEUE, _ID, _DELIVERIES \
             and _FENCING. It completes the item when CMD's status is 0; otherwise, and when this process dies, the item returns, \
             after --delay. Status 65 buries it. With --ttr the item returns after that time, and CMD gets SIGTERM, and \
-            SIGKILL 5 s later; extend D lets it run for D from now, unless it may run longer. The status is CMD's; 1 when there was nothing in time, and 75 when \
-            the item returned or was cancelled first; without --wait, and with ID, it tries once. \
+            SIGKILL 5 s later; extend D lets it run for D from now, unless it may run longer. The status is CMD's; 1 when there \
+            was nothing in time, and 75 when the item returned or was cancelled first; without --wait, and with ID, it tries once. \
             With --forever it goes on with one item after the other until a signal, or with --wait D until nothing came for D; \
             an item that failed returns after 1 s at first, twice as long each time, and 1 min at most. \
             CMD ends with its worker: if this process is killed, CMD gets SIGKILL, because another may have the item.

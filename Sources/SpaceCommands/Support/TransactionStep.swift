@@ -141,14 +141,7 @@ struct TransactionStep {
     }
 
     private func named(_ error: SpaceError) -> SpaceError {
-        SpaceError(
-            error.code,
-            error.operation,
-            namespace: error.namespace,
-            holder: error.holder,
-            reason: "\(what): \(error.reason); nothing was changed",
-            advice: error.advice
-        )
+        error.with(reason: "\(what): \(error.reason); nothing was changed")
     }
 
     private func result(_ t: borrowing Transaction, claim: HeldClaim?) throws -> String {

@@ -201,27 +201,25 @@ public struct SpaceError: Error, Sendable {
 
     /// The same error, with the operation and the namespace that a caller further up knows.
     package func within(_ operation: String, namespace: String?) -> SpaceError {
-        SpaceError(
-            code,
-            operation,
-            namespace: namespace ?? self.namespace,
-            holder: holder,
-            reason: reason,
-            advice: storage.advice,
-            snapshotInTheWay: snapshotInTheWay
-        )
+        with(operation: operation, namespace: namespace)
     }
 
-    /// The same error, of an operation that has room once a snapshot has ended.
-    func waiting(forSnapshot snapshot: Int) -> SpaceError {
+    /// The same error, with what is given in place of what it says; `nil` leaves it as it is.
+    package func with(
+        operation: String? = nil,
+        namespace: String? = nil,
+        reason: String? = nil,
+        advice: String? = nil,
+        snapshotInTheWay: Int? = nil
+    ) -> SpaceError {
         SpaceError(
             code,
-            operation,
-            namespace: namespace,
+            operation ?? self.operation,
+            namespace: namespace ?? self.namespace,
             holder: holder,
-            reason: reason,
-            advice: storage.advice,
-            snapshotInTheWay: snapshot
+            reason: reason ?? self.reason,
+            advice: advice ?? storage.advice,
+            snapshotInTheWay: snapshotInTheWay ?? self.snapshotInTheWay
         )
     }
 }

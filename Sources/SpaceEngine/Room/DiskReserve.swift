@@ -210,7 +210,7 @@ package final class DiskReserve {
                     purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error
                 )
                 guard let snapshot = snapshotInTheWay(tail, taken, of: need, reserve: reserve) else { throw cause }
-                throw cause.waiting(forSnapshot: snapshot)
+                throw cause.with(snapshotInTheWay: snapshot)
             }
             (self.taken, countedFor) = (taken + need.all, access.id)
         }

@@ -100,7 +100,7 @@ package final class RoomMeter {
     @exclusivity(unchecked) private var lastSize = 0
     /// The pages that the rows before those in the counts have used.
     private var used: UsedPages?
-    /// The pages of values among these rows.
+    /// The pages of values among these rows, less one of each value, which LMDB counts.
     private var settledValuePages = 0
 
     /// LMDB's header of a row, and the row's entry in its page.
@@ -248,7 +248,7 @@ package final class RoomMeter {
     /// Counts the pages of the rows that are stored, and goes on to count rows with the one that comes.
     private func settle(_ database: Database, _ isEnd: Bool) {
         guard let used = access.usedPages else { return }
-        settledValuePages += valuePages
+        settledValuePages += valuePages - values
         (values, valuePages) = (0, 0)
         for place in trees.indices {
             let count = counts[place]
@@ -263,7 +263,7 @@ package final class RoomMeter {
             count.pointee.scattered = 1
         }
         add(lastSize, to: count)
-        settledValuePages -= valuePages
+        settledValuePages -= valuePages - values
         self.used = UsedPages(next: used.next, freed: used.freed, taken: used.taken + settledValuePages)
     }
 

@@ -26,37 +26,21 @@ extension SpaceError {
     /// This error of room, for a transaction of which some changes were made before the one that failed.
     package func ofTransaction(fitting count: Int) -> SpaceError {
         let changes = count == 1 ? "the change before it fits" : "the \(count.grouped) changes before it fit"
-        return saying("\(reason); \(changes) in one transaction").advising("do the work in several transactions")
-    }
-
-    private func saying(_ reason: String) -> SpaceError {
-        SpaceError(code, operation, namespace: namespace, holder: holder, reason: reason, advice: advice)
+        return with(reason: "\(reason); \(changes) in one transaction").advising("do the work in several transactions")
     }
 
     /// This error with one more thing to do, before what it advises already.
     package func advising(_ advice: String) -> SpaceError {
-        SpaceError(
-            code,
-            operation,
-            namespace: namespace,
-            holder: holder,
-            reason: reason,
-            advice: self.advice.map { "\(advice), or \($0)" } ?? advice
-        )
+        with(advice: self.advice.map { "\(advice), or \($0)" } ?? advice)
     }
 
     /// This error of room, for a step that adds more than fits.
     fileprivate func ofStep(too many: Int, _ what: String, fitting count: Int) -> SpaceError {
         let isTooMuch = code == .limitReached && holder == nil
         let reason = isTooMuch ? "so much at once takes more room than the namespace's limit leaves" : reason
-        let advice = "write them in parts" + (isTooMuch ? "" : advice.map { ", or \($0)" } ?? "")
-        return SpaceError(
-            code,
-            operation,
-            namespace: namespace,
-            holder: holder,
+        return with(
             reason: "\(reason); \(count.grouped) of these \(many.grouped) \(what) fit in one step",
-            advice: advice
+            advice: "write them in parts" + (isTooMuch ? "" : advice.map { ", or \($0)" } ?? "")
         )
     }
 }

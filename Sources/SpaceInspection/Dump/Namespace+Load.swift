@@ -151,13 +151,9 @@ extension SpaceError {
             isInTuples
             ? "\(count.grouped) of the \(many.grouped) tuples of the dump fit"
             : "the dump's tuples fit, and not all of what else it has"
-        return SpaceError(
-            code,
-            operation,
-            namespace: namespace,
-            holder: holder,
+        return with(
             reason: "\(reason.split(separator: ";").first ?? ""); \(what)",
-            advice: code == .limitReached ? "load it with a larger limit: --limit" : advice
+            advice: code == .limitReached ? "load it with a larger limit: --limit" : nil
         )
     }
 }

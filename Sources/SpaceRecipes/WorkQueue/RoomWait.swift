@@ -5,8 +5,8 @@ import TupleCoding
 ///
 /// Each item that ends or is buried wakes all that wait. The first of them puts; the others find the queue full, and
 /// wait on. An item that need not be put, because another one has its unique key by now, waits for no room: each change
-/// of an item with a key wakes them too. An item whose time to run is over may be due to be buried, which makes room; the process that waits returns
-/// it itself. A process that is killed while it waits leaves nothing behind.
+/// of an item with a key wakes them too. An item whose time to run is over may be due to be buried, which makes room; the
+/// process that waits returns it itself. A process that is killed while it waits leaves nothing behind.
 struct RoomWait: Steps {
     let core: NamespaceCore
     let operation: String
