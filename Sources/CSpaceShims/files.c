@@ -81,10 +81,6 @@ int space_allocate(int descriptor, bool keepSize, int64_t offset, int64_t length
         "fallocate", space_result(fallocate(descriptor, keepSize ? FALLOC_FL_KEEP_SIZE : 0, offset, length)));
 }
 
-int space_free_blocks(int descriptor, int64_t offset, int64_t length) {
-    return space_result(fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length));
-}
-
 int space_unshare_blocks(int descriptor, int64_t length) {
     int result = space_result(fallocate(descriptor, FALLOC_FL_UNSHARE_RANGE, 0, length));
     return result == -ENOSPC || result == -EDQUOT || result == -EIO ? result : 0;

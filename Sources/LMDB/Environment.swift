@@ -81,7 +81,7 @@ package final class Environment: @unchecked Sendable {
         let (rounded, overflow) = mapSize.addingReportingOverflow(page - 1)
         guard !overflow else { throw .invalidArgument }
 
-        try DataFileHeader.check(folder: path)
+        try DataFileHeader.check(folder: path, isWholeFile: flags.contains(.writeMap))
 
         var (created, guarding): (OpaquePointer?, OpaquePointer?)
         try check(guarded_env_create(&created, &guarding))

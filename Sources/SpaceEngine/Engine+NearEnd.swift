@@ -51,6 +51,7 @@ extension Engine {
             guard !isSomethingDue(near) else { return .refused }
             guard let id = near.append(tuple, .now(scope.process), control.sequence) else {
                 guard near.isFull else { return .refused }
+                if near.allowed.loadRelaxed() >= UInt64(recordsAsked) { askForMore() }
                 return .full(isWaiting ? near.awaitPlace() : 0)
             }
             lastWriter.note(gate)
@@ -130,10 +131,11 @@ extension Engine {
     private static let patienceForTaker = Duration.microseconds(100)
     private static let patienceForPlace = Duration.milliseconds(1)
 
-    /// Makes sure of the disk space for moving records to LMDB: for a full ring, or for a few records.
+    /// Makes sure of the disk space for moving records to LMDB: for a full ring, or for fewer records.
     ///
-    /// It holds until a commit of LMDB takes over all records. If there is no space even for a few, the tuple
-    /// is written to LMDB, and that write says what is missing.
+    /// It holds until a commit of LMDB takes over all records. If there is no space even for the fewest, the tuple is
+    /// written to LMDB, and that write says what is missing. In a young data file it asks for few, and for more each time that
+    /// these were full.
     @inline(never)
     private func makeRoom(_ near: NearRing) throws(SpaceError) {
         guard near.isEmpty else { return }
@@ -143,15 +145,15 @@ extension Engine {
         let counters = try snapshot.counters()
         let due = try snapshot.earliestDue(counters)
         let shapes = try shapeCache.table(of: snapshot).indexed.count
-        for (count, bytes) in [
-            (NearRing.capacity, NearRing.contentSize), (16, 16 * NearRing.longestTuple),
-        ] {
+        let most = diskReserve.isYoung(snapshot.commit) ? recordsAsked : NearRing.capacity
+        for count in NearRing.counts where count <= most {
+            let bytes = min(count * NearRing.longestTuple, NearRing.contentSize)
             let all = Tables.bytes(ofTuples: count, content: bytes, shapes: shapes)
             let isPromised = scope.meter.promise(
                 tuples: count,
                 bytes: all,
                 shapes: shapes,
-                slack: NearRing.slackPages,
+                slack: NearRing.slackPages(count),
                 reader.transaction.access
             )
             guard isPromised else { continue }
@@ -159,6 +161,8 @@ extension Engine {
             return near.allow(count, end: end, nextClaim: counters.nextClaim, due: due)
         }
     }
+
+    private func askForMore() { recordsAsked = NearRing.counts.last { $0 > recordsAsked } ?? recordsAsked }
 
     /// Whether a commit of LMDB is due, which removes or returns what has expired.
     @inline(__always)

@@ -37,6 +37,8 @@ package final class Engine: @unchecked Sendable {
     let absences = Absences()
     /// Whether waiting for a place in a full ring has paid lately.
     let placePolicy = SpinPolicy()
+    /// For how many records of the near end disk space is asked while the data file is young.
+    @exclusivity(unchecked) package var recordsAsked = NearRing.fewest
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
     private let isAboutToLeave = Atomic<Bool>(false)

@@ -28,11 +28,17 @@ package enum Blocks {
         }
     }
 
-    /// Frees the blocks of a range; the file's length stays unchanged.
+    /// Reserves the blocks of a range at a file's end.
     ///
-    /// - Throws: The errors of fallocate(2), such as `EOPNOTSUPP`.
-    package static func free(_ descriptor: CInt, from start: Int, to end: Int) throws(Errno) {
-        try checked(space_free_blocks(descriptor, Int64(start), Int64(end - start)))
+    /// - Parameters:
+    ///   - descriptor: A file open for writing.
+    ///   - from: The first byte.
+    ///   - to: The byte after the last.
+    ///   - length: The least length that the file has then; `nil`: it stays as it is.
+    /// - Throws: The errors of fallocate(2) and ftruncate(2).
+    package static func reserve(_ descriptor: CInt, from: Int, to: Int, length: Int?) throws(Errno) {
+        if let length, try FileInfo.of(descriptor).size < length { try FileBytes.truncate(descriptor, to: length) }
+        try reserve(descriptor, from: from, to: to, keepSize: true)
     }
 
     /// Frees the blocks after the first `end` bytes of a file, which are not used.
@@ -40,12 +46,12 @@ package enum Blocks {
     /// - Parameters:
     ///   - descriptor: A file open for writing.
     ///   - end: The first byte whose block goes.
-    ///   - length: The file's length, if it stays; `nil` if the file then ends at `end`.
-    /// - Throws: The errors of fallocate(2) and ftruncate(2).
-    package static func cut(_ descriptor: CInt, to end: Int, within length: Int?) throws(Errno) {
-        if let length { return try free(descriptor, from: end, to: length) }
+    ///   - length: How long the file is then; `nil`: it ends there.
+    /// - Throws: The errors of ftruncate(2).
+    package static func cut(_ descriptor: CInt, to end: Int, length: Int?) throws(Errno) {
         // ext4 frees no blocks beyond the file's end by fallocate(2), and none while the file becomes longer.
         for _ in 0..<2 { try FileBytes.truncate(descriptor, to: end) }
+        if let length { try FileBytes.truncate(descriptor, to: length) }
     }
 
     /// Replaces the blocks of a file's first bytes that a copy (a reflink, on xfs) shares by blocks of the file's own.

@@ -85,7 +85,7 @@ struct DataFileTests {
                 }
             }
         }
-        for _ in 0..<2_000 { try DataFileHeader.check(folder: path) }
+        for _ in 0..<2_000 { try DataFileHeader.check(folder: path, isWholeFile: false) }
         try await writing.value
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -32,6 +33,9 @@ struct CrashPointTests {
         case .granting, .granted, .lockForgotten, .gateReleased, .woken:
             try dieWriting(point, isCommitted: true)
             try dieWriting(point, .guarded, isCommitted: true)
+        case .reserveLowered:
+            try dieGivingBack(.fast)
+            try dieGivingBack(.guarded)
         case .begun, .beforeCommit:
             try dieWriting(point, .guarded, isCommitted: false)
             try dieLoading(point)
@@ -103,6 +107,22 @@ struct CrashPointTests {
     }
 
     // MARK: Where the process dies
+
+    /// The blocks that the killed process has left are given back with the next ones, and none that is promised is gone.
+    private func dieGivingBack(_ mode: StorageMode) throws {
+        let namespace = try root.namespace(mode, "back-\(mode)")
+        let victim = try Agent(root, namespace.name)
+        try die(victim, at: .reserveLowered, doing: "write-at-once 60000")
+        let (left, control) = (try root.dataFile(namespace.name).allocated, namespace.core.engine.control)
+        #expect(left > Int(control.reserved.load()) + 1 << 20)
+        #expect(try namespace.count() == 60_000)
+        try goOn(namespace)
+        #expect(try namespace.takeAll(max: .max).count == 60_000)
+        try namespace.write(contentsOf: (0..<60_000).map { Tuple("t", $0) })
+        let file = try root.dataFile(namespace.name)
+        #expect(file.allocated <= Int(control.reserved.load()) + 1 << 20)
+        try namespace.leave()
+    }
 
     private func dieCreating(_ point: CrashPoint) throws {
         let victim = try Agent()
@@ -280,6 +300,7 @@ struct CrashPointTests {
 
     private func dieClaiming(_ point: CrashPoint, isCommitted: Bool) throws {
         let namespace = try root.space.namespace("n")
+        namespace.useNearEnd(of: NearRing.capacity)
         for number in 0..<3 { try namespace.write("job", number) }
         let victim = try Agent(root, "n")
         try die(victim, at: point, doing: "claim-typed [\"job\", 1]")
@@ -299,6 +320,7 @@ struct CrashPointTests {
     private func dieTaking(_ point: CrashPoint, isCommitted: Bool) throws {
         let namespace = try root.space.namespace("n")
         let victim = try Agent(root, "n")
+        namespace.useNearEnd(of: NearRing.capacity)
         // The first look finds out that LMDB has none.
         #expect(try victim.ask("take [\"job\", \"?int\"]") == "none")
         for number in 0..<3 { try namespace.write("job", number) }

@@ -131,6 +131,37 @@ struct FullDiskTests {
         try agent.exit()
     }
 
+    /// The disk fills up when the namespace is new, or has been used a little: it goes on with the little that it has
+    /// reserved, and whatever it takes up then can be taken out.
+    @Test(arguments: StorageMode.allCases, [0, 1, 20, 400])
+    func aSmallNamespaceOnAFullDisk(_ mode: StorageMode, _ before: Int) throws {
+        let agent = try agent(onMebibytes: 16)
+        try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
+        for number in 0..<before {
+            try agent.run("write [\"kept\", \(number)]")
+            // What is written into the ring is no change of the database.
+            try agent.run("set cell \(number)")
+        }
+        try agent.run("fill-file \(root.path)/.filler")
+        let count = try full(try agent.ask("fill 100 1000000"))
+        #expect(count > 0)
+        try agent.run("claim [\"fill\", 0, \"?\"]")
+        try agent.run("release")
+        for number in 0..<before / 2 {
+            #expect(try agent.run("take [\"kept\", \(number)]") == "[\"kept\",\(number)]")
+        }
+        #expect(try agent.run("drain") == "\(count + before - before / 2)")
+        // Of few pages most are kept back.
+        let again = try full(try agent.ask("fill 100 1000000"))
+        #expect(again >= (before < 100 ? 1 : count / 2), "\(count), then \(again)")
+        try agent.run("drain")
+        #expect(try agent.run("count") == "0")
+        #expect(try agent.run("verify") == "")
+        try agent.run("remove-file \(root.path)/.filler")
+        #expect(try full(try agent.ask("fill 4000 1000000")) > 1000)
+        try agent.exit()
+    }
+
     /// If the disk has too little space for a namespace, however little, creating one is an error and leaves nothing
     /// behind.
     @Test(arguments: StorageMode.allCases)

@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -9,13 +10,15 @@ struct TruncatedFileTests {
     @Test(arguments: StorageMode.allCases)
     func aTruncatedDataFileIsDamage(_ mode: StorageMode) throws {
         var lengths = [0, 1, 4095, 4096, 8191, 8192]
-        // In the other modes the file is only as long as it is used, so these lengths cut nothing off.
-        if mode == .fast { lengths += [12288, 1 << 20, Limits.mapBytes - 1] }
+        // In the other modes the last pages may be free ones, and then nothing is missing.
+        if mode == .fast { lengths += [12288, -4096, -1] }
         for length in lengths {
             let root = try TemporaryRoot(for: mode)
             let maker = try Agent(root, "n", "mode=\(mode) persistent=1")
-            try maker.run("write-loop 0 200")
+            try maker.run("write-loop 0 20000")
+            let used = Int(try maker.run("bytes")) ?? 0
             try maker.exit()
+            let length = length < 0 ? used + length : length
             try root.overwrite("n/data.mdb", [], length: length)
             let opener = try Agent()
             let answer = try opener.ask("open \(root.path) n")
@@ -26,6 +29,38 @@ struct TruncatedFileTests {
             try opener.exit()
             try root.space.delete("n")
             #expect(try root.space.namespaceNames() == [])
+        }
+    }
+
+    /// The file of a `fast` namespace that was cut behind its last page, or copied with holes and without them, is whole: it
+    /// is opened, has its blocks again, and is as long as before.
+    @Test func whatIsCutBehindThePagesIsNotMissed() throws {
+        let root = try TemporaryRoot(for: .fast)
+        let maker = try Agent(root, "n", "persistent=1")
+        try maker.run("write-loop 0 20000")
+        let used = Int(try maker.run("bytes")) ?? 0
+        try maker.exit()
+        let whole = try root.dataFile()
+        #expect(whole.size <= whole.allocated + DiskReserve.margin)
+        for length in [used, used + 1, whole.allocated, whole.size + 1 << 30] {
+            try root.overwrite("n/data.mdb", [], length: length)
+            let opener = try Agent(root, "n")
+            #expect(try opener.run("count") == "20000")
+            #expect(try root.dataFile().size <= whole.size, "cut to \(length)")
+            try opener.run("set cell 1")
+            let file = try root.dataFile()
+            #expect(file.allocated > used + 1 << 20 && file.size <= file.allocated + DiskReserve.margin)
+            #expect(try opener.run("verify") == "")
+            try opener.exit()
+        }
+        for keepsHoles in [true, false] {
+            let copy = try TemporaryRoot(for: .fast)
+            try copy.copyTree("n", from: root, keepsHoles: keepsHoles)
+            let opener = try Agent(copy, "n")
+            #expect(try opener.run("count") == "20000")
+            try opener.run("write [\"more\"]")
+            #expect(try opener.run("verify") == "")
+            try opener.exit()
         }
     }
 }

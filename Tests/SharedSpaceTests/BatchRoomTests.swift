@@ -137,7 +137,7 @@ struct BatchRoomTests {
             let count = Int(words[place - 1])
         else { throw TestFailure(error.reason) }
         #expect(count > 20_000 && count < tuples.count)
-        #expect(try allocated(root) < 8 << 20)
+        #expect(try root.dataFile().allocated < 8 << 20)
         try namespace.write(contentsOf: tuples.prefix(count))
         #expect(try namespace.count() == count)
         #expect(try refusal { try namespace.write(contentsOf: tuples) }.code == .limitReached)
@@ -151,14 +151,9 @@ struct BatchRoomTests {
         try namespace.write(contentsOf: (0..<300_000).map { Tuple("t", $0) })
         let status = try namespace.status()
         #expect(status.bytes < 20 << 20)
-        #expect(try allocated(root) < status.bytes + Limits.removalReserve + status.bytes / 4 + 4 << 20)
+        #expect(try root.dataFile().allocated < status.bytes + Limits.removalReserve + status.bytes / 4 + 4 << 20)
         for number in 0..<2000 { try namespace.write("small", number, [UInt8](repeating: 7, count: 3000)) }
         #expect(try namespace.takeAll(matching: ["t", .any], max: 100_000).count == 100_000)
-    }
-
-    private func allocated(_ root: TemporaryRoot) throws -> Int {
-        let folder = try OwnedDescriptor.open("\(root.path)/n", flags: 0)
-        return try Directory.info(at: folder.raw, "data.mdb").allocated
     }
 
     /// A transaction, and a put of many items, that are too large say how much of them fits, and so much fits.

@@ -14,7 +14,10 @@ import Testing
 struct NearEndClaimTests: NearEndSuite {
     let namespace: Namespace
 
-    init() throws { namespace = try SpaceTest.namespace(.fast) }
+    init() throws {
+        namespace = try SpaceTest.namespace(.fast)
+        namespace.useNearEnd(of: NearRing.capacity)
+    }
 
     @Test func aClaimNeedsNoCommit() throws {
         #expect(try namespace.takeIfExists("job", any(Int.self)) == nil)

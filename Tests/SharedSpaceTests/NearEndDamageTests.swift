@@ -15,13 +15,17 @@ struct NearEndDamageTests {
     let namespace: Namespace
     private var ring: NearRing { namespace.core.control.near }
 
-    init() throws { namespace = try SpaceTest.namespace(.fast) }
+    init() throws {
+        namespace = try SpaceTest.namespace(.fast)
+        namespace.useNearEnd(of: NearRing.capacity)
+    }
 
     /// A record that makes no sense is damage, in every operation that comes to it, and named by a salvage.
     @Test(arguments: [0, 5, 7])
     func aRecordWithoutSenseIsDamage(_ state: UInt32) throws {
         let root = try TemporaryRoot()
         let namespace = try root.space.namespace("n")
+        namespace.useNearEnd(of: NearRing.capacity)
         for number in 1...3 { try namespace.write("job", number) }
         let claim = try #require(try namespace.claimIfExists(matching: ["job", 1])?.detach())
         let ring = namespace.core.control.near

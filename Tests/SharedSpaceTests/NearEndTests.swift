@@ -15,7 +15,27 @@ import Testing
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct NearEndTests: NearEndSuite {
     let namespace: Namespace
-    init() throws { namespace = try SpaceTest.namespace(.fast) }
+    init() throws {
+        namespace = try SpaceTest.namespace(.fast)
+        namespace.useNearEnd(of: NearRing.capacity)
+    }
+
+    /// A new namespace has disk space for few records; each time that these are full, it asks for more.
+    @Test func aYoungRingGrows() throws {
+        let namespace = try SpaceTest.namespace(.fast, "young")
+        let (engine, ring) = (namespace.core.engine, namespace.core.control.near)
+        let before = engine.environment.lastTransaction
+        for number in 0..<100 {
+            try namespace.write("job", number)
+            #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number)
+        }
+        #expect(engine.environment.lastTransaction == before && ring.allowed.load() == UInt64(NearRing.fewest))
+        for number in 0..<50 { try namespace.write("job", number) }
+        #expect(ring.allowed.load() == UInt64(NearRing.capacity))
+        #expect(engine.environment.lastTransaction == before + NearRing.counts.count - 1)
+        #expect(try namespace.takeAll(matching: ["job", .any]).count == 50)
+        #expect(try namespace.verify() == [])
+    }
 
     @Test func aShortQueueNeedsNoCommit() throws {
         #expect(try namespace.takeIfExists("job", any(Int.self)) == nil)
@@ -318,6 +338,7 @@ struct NearEndTests: NearEndSuite {
     @Test func theNextOpenerFindsThem() throws {
         let root = try SpaceTest.root()
         let maker = try Agent(root, "kept", "persistent=1")
+        try maker.run("near \(NearRing.capacity)")
         for number in 0..<3 { try maker.run("write [\"job\", \(number)]") }
         try maker.kill()
         let inspection = try Inspection(.name("kept", root: root.path), checking: false)
@@ -335,6 +356,7 @@ struct NearEndTests: NearEndSuite {
     @Test func theNextBootFindsThem() throws {
         let root = try TemporaryRoot()
         let maker = try Agent(root, "n", "persistent=1")
+        try maker.run("near \(NearRing.capacity)")
         for number in 0..<3 { try maker.run("write [\"job\", \(number)]") }
         #expect(try maker.ask("claim-typed [\"job\", 1]") == #"ok ["job",1]"#)
         try maker.kill()

@@ -8,11 +8,6 @@ import Testing
 /// Namespaces that grow to their limit say so, can be emptied, and can be filled again.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct RoomTests {
-    private func dataFile(_ root: TemporaryRoot) throws -> FileInfo {
-        let folder = try OwnedDescriptor.open("\(root.path)/n", flags: 0)
-        return try Directory.info(at: folder.raw, "data.mdb")
-    }
-
     @Test(arguments: [StorageMode.fast, .guarded])
     func aFullNamespaceIsEmptiedAndFilledAgain(_ mode: StorageMode) throws {
         let root = try SpaceTest.root(for: mode)
@@ -44,10 +39,47 @@ struct RoomTests {
                 throw TestFailure("a tuple is missing")
             }
             #expect(try namespace.count() == 0)
-            #expect(try dataFile(root).allocated <= limit)
+            #expect(try root.dataFile().allocated <= limit)
         }
         // About as many tuples fit each time.
         #expect(counts.allSatisfy { $0 > counts[0] / 2 })
+    }
+
+    /// A new namespace takes a megabyte, and what is hardly used goes on to.
+    @Test(arguments: StorageMode.allCases)
+    func aSmallNamespaceIsSmall(_ mode: StorageMode) throws {
+        _ = try SpaceTest.root(for: mode)
+        let namespace = try SpaceTest.namespace(mode)
+        func size() throws -> Int { try namespace.status().diskBytes }
+        #expect(try size() <= 1_000_000)
+        for number in 0..<10 {
+            try namespace.write("t", number)
+            #expect(try namespace.takeIfExists("t", number) != nil)
+        }
+        try namespace.write("t", 0)
+        try namespace.set("k", 1)
+        #expect(try namespace.takeIfExists("t", 0) != nil)
+        #expect(try size() <= 1_000_000)
+        // It grows with its use, up to what no transaction has to measure.
+        for number in 0..<400 { try namespace.set("k", number) }
+        #expect(try size() > 4_000_000)
+    }
+
+    /// A program that copies the file of a writable map, and knows nothing of holes, gets little more than there is.
+    @Test func theFileIsAboutAsLongAsItsBlocks() throws {
+        let root = try SpaceTest.root()
+        let namespace = try SpaceTest.namespace(.fast)
+        func check() throws {
+            let file = try root.dataFile()
+            #expect(file.size > file.allocated && file.size <= file.allocated + DiskReserve.margin)
+        }
+        try check()
+        try namespace.write(contentsOf: (0..<200_000).map { Tuple("t", $0) })
+        try check()
+        #expect(try namespace.takeAll(matching: ["t", .any], max: .max).count == 200_000)
+        try check()
+        try namespace.set("k", 1)
+        try check()
     }
 
     /// Freed pages can be used again, each time anew, for values that need many pages in a row.
@@ -76,7 +108,7 @@ struct RoomTests {
         #expect(counts[0] * size > Limits.smallestByteLimit / 2)
         // Here and there a used page lies between free ones.
         #expect(counts.allSatisfy { $0 * 4 >= counts[0] * 3 }, "\(counts)")
-        #expect(try dataFile(root).allocated <= Limits.smallestByteLimit)
+        #expect(try root.dataFile().allocated <= Limits.smallestByteLimit)
         #expect(try namespace.verify() == [])
     }
 
@@ -90,7 +122,7 @@ struct RoomTests {
             if number >= 100 { #expect(try namespace.takeIfExists("page", number - 100, any([UInt8].self)) != nil) }
         }
         #expect(try namespace.count() == 100)
-        #expect(try dataFile(root).allocated <= Limits.smallestByteLimit)
+        #expect(try root.dataFile().allocated <= Limits.smallestByteLimit)
     }
 
     /// In `.durable` a sync should find written blocks, so zeros are written ahead of use; the other modes do not sync.
@@ -101,7 +133,7 @@ struct RoomTests {
         var lengths: Set<Int> = []
         for number in 0..<200 {
             try namespace.write("page", number, [UInt8](repeating: 7, count: 4000))
-            let (used, file) = (try namespace.status().bytes, try dataFile(root))
+            let (used, file) = (try namespace.status().bytes, try root.dataFile())
             lengths.insert(file.size)
             // The file has no holes: all its blocks are allocated.
             #expect(file.allocated >= file.size)
@@ -113,9 +145,9 @@ struct RoomTests {
         // The file grows by pieces, and not page by page.
         #expect(mode != .durable || lengths.count <= 20)
         // A large value gets no zeros ahead, because it would be written twice.
-        let before = try dataFile(root).size
+        let before = try root.dataFile().size
         try namespace.write("large", [UInt8](repeating: 7, count: 4 << 20))
-        #expect(try dataFile(root).size - before < 5 << 20)
+        #expect(try root.dataFile().size - before < 5 << 20)
     }
 
     /// Pages that a transaction added and freed lie behind the file's end; no zeros are written up to them.
@@ -132,7 +164,7 @@ struct RoomTests {
         let used = try namespace.status().bytes
         #expect(used > 32 << 20)
         try namespace.write("small", 1)
-        #expect(try dataFile(root).size < 4 << 20)
+        #expect(try root.dataFile().size < 4 << 20)
         #expect(try namespace.takeIfExists("small", any(Int.self)) != nil)
     }
 
@@ -147,7 +179,7 @@ struct RoomTests {
             #expect(try dictionary.count == entries.count)
             try dictionary.removeAll()
         }
-        #expect(try dataFile(root).allocated <= Limits.smallestByteLimit && namespace.verify() == [])
+        #expect(try root.dataFile().allocated <= Limits.smallestByteLimit && namespace.verify() == [])
     }
 
     @Test func aTupleLargerThanTheLimitIsRefused() throws {

@@ -1,5 +1,5 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import SystemPackage
 
 extension TemporaryRoot {
@@ -72,6 +72,11 @@ extension TemporaryRoot {
         return try FileBytes.readPrefix(descriptor.raw, count: count)
     }
 
+    /// The data file of a namespace: its length and its blocks.
+    package func dataFile(_ namespace: String = "n") throws -> FileInfo {
+        try Directory.info(at: AT_FDCWD, "\(path)/\(namespace)/data.mdb")
+    }
+
     /// How long a file of the root is.
     package func length(of file: String) throws -> Int {
         try Directory.info(at: AT_FDCWD, "\(path)/\(file)").size
@@ -97,27 +102,31 @@ extension TemporaryRoot {
         }
     }
 
-    /// Copies a folder of another root, sparse files as sparse ones.
-    package func copyTree(_ folder: String, from other: TemporaryRoot) throws {
-        try Self.copy("\(other.path)/\(folder)", to: "\(path)/\(folder)")
+    /// Copies a folder of another root, sparse files as sparse ones unless told otherwise.
+    package func copyTree(_ folder: String, from other: TemporaryRoot, keepsHoles: Bool = true) throws {
+        try Self.copy("\(other.path)/\(folder)", to: "\(path)/\(folder)", keepsHoles)
     }
 
     // lseek(2), which Swift's Glibc module hides: unistd.h has these under _GNU_SOURCE.
     private static let seekData: CInt = 3
     private static let seekHole: CInt = 4
 
-    private static func copy(_ source: String, to target: String) throws {
+    private static func copy(_ source: String, to target: String, _ keepsHoles: Bool) throws {
         guard mkdir(target, 0o700) == 0 else { throw TestFailure("mkdir \(target): errno \(errno)") }
         let folder = try OwnedDescriptor.open(source, flags: O_RDONLY | O_DIRECTORY)
         for name in try Directory.list(folder.raw) {
             let info = try Directory.info(at: folder.raw, name)
             if info.kind == .directory {
-                try copy("\(source)/\(name)", to: "\(target)/\(name)")
+                try copy("\(source)/\(name)", to: "\(target)/\(name)", keepsHoles)
                 continue
             }
             let from = try OwnedDescriptor.openat(directory: folder.raw, name, flags: O_RDONLY)
             let to = try OwnedDescriptor.open("\(target)/\(name)", flags: O_RDWR | O_CREAT | O_EXCL, mode: 0o600)
             try FileBytes.truncate(to.raw, to: info.size)
+            if !keepsHoles {
+                try FileBytes.write(try FileBytes.readPrefix(from.raw, count: info.size), to: to.raw)
+                continue
+            }
             var chunk = [UInt8](repeating: 0, count: 1 << 16)
             var position = lseek(from.raw, 0, seekData)
             // lseek(2): ENXIO when there is no data beyond the position.

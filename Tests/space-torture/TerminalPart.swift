@@ -126,11 +126,16 @@ struct TerminalPart {
                 if descriptor is not None and not select.select([descriptor], [], [], 60)[0]: fail(what + " goes on")
             def state(pid):
                 with open("/proc/%d/stat" % pid) as file: return file.read().rsplit(")", 1)[1].split()[0]
-            def await_stop(pid):
+            def poll(condition, otherwise):
                 start = time.monotonic()
-                while state(pid) != "T":
-                    if time.monotonic() - start > 60: fail("a command does not stop")
+                while not condition():
+                    if time.monotonic() - start > 60: fail(otherwise)
                     time.sleep(0.001)
+            def await_stop(pid): poll(lambda: state(pid) == "T", "a command does not stop")
+            def is_pending(pid, number):
+                with open("/proc/%d/status" % pid) as file:
+                    masks = [int(line.split()[1], 16) for line in file if line.startswith(("SigPnd", "ShdPnd"))]
+                return any(mask >> (number - 1) & 1 for mask in masks)
 
             did = []
             leader, terminal = pty.fork()
@@ -183,6 +188,8 @@ struct TerminalPart {
                 os.write(terminal, key)
                 expect(str(number))
                 sent.append(number)
+                # signal(7): the next one would be lost in one that space has not taken yet.
+                poll(lambda: not is_pending(job, number), "space does not take a signal")
                 if os.environ["PLANT"]:
                     os.kill(command, number)
             def send(number):

@@ -48,9 +48,6 @@ int space_rename_no_replace(
 /// other processes map.
 int space_allocate(int descriptor, bool keepSize, int64_t offset, int64_t length);
 
-/// fallocate(2) with FALLOC_FL_PUNCH_HOLE: frees blocks, and leaves the file's length.
-int space_free_blocks(int descriptor, int64_t offset, int64_t length);
-
 /// fallocate(2) with FALLOC_FL_UNSHARE_RANGE: replaces blocks that the file shares with a copy by blocks of its own.
 /// Also returns 0 if the file system has no shared blocks, or doesn't support the call.
 int space_unshare_blocks(int descriptor, int64_t length);

@@ -14,9 +14,12 @@ import Glibc
 enum DataFileHeader {
     /// Checks the data file in a folder.
     ///
+    /// `isWholeFile` is whether all pages lie within the file, as they do with a writable map: LMDB would make a file that
+    /// was truncated as long as the map again, and continue with pages of zeros.
+    ///
     /// - Throws: `.invalid` if the file is certain to crash LMDB; `.damagedPage` if no commit can have written the
     ///   newest meta page, or if it is unclear which meta page is the newest.
-    static func check(folder: String) throws(LMDBError) {
+    static func check(folder: String, isWholeFile: Bool) throws(LMDBError) {
         // O_NONBLOCK: open(2) of a FIFO under this name must not wait.
         let descriptor = open(folder + "/data.mdb", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
@@ -37,10 +40,11 @@ enum DataFileHeader {
         }
         guard metas.faults.isEmpty, let newest = metas.newestFirst.first else { throw .damagedPage }
         // The length is read after the meta pages, because a writer extends the file before it writes a meta page that
-        // needs the new length. Only the roots are compared with it, not the last page: mdb.c says that "the file may
-        // be shorter if the freeDB lists the final pages".
+        // needs the new length. Without a writable map only the roots are compared with it, not the last page: mdb.c says
+        // that "the file may be shorter if the freeDB lists the final pages".
         guard fstat(descriptor, &status) == 0 else { throw LMDBError(code: errno) }
         let pages = UInt64(clamping: status.st_size) / UInt64(metas.pageSize)
-        guard [newest.free, newest.main].allSatisfy({ $0.page.map { $0 < pages } ?? true }) else { throw .invalid }
+        let last = isWholeFile ? [newest.lastPage] : [newest.free, newest.main].compactMap(\.page)
+        guard last.allSatisfy({ $0 < pages }) else { throw .invalid }
     }
 }

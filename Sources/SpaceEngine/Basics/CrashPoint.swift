@@ -17,6 +17,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case graveGate, markedDead, buried, beforeDeleting
     // Writing.
     case gateTaken, begun, beforeLogging, logged, beforeCommit, afterCommit, granted, gateReleased, woken, rung
+    // Giving back disk space: the number says so, and the blocks are still there.
+    case reserveLowered
     // Writing, taking and claiming in the near end: before and after the store that commits, and before a flush moves
     // the head.
     case nearFilled, nearWritten, nearTaking, nearTaken, nearClaiming, nearClaimed, nearStored

@@ -22,6 +22,8 @@ public enum Limits {
     public static let transactionBytes = 128 << 20
     /// The interval at which a waiting process looks for what a killed process left undone: 250 ms.
     public static let tick = Duration.milliseconds(250)
-    /// The bytes that every namespace keeps free for takes and deletes alone: 4 MiB.
+    /// The bytes that a namespace keeps free for takes and deletes alone: 4 MiB; less while it is small.
     package static let removalReserve = 4 << 20
+    /// The bytes of the data file that are reserved in a new namespace: 544 KiB.
+    package static let reserveAtBirth = 544 << 10
 }

@@ -23,10 +23,9 @@ package enum DataFile {
         timeout: Duration
     ) throws(SpaceError) -> Environment {
         let place = try DataPlace(folder, creates: false, timeout: timeout)
-        // With a writable map LMDB makes the file as long as the map. If the file was truncated, LMDB would continue
-        // with pages of zeros.
+        // LMDB would make a new environment in an empty file.
         if header.mode == .fast, let info = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data),
-            info.size < Int(clamping: header.mapSize)
+            info.size < Limits.reserveAtBirth
         {
             throw .damaged("the data file is truncated to \(info.size) bytes")
         }
@@ -73,7 +72,7 @@ package enum DataFile {
     /// Refuses a process that may not make files as long as the namespace's, because a write beyond the limit raises
     /// SIGXFSZ.
     ///
-    /// The caller checks it before the first file is written or lengthened. With a writable map the data file is as
+    /// The caller checks it before the first file is written or lengthened. With a writable map LMDB makes the data file as
     /// long as the map.
     package static func checkFileSizeLimit(
         mode: StorageMode,

@@ -40,13 +40,16 @@ package struct NearRing: @unchecked Sendable {
 
     /// How many records there are.
     package static let capacity = 256
+    /// For how many records disk space is asked, until there is enough.
+    static let counts = [capacity, 32, 8, fewest]
+    package static let fewest = 2
     /// How many bytes the records' tuples have together.
     static let contentSize = 64 << 10
     /// How many commits may leave records here, and how many pages they may add, before a commit has to take them over.
     private static let mostKept: UInt32 = 128
-    private static let mostPagesKept = 128
-    /// The pages that these commits may add, and the list of free pages meanwhile.
-    static let slackPages = 2 * mostPagesKept
+    private static func mostPagesKept(_ count: Int) -> Int { count / 2 }
+    /// The pages that these commits may add while so many records may be here, and the list of free pages meanwhile.
+    static func slackPages(_ count: Int) -> Int { 2 * mostPagesKept(count) }
     /// The longest tuple for which the ring is used.
     package static let longestTuple = 1024
 
@@ -419,7 +422,7 @@ package struct NearRing: @unchecked Sendable {
     /// `end` is the first page after the data file's last one. `number` is the number of the next claim, by the counters
     /// of the last commit, and `time` the earliest time at which something expires, or 0.
     func allow(_ count: Int, end: Int, nextClaim number: UInt64, due time: Int64) {
-        promisedEnd.store(UInt64(end + Self.mostPagesKept))
+        promisedEnd.store(UInt64(end + Self.mostPagesKept(count)))
         kept.store(0)
         note(nextClaim: max(nextClaimNumber, number), due: time)
         allowed.store(UInt64(count))

@@ -7,7 +7,8 @@ import SystemPackage
 /// Guarantees: if the disk is full, a write fails with an error that leaves everything as it was, never by SIGBUS. With
 /// a writable map the kernel raises SIGBUS if it can't provide a page. So every page that a transaction could touch has
 /// its block before the transaction touches it: ``RoomMeter`` counts the changes, and this class turns the counts into
-/// pages. The last 4 MiB are for takes and deletes alone, so a full namespace can still be emptied.
+/// pages. The last 4 MiB, or less in a small file, are for takes and deletes alone, so a full namespace can still be
+/// emptied.
 ///
 /// What a transaction has used so far is known (``UsedPages``). What it will use is bounded, for the rows that are about
 /// to be changed and for the commit. Each change of a row copies at most the path to it and splits every page on that
@@ -16,6 +17,12 @@ import SystemPackage
 /// counts for more pages than it has and can get. The reserve asks for twice that bound, except for large values, which
 /// need exactly as many pages as they have. The usual case is one comparison with a still more generous bound, which
 /// needs no statistics. (If the used pages can't be read from this liblmdb, all rows of the transaction are bounded.)
+/// That bound is some MiB, so the file grows to it only after its first transactions: a namespace that is hardly used
+/// stays small, and measures each time.
+///
+/// With a writable map LMDB makes the file as long as the map, 64 GiB. It is cut to what is reserved and a margin without
+/// blocks: a program that copies it and knows nothing of holes writes little more than there is, and a page that a bound
+/// has missed is still no SIGBUS while there is disk space.
 ///
 /// Everything here happens under the gate.
 package final class DiskReserve {
@@ -23,9 +30,14 @@ package final class DiskReserve {
     private static let deepestTree = 8
     /// How many lists of free pages LMDB searches for contiguous pages, per page (mdb.c, mdb_page_alloc).
     private static let listsLookedThrough = 60
-    /// How much is reserved at once: an eighth of the file, within these bounds. (On tmpfs, 1 GiB takes 285 ms, under
-    /// the gate.)
+    /// How much is reserved at once: an eighth of the file, within these bounds; of a file below 4 MiB, a quarter. (On tmpfs,
+    /// 1 GiB takes 285 ms, under the gate.)
     private static let steps = (1 << 20)...(64 << 20)
+    private static let firstStep = 64 << 10
+    /// The transactions after which the file grows to the bound that needs no statistics.
+    private static let youth = 256
+    /// How much longer than its blocks the file is, with a writable map.
+    package static let margin = 16 << 20
 
     private let environment: Environment
     private let control: ControlFile
@@ -81,8 +93,9 @@ package final class DiskReserve {
         let cheap = cheapBound(UsedPages(next: end, freed: 0, taken: 0), rows: rows, bytes: 0)
         bound = Bound(end: cheap, pages: cheap - end)
         usualPages = cheap - end
-        let pages = cheap + reserve(for: purpose)
-        return pages * pageSize <= room(for: purpose) || growAhead(to: pages, transaction)
+        let pages = cheap + reserve(for: purpose, beside: cheap)
+        if pages * pageSize <= room(for: purpose) { return true }
+        return !isYoung(transaction) && growAhead(to: pages, transaction)
     }
 
     /// Writes pages ahead of their use for a transaction that is about to be committed and has stored `bytes`.
@@ -100,9 +113,21 @@ package final class DiskReserve {
         return purpose == .adding ? min(reserved, Int(clamping: control.header.byteLimit)) : reserved
     }
 
-    private func reserve(for purpose: WritePurpose) -> Int {
-        purpose == .adding ? Limits.removalReserve / pageSize : 0
+    /// How many pages an addition leaves for removals, if those before the page `end` are used then.
+    ///
+    /// What a removal changes depends on the depth of the trees more than on their pages; and the pages that it frees can be
+    /// used by the next but one.
+    @inline(__always)
+    private func reserve(for purpose: WritePurpose, beside end: Int) -> Int {
+        guard purpose == .adding else { return 0 }
+        return min(Limits.removalReserve / pageSize, max(Self.fewestKept, 2 * end))
     }
+
+    private static let fewestKept = 64
+
+    /// Whether the file still grows by what is measured.
+    @inline(__always)
+    func isYoung(_ transaction: Int) -> Bool { transaction < Self.youth }
 
     /// A bound for the last page that needs no statistics: the deepest trees, and an allowance for the rest.
     @inline(__always)
@@ -164,16 +189,16 @@ package final class DiskReserve {
         _ access: Access,
         isLast: Bool
     ) throws(SpaceError) {
-        let reserve = reserve(for: purpose)
         let used = plan.used ?? UsedPages(next: end, freed: 0, taken: 0)
         var rows = 2
         for count in plan.counts { rows += count.ensuredScattered + count.ensuredEnds }
         let cheap = cheapBound(used, rows: rows, bytes: plan.bytesAhead) + plan.valuePages
-        if (cheap + reserve) * pageSize <= room(for: purpose) {
+        if (cheap + reserve(for: purpose, beside: cheap)) * pageSize <= room(for: purpose) {
             return note(Bound(end: cheap, pages: used.taken + cheap - used.next), access.id)
         }
         let need = try lmdb { () throws(LMDBError) in try self.need(for: plan, of: trees, access) }
         note(Bound(end: used.next + need.all, pages: used.taken + need.all), access.id)
+        let reserve = reserve(for: purpose, beside: bound.end)
         let wanted = bound.end + reserve
         if wanted * pageSize <= room(for: purpose) { return }
         if !hasLooked { beginLooking(access.id) }
@@ -224,11 +249,17 @@ package final class DiskReserve {
 
     /// Makes sure, between two transactions, that one which adds what the plan says will have its blocks, beside those
     /// for removals; `false` if there are not enough.
-    func promise(_ plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], slack: Int, _ access: Access) -> Bool {
+    func promise(
+        _ plan: RoomMeter.Plan,
+        of trees: [RoomMeter.Tree?],
+        slack: Int,
+        _ access: Access
+    ) -> Bool {
         do {
             let need = try need(for: plan, of: trees, access)
             promisedPages = need.all + slack
-            let wanted = environment.info.lastPage + 1 + promisedPages + reserve(for: .adding)
+            let used = environment.info.lastPage + 1 + promisedPages
+            let wanted = used + reserve(for: .adding, beside: used)
             if wanted * pageSize <= room(for: .adding) { return true }
             return growAhead(to: wanted, access.id)
         } catch {
@@ -418,26 +449,60 @@ package final class DiskReserve {
         let start = Int(clamping: control.reserved.load())
         let used = (environment.info.lastPage + 1) * pageSize
         let step = step(for: used)
-        var rest = used + Limits.removalReserve + max(step, max(usualPages, promisedPages) * pageSize)
+        let isYoung = isYoung(environment.lastTransaction)
+        let ahead = max(step, max(isYoung ? 0 : usualPages, promisedPages) * pageSize)
+        var rest = max(
+            used + ahead + reserve(for: .adding, beside: (used + ahead) / pageSize) * pageSize,
+            Limits.reserveAtBirth
+        )
         // What was promised before this transaction was a part of what was reserved then.
         if hasPromise { rest = max(rest, reservedAtBegin) }
-        guard start - rest > step else { return }
+        guard start - rest > max(step, Self.steps.lowerBound) else { return }
         rest = (rest + pageSize - 1) / pageSize * pageSize
         control.reserved.store(UInt64(rest))
-        try? Blocks.cut(environment.descriptor, to: rest, within: mappedLength)
+        CrashPoint.reach(.reserveLowered)
+        try? Blocks.cut(environment.descriptor, to: rest, length: length(beyond: rest))
     }
 
-    /// How far the file reaches with a writable map: as far as the map; `nil` without one.
-    private var mappedLength: Int? { control.header.mode == .fast ? Int(clamping: control.header.mapSize) : nil }
-
-    private func step(for bytes: Int) -> Int { min(max(bytes / 8, Self.steps.lowerBound), Self.steps.upperBound) }
+    private func step(for bytes: Int) -> Int {
+        let small = max(bytes / 4, Self.firstStep)
+        return min(max(bytes / 8, min(small, Self.steps.lowerBound)), Self.steps.upperBound)
+    }
 
     private func reserve(from start: Int, to end: Int) throws(Errno) {
         mayHaveSpare = true
-        // Without a writable map, the file ends where something was last written, and the blocks after the end are only
-        // reserved.
-        try Blocks.reserve(environment.descriptor, from: start, to: end, keepSize: control.header.mode != .fast)
+        try Blocks.reserve(environment.descriptor, from: start, to: end, length: length(beyond: end))
         control.reserved.store(UInt64(end))
+    }
+
+    /// How long a file with so many bytes of blocks is; `nil` without a writable map: the file then ends where something
+    /// was last written.
+    private func length(beyond blocks: Int) -> Int? {
+        guard control.header.mode == .fast else { return nil }
+        return min(blocks + Self.margin, Int(clamping: control.header.mapSize))
+    }
+
+    /// Gives the file of a new namespace its first blocks.
+    package func reserveFirst() throws(SpaceError) {
+        try system("the data file") { () throws(Errno) in
+            try reserve(from: 0, to: Limits.reserveAtBirth)
+        }
+        try cutFile()
+    }
+
+    /// Cuts the file, which LMDB has just made as long as the map, to its blocks and the margin; under the gate.
+    ///
+    /// If blocks are missing, because another program has cut the file or copied it with holes, the next writer reserves
+    /// them again.
+    package func cutFile() throws(SpaceError) {
+        try system("the data file") { () throws(Errno) in
+            let file = try FileInfo.of(environment.descriptor)
+            let reserved = Int(clamping: control.reserved.load())
+            let blocks = max(reserved, file.allocated, (environment.info.lastPage + 1) * pageSize)
+            guard let length = length(beyond: blocks) else { return }
+            if file.allocated < reserved { control.reserved.store(0) }
+            if file.size > length { try FileBytes.truncate(environment.descriptor, to: length) }
+        }
     }
 
     /// The oldest snapshot that is being read, or `nil` if none is.

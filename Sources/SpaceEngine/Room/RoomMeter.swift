@@ -103,6 +103,10 @@ package final class RoomMeter {
     /// The pages of values among these rows, less one of each value, which LMDB counts.
     private var settledValuePages = 0
 
+    /// How often a young file was measured for what is counted alone.
+    private var looks = 0
+
+    private static let fewLooks = 64
     /// LMDB's header of a row, and the row's entry in its page.
     private static let rowOverhead = 16
     /// The most bytes in a tree's page of a row whose value has pages of its own.
@@ -159,6 +163,7 @@ package final class RoomMeter {
         self.access = access
         (bytes, values, valuePages, settledValuePages) = (0, 0, 0, 0)
         used = nil
+        looks = 0
         usualCounts.withUnsafeBufferPointer { counts.update(from: $0.baseAddress!, count: $0.count) }
         guard Safeguard.room.stands, let reserve else { return allowAll() }
         if reserve.begin(purpose, rows: usualRows + shapes, access.id) {
@@ -271,8 +276,17 @@ package final class RoomMeter {
 
     /// Makes sure of the disk space for all that is counted; throws if there is not enough.
     private func makeRoom() throws(SpaceError) {
+        if isLittle, (try? ensure(plan(ahead: nil))) != nil { return }
         if (try? ensure(plan(ahead: 1))) != nil || (try? ensure(plan(ahead: 4))) != nil { return }
         try ensure(plan(ahead: nil), isLast: true)
+    }
+
+    /// Whether the transaction is one of the file's first, and has changed little so far: the file does not grow for what it
+    /// could change ahead.
+    private var isLittle: Bool {
+        guard let reserve, reserve.isYoung(access.id), looks < Self.fewLooks else { return false }
+        looks += 1
+        return true
     }
 
     /// What is counted and some ahead: as much as the transaction has changed so far, or a part of it, or nothing.

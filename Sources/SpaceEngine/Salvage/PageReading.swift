@@ -65,9 +65,10 @@ package final class PageReading {
         }
     }
 
-    /// Whether the file is as long as the map size in its meta page; `nil` if no meta page can be read.
-    package var isAsLongAsItsMap: Bool? {
-        guard let info = try? FileInfo.of(file.raw), let meta = try? pages().metas.first else { return nil }
-        return UInt64(info.size) >= meta.mapSize
+    /// Whether the file goes beyond its pages as far as a file with a writable map does; `nil` if no meta page can be read.
+    package var hasMargin: Bool? {
+        guard let pages = try? pages(), let last = pages.metas.first?.lastPage, let info = try? FileInfo.of(file.raw)
+        else { return nil }
+        return info.size / pages.pageSize - DiskReserve.margin / pages.pageSize > Int(clamping: last)
     }
 }

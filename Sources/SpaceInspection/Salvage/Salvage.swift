@@ -82,8 +82,8 @@ package struct Salvage: Sendable {
         if let header {
             mode = header.mode
         } else {
-            // A file that is as long as its map belongs to a mode in which LMDB maps it writable.
-            mode = reading?.isAsLongAsItsMap == false ? .durable : .fast
+            // Without a writable map, the file ends where something was last written.
+            mode = reading?.hasMargin == false ? .durable : .fast
             notes.append("the control file can't be read; the mode is taken to be \(mode.rawValue)")
         }
         guard let rows else { return }

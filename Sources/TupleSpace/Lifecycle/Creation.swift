@@ -243,11 +243,7 @@ struct Creation {
         try system("the data file") { () throws(Errno) in
             try Directory.setMode(use.descriptor, folder.fileMode)
         }
-        let start = Limits.removalReserve + 2 << 20
-        try system("the data file") { () throws(Errno) in
-            try Blocks.reserve(use.descriptor, from: 0, to: start, keepSize: control.header.mode != .fast)
-        }
-        control.reserved.store(UInt64(start))
+        try DiskReserve(environment: use.environment, control: control).reserveFirst()
         var counters = Counters()
         counters.nextClaim = control.header.firstClaim
         if let history = opening.options.history {

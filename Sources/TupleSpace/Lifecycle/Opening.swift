@@ -237,6 +237,7 @@ package struct Opening {
             try use.forgetDeadReaders()
             let tables = try use.openTables()
             core = try makeCore(folder, control, session, use, tables)
+            try core.engine.diskReserve.cutFile()
             CrashPoint.reach(.firstReader)
         }
         if control.gateNeedsRecovery.load() != 0 { core.engine.lookForAbandonedGate() }
