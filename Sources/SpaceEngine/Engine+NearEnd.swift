@@ -145,7 +145,7 @@ extension Engine {
         let counters = try snapshot.counters()
         let due = try snapshot.earliestDue(counters)
         let shapes = try shapeCache.table(of: snapshot).indexed.count
-        let most = diskReserve.isYoung(snapshot.commit) ? recordsAsked : NearRing.capacity
+        let most = diskReserve.isYoung ? recordsAsked : NearRing.capacity
         for count in NearRing.counts where count <= most {
             let bytes = min(count * NearRing.longestTuple, NearRing.contentSize)
             let all = Tables.bytes(ofTuples: count, content: bytes, shapes: shapes)

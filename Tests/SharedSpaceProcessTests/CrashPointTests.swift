@@ -110,17 +110,20 @@ struct CrashPointTests {
 
     /// The blocks that the killed process has left are given back with the next ones, and none that is promised is gone.
     private func dieGivingBack(_ mode: StorageMode) throws {
-        let namespace = try root.namespace(mode, "back-\(mode)")
+        let namespace = try root.namespace(mode, "back-\(mode)", byteLimit: Limits.smallestByteLimit)
         let victim = try Agent(root, namespace.name)
-        try die(victim, at: .reserveLowered, doing: "write-at-once 60000")
+        // It is refused, after it has reserved all that there is.
+        try die(victim, at: .reserveLowered, doing: "write-at-once 10000 2000")
         let (left, control) = (try root.dataFile(namespace.name).allocated, namespace.core.engine.control)
         #expect(left > Int(control.reserved.load()) + 1 << 20)
-        #expect(try namespace.count() == 60_000)
+        #expect(try namespace.count() == 0)
         try goOn(namespace)
-        #expect(try namespace.takeAll(max: .max).count == 60_000)
-        try namespace.write(contentsOf: (0..<60_000).map { Tuple("t", $0) })
+        let content = [UInt8](repeating: 7, count: 2000)
+        let refused = try refusal { try namespace.write(contentsOf: (0..<10_000).map { Tuple("t", $0, content) }) }
+        #expect(refused.code == .limitReached)
         let file = try root.dataFile(namespace.name)
         #expect(file.allocated <= Int(control.reserved.load()) + 1 << 20)
+        #expect(try namespace.verify() == [])
         try namespace.leave()
     }
 

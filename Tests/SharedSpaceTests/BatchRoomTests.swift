@@ -170,6 +170,14 @@ struct BatchRoomTests {
         try namespace.transaction { t in for number in 0..<count { try t.write("t", number, body) } }
         #expect(try namespace.takeAll(max: .max).count == count)
 
+        // With a history, what is written after the body is not counted yet, and no number is told.
+        let kept = try SpaceTest.namespace(mode, "kept", byteLimit: Self.limit)
+        try kept.setHistory(History(changes: 1000))
+        let uncounted = try refusal {
+            try kept.transaction { t in for number in 0..<20_000 { try t.write("t", number, body) } }
+        }
+        #expect(uncounted.code == .limitReached && !uncounted.reason.contains("fit"), "\(uncounted)")
+
         let items = (0..<20_000).map { "\($0) \(String(repeating: "x", count: 1000))" }
         let queue = try SpaceTest.namespace(mode, "queue", byteLimit: Self.limit).queue("q")
         let refused = try refusal { try queue.put(contentsOf: items) }

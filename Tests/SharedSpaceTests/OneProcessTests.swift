@@ -57,6 +57,25 @@ struct OneProcessTests {
         }
     }
 
+    /// Few transactions are enough for it to be named, if they are large.
+    @Test func aWriteOfManyNamesTheSnapshotInItsWay() async throws {
+        let namespace = try SpaceTest.namespace(.guarded, byteLimit: Limits.smallestByteLimit)
+        let engine = namespace.core.engine
+        let isOver = Flag()
+        try await churn(namespace, whileSnapshot: { !isOver.isSet }) {
+            defer { isOver.set() }
+            #expect(try namespace.takeAll(max: 700).count == 700)
+            try namespace.set("commit", value: 1)
+            let room = (Limits.smallestByteLimit - engine.bytesInUse - Limits.removalReserve) / 4096
+            let content = [UInt8](repeating: 7, count: 4000)
+            let refused = try refusal {
+                try namespace.write(contentsOf: (0..<room + 500).map { Tuple("new", $0, content) })
+            }
+            #expect(refused.code == .limitReached)
+            #expect(refused.holder == getpid(), "\(refused)")
+        }
+    }
+
     /// A write does not wait for ever: the error names the process whose snapshot is in the way.
     @Test func aWriteGivesUpOnASnapshotThatDoesNotEnd() async throws {
         let namespace = try SpaceTest.namespace(.guarded, byteLimit: Limits.smallestByteLimit)

@@ -32,7 +32,8 @@ extension Agent {
         case "thin": return "ok \(try thin(try number(words, 0)))"
         case "drain": return "ok \(try drain())"
         case "turn-over": return try turnOver(size: try number(words, 0), count: try number(words, 1))
-        case "write-at-once": return "ok \(try writeAtOnce(try number(words, 0)))"
+        case "write-at-once":
+            return "ok \(try writeAtOnce(try number(words, 0), size: words.count > 1 ? try number(words, 1) : 0))"
         case "bytes": return "ok \(try namespace().status().bytes)"
         case "waiters": return "ok \(try namespace().status().waiters.count)"
         default: return nil
@@ -164,9 +165,10 @@ extension Agent {
     }
 
     /// `write-at-once <count>`: writes `count` tuples in one transaction.
-    private func writeAtOnce(_ count: Int) throws -> Int {
+    private func writeAtOnce(_ count: Int, size: Int) throws -> Int {
+        let content = [UInt8](repeating: 7, count: size)
         try namespace().transaction { t in
-            for number in 0..<count { try t.write("many", number) }
+            for number in 0..<count { try t.write("many", number, content) }
         }
         return count
     }

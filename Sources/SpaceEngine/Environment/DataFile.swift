@@ -6,6 +6,9 @@ package enum DataFile {
     /// The size of LMDB's lock file: a header, and 64 bytes per reader (mdb.c: MDB_txninfo, MDB_reader).
     package static let lockFileSize = 192 + 64 * Limits.readers
 
+    /// LMDB's two meta pages.
+    private static let leastSize = 2 * 4096
+
     package static func flags(for mode: StorageMode) -> Environment.Flags {
         switch mode {
         case .fast: [.writeMap, .noSync]
@@ -23,9 +26,9 @@ package enum DataFile {
         timeout: Duration
     ) throws(SpaceError) -> Environment {
         let place = try DataPlace(folder, creates: false, timeout: timeout)
-        // LMDB would make a new environment in an empty file.
-        if header.mode == .fast, let info = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data),
-            info.size < Limits.reserveAtBirth
+        // LMDB would make a new environment in an empty file, and in the rest of one.
+        if let info = try? Directory.info(at: folder.descriptor.raw, NamespaceFolder.data),
+            info.size < leastSize
         {
             throw .damaged("the data file is truncated to \(info.size) bytes")
         }

@@ -34,8 +34,8 @@ package final class DiskReserve {
     /// 1 GiB takes 285 ms, under the gate.)
     private static let steps = (1 << 20)...(64 << 20)
     private static let firstStep = 64 << 10
-    /// The transactions after which the file grows to the bound that needs no statistics.
-    private static let youth = 256
+    /// The transactions, and the pages, after which the file grows to the bound that needs no statistics.
+    private static let (youngTransactions, youngPages) = (256, 256)
     /// How much longer than its blocks the file is, with a writable map.
     package static let margin = 16 << 20
 
@@ -95,7 +95,7 @@ package final class DiskReserve {
         usualPages = cheap - end
         let pages = cheap + reserve(for: purpose, beside: cheap)
         if pages * pageSize <= room(for: purpose) { return true }
-        return !isYoung(transaction) && growAhead(to: pages, transaction)
+        return !isYoung && growAhead(to: pages, transaction)
     }
 
     /// Writes pages ahead of their use for a transaction that is about to be committed and has stored `bytes`.
@@ -127,7 +127,9 @@ package final class DiskReserve {
 
     /// Whether the file still grows by what is measured.
     @inline(__always)
-    func isYoung(_ transaction: Int) -> Bool { transaction < Self.youth }
+    var isYoung: Bool {
+        environment.lastTransaction < Self.youngTransactions && environment.info.lastPage < Self.youngPages
+    }
 
     /// A bound for the last page that needs no statistics: the deepest trees, and an allowance for the rest.
     @inline(__always)
@@ -231,11 +233,11 @@ package final class DiskReserve {
                     let limit = max(mostReserved, wanted * pageSize)
                     return try grow(to: wanted, limit: min(limit, Int(clamping: control.header.mapSize)))
                 }
-                let cause = explain(
-                    purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error
-                )
-                guard let snapshot = snapshotInTheWay(tail, taken, of: need, reserve: reserve) else { throw cause }
-                throw cause.with(snapshotInTheWay: snapshot)
+                let cause = purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error
+                guard let snapshot = snapshotInTheWay(tail, taken, of: need, reserve: reserve) else {
+                    throw explain(cause)
+                }
+                throw explain(cause, inTheWay: snapshot).with(snapshotInTheWay: snapshot)
             }
             (self.taken, countedFor) = (taken + need.all, access.id)
         }
@@ -449,7 +451,6 @@ package final class DiskReserve {
         let start = Int(clamping: control.reserved.load())
         let used = (environment.info.lastPage + 1) * pageSize
         let step = step(for: used)
-        let isYoung = isYoung(environment.lastTransaction)
         let ahead = max(step, max(isYoung ? 0 : usualPages, promisedPages) * pageSize)
         var rest = max(
             used + ahead + reserve(for: .adding, beside: (used + ahead) / pageSize) * pageSize,
@@ -511,19 +512,22 @@ package final class DiskReserve {
     }
 
     /// Names the living reader that pins freed pages, if there is one: then the limit is not reached by living data.
-    private func explain(_ error: SpaceError) -> SpaceError {
+    ///
+    /// It is the one whose snapshot is known to be in the way, or else one that has been reading for many transactions.
+    private func explain(_ error: SpaceError, inTheWay snapshot: Int? = nil) -> SpaceError {
         let readers = (try? environment.readers()) ?? []
         let last = environment.lastTransaction
         guard
-            let oldest = readers.filter({ $0.transaction.map { last &- $0 > 64 } ?? false })
+            let oldest = readers.filter({ $0.transaction.map { last &- $0 > 64 || $0 == snapshot } ?? false })
                 .min(by: { ($0.transaction ?? 0) < ($1.transaction ?? 0) })
         else { return error }
+        let count = last &- (oldest.transaction ?? last)
         return SpaceError(
             error.code,
             error.operation,
             holder: oldest.pid,
             reason: "\(error.reason), and process \(oldest.pid) has been reading the same snapshot for "
-                + "\(last &- (oldest.transaction ?? last)) transactions, which keeps freed pages from being used",
+                + "\(count) transaction\(count == 1 ? "" : "s"), which keeps freed pages from being used",
             advice: "let process \(oldest.pid) go on, or end it"
         )
     }

@@ -106,7 +106,7 @@ package final class RoomMeter {
     /// How often a young file was measured for what is counted alone.
     private var looks = 0
 
-    private static let fewLooks = 64
+    private static let fewLooks = 16
     /// LMDB's header of a row, and the row's entry in its page.
     private static let rowOverhead = 16
     /// The most bytes in a tree's page of a row whose value has pages of its own.
@@ -284,7 +284,7 @@ package final class RoomMeter {
     /// Whether the transaction is one of the file's first, and has changed little so far: the file does not grow for what it
     /// could change ahead.
     private var isLittle: Bool {
-        guard let reserve, reserve.isYoung(access.id), looks < Self.fewLooks else { return false }
+        guard let reserve, looks < Self.fewLooks, reserve.isYoung else { return false }
         looks += 1
         return true
     }

@@ -34,13 +34,19 @@ extension SpaceError {
         with(advice: self.advice.map { "\(advice), or \($0)" } ?? advice)
     }
 
+    /// This error of room, for a step that adds more than its namespace has left.
+    package var ofStep: SpaceError {
+        isOfLimit ? with(reason: "so much at once takes more room than the namespace's limit leaves") : self
+    }
+
+    /// Whether the limit is what leaves no room, and no reader is in the way.
+    private var isOfLimit: Bool { code == .limitReached && holder == nil }
+
     /// This error of room, for a step that adds more than fits.
     fileprivate func ofStep(too many: Int, _ what: String, fitting count: Int) -> SpaceError {
-        let isTooMuch = code == .limitReached && holder == nil
-        let reason = isTooMuch ? "so much at once takes more room than the namespace's limit leaves" : reason
-        return with(
-            reason: "\(reason); \(count.grouped) of these \(many.grouped) \(what) fit in one step",
-            advice: "write them in parts" + (isTooMuch ? "" : advice.map { ", or \($0)" } ?? "")
+        ofStep.with(
+            reason: "\(ofStep.reason); \(count.grouped) of these \(many.grouped) \(what) fit in one step",
+            advice: "write them in parts" + (isOfLimit ? "" : advice.map { ", or \($0)" } ?? "")
         )
     }
 }

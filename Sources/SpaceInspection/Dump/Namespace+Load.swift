@@ -27,6 +27,8 @@ package struct LoadedContents: Sendable {
         self.deliveryLimit = deliveryLimit
     }
 
+    fileprivate static let onlyTuplesFit = "the dump's tuples fit, and not all of what else it has"
+
     fileprivate var isEmpty: Bool {
         tuples.isEmpty && cells.isEmpty && collections.isEmpty && recipes.isEmpty && deliveryLimit == nil
     }
@@ -51,7 +53,13 @@ extension Namespace {
             try contents.check()
             if contents.isEmpty { return }
             try core.write(.adding) { (scope) throws(SpaceError) in
-                try scope.load(contents, core) { (id) throws(SpaceError) in try scope.bury(loaded: id) }
+                try scope.loadRows(contents) { (id) throws(SpaceError) in try scope.bury(loaded: id) }
+                do throws(SpaceError) {
+                    try scope.loadObjects(contents, core)
+                } catch  where error.isOfStepTooLarge {
+                    let error = error.ofStep
+                    throw error.with(reason: "\(error.reason); \(LoadedContents.onlyTuplesFit)")
+                }
             }
         }
     }
@@ -96,6 +104,15 @@ extension WriteScope {
         _ core: NamespaceCore,
         _ bury: (UInt64) throws(SpaceError) -> Void
     ) throws(SpaceError) {
+        try loadRows(contents, bury)
+        try loadObjects(contents, core)
+    }
+
+    /// Loads tuples and cells.
+    fileprivate func loadRows(
+        _ contents: LoadedContents,
+        _ bury: (UInt64) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
         if let deliveryLimit = contents.deliveryLimit, counters.deliveryLimit == 0 {
             counters.deliveryLimit = UInt64(deliveryLimit)
             noteUpkeep()
@@ -109,6 +126,10 @@ extension WriteScope {
             guard let end = clock.end(ofLoaded: cell.expires) else { return }
             try set(cell.key, try cell.value.checkedElement(), end: end)
         }
+    }
+
+    /// Loads collections, and the state of recipes.
+    fileprivate func loadObjects(_ contents: LoadedContents, _ core: NamespaceCore) throws(SpaceError) {
         for collection in contents.collections { try core.load(collection, in: self) }
         try contents.recipes.load(into: self)
     }
@@ -150,7 +171,7 @@ extension SpaceError {
         let what =
             isInTuples
             ? "\(count.grouped) of the \(many.grouped) tuples of the dump fit"
-            : "the dump's tuples fit, and not all of what else it has"
+            : LoadedContents.onlyTuplesFit
         return with(
             reason: "\(reason.split(separator: ";").first ?? ""); \(what)",
             advice: code == .limitReached ? "load it with a larger limit: --limit" : nil

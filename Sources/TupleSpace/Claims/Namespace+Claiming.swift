@@ -113,34 +113,26 @@ extension Namespace {
     /// Claims a tuple that matches as soon as there is one.
     ///
     /// - Throws: `cancelled` if the task is cancelled; then nothing was claimed.
+    @inlinable
     public func claim<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
     ) async throws(SpaceError) -> Claim<repeat (each M).Matched> {
-        let template = try template(for: .claim, repeat each matcher)
-        let held = try await holdSuspending(template, order, deadline, timeout: nil) { (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
-        }.orEnded()
-        return Claim(held.hold, repeat each held.content)
+        try await claim(order, deadline, awaiting: nil, repeat each matcher).orEnded()
     }
 
     /// Claims a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
     /// - Throws: `cancelled` if the task is cancelled; then nothing was claimed.
+    @inlinable
     public func claim<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil,
         timeout: Duration
     ) async throws(SpaceError) -> Claim<repeat (each M).Matched>? {
-        let template = try template(for: .claim, repeat each matcher)
-        let held = try await holdSuspending(template, order, deadline, timeout: timeout) {
-            (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
-        }
-        guard let held else { return nil }
-        return Claim(held.hold, repeat each held.content)
+        try await claim(order, deadline, awaiting: timeout, repeat each matcher)
     }
 
     // MARK: Records
@@ -194,7 +186,10 @@ extension Namespace {
     }
 
     /// Waits for a match to claim; the task is suspended.
+    ///
+    /// `first` is the first look if it was made.
     private func holdSuspending<Content>(
+        after first: FirstLook? = nil,
         _ template: Template,
         _ order: MatchOrder,
         _ deadline: Duration?,
@@ -203,7 +198,7 @@ extension Namespace {
     ) async throws(SpaceError) -> Held<Content>? {
         try await attempt(suspending: "claim") { (core) async throws(SpaceError) in
             let terms = try core.prepareClaim(deadline)
-            let claimed = try await core.suspend(for: template, isTaking: true, timeout: timeout) {
+            let claimed = try await core.suspend(for: template, isTaking: true, after: first, timeout: timeout) {
                 () throws(SpaceError) in
                 try core.lookToClaim(template, order, terms, decode)
             }
@@ -226,6 +221,76 @@ extension Namespace {
         }
         guard let held else { return nil }
         return Claim(held.hold, repeat each held.fields)
+    }
+
+    /// Claims a match for matchers; the task is suspended until there is one, or `timeout` has passed.
+    @inlinable
+    @inline(__always)
+    func claim<each M: Matcher>(
+        _ order: MatchOrder,
+        _ deadline: Duration?,
+        awaiting timeout: Duration?,
+        _ matcher: repeat each M
+    ) async throws(SpaceError) -> Claim<repeat (each M).Matched>? {
+        let template = try template(for: .claim, repeat each matcher)
+        var first = FirstLook(timeout: timeout)
+        let held = try look(&first, toClaim: template, order, deadline) { (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
+        if let held { return Claim(held.hold, repeat each held.fields) }
+        return try await wait(after: first, toClaim: template, order, deadline, repeat each matcher)
+    }
+
+    /// Makes the first look of a wait.
+    @inlinable
+    func look<Fields>(
+        _ first: inout FirstLook,
+        toClaim template: Template,
+        _ order: MatchOrder,
+        _ deadline: Duration?,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
+    ) throws(SpaceError) -> (hold: OwnClaim, fields: Fields)? {
+        var fields: Fields?
+        let hold = try carryOutClaim(&first, template, order, deadline) { (decoder) throws(TupleCodingError) in
+            fields = try decode(&decoder)
+        }
+        guard let hold, let fields else { return nil }
+        return (hold, fields)
+    }
+
+    /// Makes the first look of a wait, without generics.
+    @usableFromInline
+    func carryOutClaim(
+        _ first: inout FirstLook,
+        _ template: Template,
+        _ order: MatchOrder,
+        _ deadline: Duration?,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Void
+    ) throws(SpaceError) -> OwnClaim? {
+        try attempt("claim") { (core) throws(SpaceError) in
+            let terms = try core.prepareClaim(deadline)
+            let found = try first.make(in: core) { () throws(SpaceError) in
+                try core.lookToClaim(template, order, terms) { (match) throws(SpaceError) in try match.decode(decode) }
+            }
+            return found.map { OwnClaim($0.result.claim, in: self) }
+        }
+    }
+
+    /// Waits for a match after a first look that found none.
+    @usableFromInline
+    func wait<each M: Matcher>(
+        after first: FirstLook,
+        toClaim template: Template,
+        _ order: MatchOrder,
+        _ deadline: Duration?,
+        _ matcher: repeat each M
+    ) async throws(SpaceError) -> Claim<repeat (each M).Matched>? {
+        let held = try await holdSuspending(after: first, template, order, deadline, timeout: nil) {
+            (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
+        }
+        guard let held else { return nil }
+        return Claim(held.hold, repeat each held.content)
     }
 
     @inlinable

@@ -74,7 +74,9 @@ package final class TransactionState {
             do throws(SpaceError) {
                 return try body(scope)
             } catch {
-                let error = before > 0 && error.isOfStepTooLarge ? error.ofTransaction(fitting: before) : error
+                // What is journaled is written after the body, and is not counted yet.
+                let isCounted = before > 0 && error.isOfStepTooLarge && !scope.isJournaling
+                let error = isCounted ? error.ofTransaction(fitting: before) : error
                 failure = error.named(Self.operation, namespace.name)
                 throw error
             }

@@ -6,9 +6,9 @@ public import TupleCoding
 // the fields, and for records. Each comes at once (`…IfExists`), blocking the thread with a time-out, async without a
 // time-out, and async with one. A wait that ends without a result has taken nothing.
 //
-// With matchers, the forms that don't await are inlined into their callers, down to the bytes: the caller knows the
-// types. Without inlining, each call would look up the types of its pack at run time, which costs as much as the
-// transaction.
+// With matchers, the forms are inlined into their callers, down to the bytes: the caller knows the types. Without
+// inlining, each call would look up the types of its pack at run time, which costs as much as the transaction. Of the forms
+// that await, this is so of the first look, which most of them end with; the wait itself is not inlined.
 
 /// What is done with a match; its name is that of the operation.
 @usableFromInline
@@ -60,7 +60,10 @@ extension Namespace {
     }
 
     /// Waits for a match to read or to take; the task is suspended.
+    ///
+    /// `first` is the first look if it was made; its time limit then holds.
     func suspend<T>(
+        after first: FirstLook? = nil,
         isTaking: Bool,
         _ template: Template,
         _ order: MatchOrder,
@@ -68,7 +71,8 @@ extension Namespace {
         _ decode: (Match) throws(SpaceError) -> T
     ) async throws(SpaceError) -> T? {
         try await attempt(suspending: isTaking ? "take" : "read") { (core) async throws(SpaceError) in
-            try await core.suspend(for: template, isTaking: isTaking, timeout: timeout) { () throws(SpaceError) in
+            try await core.suspend(for: template, isTaking: isTaking, after: first, timeout: timeout) {
+                () throws(SpaceError) in
                 isTaking
                     ? try core.lookToTake(template, order, decode) : try core.lookToRead(template, order, decode)
             }
@@ -83,12 +87,17 @@ extension Namespace {
     @inlinable
     @inline(__always)
     func find<each M: Matcher>(
-        to verb: Verb,
+        isTaking: Bool,
         _ order: MatchOrder,
         within timeout: Duration?,
         _ matcher: repeat each M
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: verb, try template(for: verb, repeat each matcher), order, within: timeout) {
+        try find(
+            isTaking: isTaking,
+            try template(for: isTaking ? .take : .read, repeat each matcher),
+            order,
+            within: timeout
+        ) {
             (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)
         }
@@ -96,17 +105,85 @@ extension Namespace {
 
     @inlinable
     func find<Fields>(
-        to verb: Verb,
+        isTaking: Bool,
         _ template: Template,
         _ order: MatchOrder,
         within timeout: Duration?,
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
     ) throws(SpaceError) -> Fields? {
         var fields: Fields?
-        let isFound = try carryOut(verb, template, order, within: timeout) { (decoder) throws(TupleCodingError) in
+        let isFound = try carryOut(isTaking: isTaking, template, order, within: timeout) {
+            (decoder) throws(TupleCodingError) in
             fields = try decode(&decoder)
         }
         return isFound ? fields : nil
+    }
+
+    /// Finds a match for matchers; the task is suspended until there is one, or `timeout` has passed.
+    @inlinable
+    @inline(__always)
+    func find<each M: Matcher>(
+        isTaking: Bool,
+        _ order: MatchOrder,
+        awaiting timeout: Duration?,
+        _ matcher: repeat each M
+    ) async throws(SpaceError) -> (repeat (each M).Matched)? {
+        let template = try template(for: isTaking ? .take : .read, repeat each matcher)
+        var first = FirstLook(timeout: timeout)
+        let found = try look(&first, isTaking: isTaking, template, order) { (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
+        if let found { return found }
+        return try await wait(after: first, isTaking: isTaking, template, order, repeat each matcher)
+    }
+
+    /// Makes the first look of a wait.
+    @inlinable
+    func look<Fields>(
+        _ first: inout FirstLook,
+        isTaking: Bool,
+        _ template: Template,
+        _ order: MatchOrder,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
+    ) throws(SpaceError) -> Fields? {
+        var fields: Fields?
+        let isFound = try carryOut(&first, isTaking: isTaking, template, order) { (decoder) throws(TupleCodingError) in
+            fields = try decode(&decoder)
+        }
+        return isFound ? fields : nil
+    }
+
+    /// Makes the first look of a wait, without generics; the result says whether there was a match.
+    @usableFromInline
+    func carryOut(
+        _ first: inout FirstLook,
+        isTaking: Bool,
+        _ template: Template,
+        _ order: MatchOrder,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Void
+    ) throws(SpaceError) -> Bool {
+        try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
+            func fields(_ match: Match) throws(SpaceError) { try match.decode(decode) }
+            return try first.make(in: core) { () throws(SpaceError) in
+                isTaking
+                    ? try core.lookToTake(template, order, fields) : try core.lookToRead(template, order, fields)
+            } != nil
+        }
+    }
+
+    /// Waits for a match after a first look that found none.
+    @usableFromInline
+    func wait<each M: Matcher>(
+        after first: FirstLook,
+        isTaking: Bool,
+        _ template: Template,
+        _ order: MatchOrder,
+        _ matcher: repeat each M
+    ) async throws(SpaceError) -> (repeat (each M).Matched)? {
+        try await suspend(after: first, isTaking: isTaking, template, order, timeout: nil) {
+            (match) throws(SpaceError) in
+            try match.fields(repeat each matcher)
+        }
     }
 
     /// Reads or takes, without generics; the result says whether there was a match.
@@ -115,7 +192,7 @@ extension Namespace {
     /// other processes took first.
     @usableFromInline
     func carryOut(
-        _ verb: Verb,
+        isTaking: Bool,
         _ template: Template,
         _ order: MatchOrder,
         within timeout: Duration?,
@@ -123,10 +200,7 @@ extension Namespace {
     ) throws(SpaceError) -> Bool {
         let patience = timeout.map { Patience.waiting($0) } ?? .none
         func fields(_ match: Match) throws(SpaceError) { try match.decode(decode) }
-        return switch verb {
-        case .read: try read(template, order, patience, fields) != nil
-        default: try take(template, order, patience, fields) != nil
-        }
+        return try find(isTaking: isTaking, template, order, patience, fields) != nil
     }
 
     /// The template that matchers make.
@@ -182,9 +256,10 @@ extension Tuple {
     }
 }
 
-extension Optional {
+extension Optional where Wrapped: ~Copyable {
     /// The result of a wait without a time-out, which ends only with a result or an error.
-    func orEnded() throws(SpaceError) -> Wrapped {
+    @usableFromInline
+    consuming func orEnded() throws(SpaceError) -> Wrapped {
         guard let self else { throw SpaceError(.cancelled, "wait", reason: "it ended without a result") }
         return self
     }

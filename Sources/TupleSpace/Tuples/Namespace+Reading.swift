@@ -69,7 +69,7 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: .read, order, within: nil, repeat each matcher)
+        try find(isTaking: false, order, within: nil, repeat each matcher)
     }
 
     /// Waits for a tuple that matches; `nil` if the time-out passes first.
@@ -89,35 +89,30 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: .read, order, within: timeout, repeat each matcher)
+        try find(isTaking: false, order, within: timeout, repeat each matcher)
     }
 
     /// Waits for a tuple that matches.
     ///
     /// - Throws: `cancelled` if the task is cancelled.
+    @inlinable
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        let template = try template(for: .read, repeat each matcher)
-        let fields = try await suspend(isTaking: false, template, order, timeout: nil) { (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
-        }
-        return try fields.orEnded()
+        try await find(isTaking: false, order, awaiting: nil, repeat each matcher).orEnded()
     }
 
     /// Waits for a tuple that matches; `nil` if the time-out passes first.
     ///
     /// - Throws: `cancelled` if the task is cancelled.
+    @inlinable
     public func read<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        let template = try template(for: .read, repeat each matcher)
-        return try await suspend(isTaking: false, template, order, timeout: timeout) { (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
-        }
+        try await find(isTaking: false, order, awaiting: timeout, repeat each matcher)
     }
 
     // MARK: Records

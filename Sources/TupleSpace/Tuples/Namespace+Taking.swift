@@ -73,7 +73,7 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: .take, order, within: nil, repeat each matcher)
+        try find(isTaking: true, order, within: nil, repeat each matcher)
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
@@ -93,7 +93,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(to: .take, order, within: timeout, repeat each matcher)
+        try find(isTaking: true, order, within: timeout, repeat each matcher)
     }
 
     /// Takes a tuple that matches as soon as there is one.
@@ -103,29 +103,24 @@ extension Namespace {
     /// ```
     ///
     /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
+    @inlinable
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        let template = try template(for: .take, repeat each matcher)
-        let fields = try await suspend(isTaking: true, template, order, timeout: nil) { (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
-        }
-        return try fields.orEnded()
+        try await find(isTaking: true, order, awaiting: nil, repeat each matcher).orEnded()
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
     /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
+    @inlinable
     public func take<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        let template = try template(for: .take, repeat each matcher)
-        return try await suspend(isTaking: true, template, order, timeout: timeout) { (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
-        }
+        try await find(isTaking: true, order, awaiting: timeout, repeat each matcher)
     }
 
     // MARK: Records

@@ -14,10 +14,20 @@ extension NamespaceCore {
         until deadline: MonotonicInstant?,
         _ look: () throws(SpaceError) -> Found<R>?
     ) async throws(SpaceError) -> R? {
-        if Task.isCancelled { throw .cancelled }
-        var hindrance: SpaceError?
-        if let found = try lookIfPossible(&hindrance, look) { return found.result }
-        if deadline?.hasPassed ?? false { return try nothing(hindrance) }
+        try await suspend(interest, text: text, after: FirstLook(until: deadline), look)
+    }
+
+    /// Looks until `look` finds something, after the first look, if that was made already.
+    func suspend<R>(
+        _ interest: Interest,
+        text: () -> String,
+        after first: FirstLook,
+        _ look: () throws(SpaceError) -> Found<R>?
+    ) async throws(SpaceError) -> R? {
+        var first = first
+        if !first.isMade, let found = try first.make(in: self, look) { return found.result }
+        let deadline = first.deadline
+        if deadline?.hasPassed ?? false { return try nothing(first.hindrance) }
         let doorbell = TaskWakeups.of(root).doorbell
         let measure = WaitMeasure(self, interest)
         var wait = Wait(self, interest, doorbell: doorbell, isMeasured: measure != nil)

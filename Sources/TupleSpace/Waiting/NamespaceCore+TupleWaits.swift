@@ -32,18 +32,48 @@ extension NamespaceCore {
     }
 
     /// Looks for a match until there is one; the task is suspended between two looks.
+    ///
+    /// `first` is the first look if it was made; its time limit then holds.
     @inline(__always)
     func suspend<Result>(
         for template: Template,
         isTaking: Bool,
+        after first: FirstLook? = nil,
         timeout: Duration?,
         _ look: () throws(SpaceError) -> Found<Result>?
     ) async throws(SpaceError) -> Result? {
         try await suspend(
             Interest(template, isTaking: isTaking),
             text: { template.json },
-            until: MonotonicInstant.deadline(after: timeout),
+            after: first ?? FirstLook(timeout: timeout),
             look
         )
+    }
+}
+
+/// The beginning of a wait as a task: the look that most waits end with, and what it has left.
+@usableFromInline
+struct FirstLook {
+    /// When the wait ends; `nil`: with a match only.
+    let deadline: MonotonicInstant?
+    /// Whether the look was made.
+    private(set) var isMade = false
+    /// Why the look could not be carried out; that does not end the wait.
+    private(set) var hindrance: SpaceError?
+
+    @usableFromInline
+    init(timeout: Duration?) { deadline = MonotonicInstant.deadline(after: timeout) }
+
+    init(until deadline: MonotonicInstant?) { self.deadline = deadline }
+
+    /// Looks once, unless the task is cancelled.
+    @inline(__always)
+    mutating func make<R>(
+        in core: NamespaceCore,
+        _ look: () throws(SpaceError) -> Found<R>?
+    ) throws(SpaceError) -> Found<R>? {
+        if Task.isCancelled { throw .cancelled }
+        isMade = true
+        return try core.lookIfPossible(&hindrance, look)
     }
 }

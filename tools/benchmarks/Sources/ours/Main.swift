@@ -12,7 +12,7 @@ enum Main {
         }
         do {
             let space = try Space(root: words[1])
-            if ["notice-watcher", "tuples", "block", "be-served-tasks"].contains(words[2]) {
+            if ["notice-watcher", "tuples", "block", "be-served-tasks", "await-take", "await-claim"].contains(words[2]) {
                 awaitEnd(of: words[2]) { try await runTask(space, words[2], count) }
             }
             try run(space, words[2], count, Array(words.dropFirst(4)))
@@ -40,6 +40,8 @@ enum Main {
         case "notice-watcher": try await Noticing.watch(space)
         case "tuples": try await Growth.tuples(space, count)
         case "be-served-tasks": try await Served.waitAsTasks(space, count)
+        case "await-take": try await OneProcess(space).awaitTakes(count)
+        case "await-claim": try await OneProcess(space).awaitClaims(count)
         default: try await Growth.block(space, count)
         }
     }
@@ -53,6 +55,7 @@ enum Main {
         case "nothing": measure("nothing", count) { _ in }
         case "other": try OneProcess(space).other(count)
         case "claim": try OneProcess(space).claim(count)
+        case "near-claim": try OneProcess(space).nearClaims(count)
         case "batch": try OneProcess(space).batch(count)
         case "get": try OneProcess(space).get(count)
         case "read": try OneProcess(space).read(count)

@@ -81,6 +81,37 @@ struct OneProcess {
         guard try namespace.count() == length else { throw Failure("miscounted") }
     }
 
+    /// Writes and claims by turns.
+    func nearClaims(_ count: Int) throws {
+        for number in 0..<count {
+            try namespace.write("job", number, Self.payload)
+            guard let claim = try namespace.claimIfExists("job", any(Int.self), any(String.self)) else {
+                throw Failure("nothing to claim")
+            }
+            guard claim.fields.1 == number else { throw Failure("tuple \(number) was not claimed") }
+            try claim.complete()
+        }
+    }
+
+    /// Writes by turns with takes that are awaited, and need not wait.
+    func awaitTakes(_ count: Int) async throws {
+        for number in 0..<count {
+            try namespace.write("job", number, Self.payload)
+            let (_, found, _) = try await namespace.take("job", any(Int.self), any(String.self))
+            guard found == number else { throw Failure("tuple \(number) was not taken") }
+        }
+    }
+
+    /// The same with claims.
+    func awaitClaims(_ count: Int) async throws {
+        for number in 0..<count {
+            try namespace.write("job", number, Self.payload)
+            let claim = try await namespace.claim("job", any(Int.self), any(String.self))
+            guard claim.fields.1 == number else { throw Failure("tuple \(number) was not claimed") }
+            try claim.complete()
+        }
+    }
+
     /// Writes, reads and takes tuples of so many bytes: the first time on pages that the file has not used yet, the
     /// second time on freed ones.
     func values(_ count: Int, size: Int) throws {
