@@ -68,6 +68,23 @@ struct CommandSignalTests {
         return started
     }
 
+    @Test("A salvage, which looks at all before it prints, does not hold a signal back")
+    func lookingAtAll() throws {
+        try withRoot { (runner) throws in
+            let lines = (0..<3000).map { "[\($0), \"\(String(repeating: "x", count: 60))\"]" }.joined(separator: "\n")
+            try runner.space("write", "n", "-", "--owner", "none", "--persistent", input: lines)
+            let dump = try runner.start("space-dump", ["--salvage", "n"])
+            #expect(try dump.readLine() != nil)
+            // What it prints does not fit into the pipe, so it is still there. proc(5): the signals with a handler, as a mask.
+            let status = try FileBytes.read(at: AT_FDCWD, "/proc/\(dump.pid)/status", limit: 1 << 16)
+            let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+            let caught = try #require(line?.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) })
+            for number in [SIGTERM, SIGINT, SIGHUP] { #expect(caught & 1 << UInt64(number - 1) == 0) }
+            kill(dump.pid, SIGTERM)
+            #expect(try dump.finish().ending == .signalled(SIGTERM))
+        }
+    }
+
     @Test("A guardian that sees a signal and the command's end at once leaves nothing", arguments: [SIGTERM, SIGHUP])
     func passedOnLate(_ number: Int32) throws {
         try withRoot { (runner) throws in

@@ -59,6 +59,8 @@ struct DumpCommand: ParsableCommand {
     func run() throws {
         let output = Output()
         var ending = ExitStatus.done
+        // These look at all before they print.
+        if check || salvage { Signals.dieAtOnce() }
         if let subject {
             let place: Inspection.Subject =
                 subject.utf8.contains(UInt8(ascii: "/")) ? .path(subject) : .name(subject, root: common.root)

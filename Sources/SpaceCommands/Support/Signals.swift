@@ -126,6 +126,12 @@ enum Signals {
         if !isIgnored(SIGQUIT) { handle(SIGQUIT, receive) }
     }
 
+    /// From now on those that end a command kill this process at once: for one that looks for long, and leaves nothing
+    /// behind.
+    static func dieAtOnce() {
+        for number in ending where !isIgnored(number) { signal(number, SIG_DFL) }
+    }
+
     private static func unblock(_ numbers: [Int32]) {
         var set = sigset_t()
         sigemptyset(&set)
