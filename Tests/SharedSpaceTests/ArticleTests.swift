@@ -56,6 +56,16 @@ import Testing
         #expect(try Self.text("README.md").contains("at each of \(points) named steps"))
         let promises = try Self.text("Sources/SharedSpace/SharedSpace.docc/Promises.md")
         #expect(promises.contains("| \(points) named places between two steps"))
+        let format = try Self.text("Sources/SharedSpace/SharedSpace.docc/OnDiskFormat.md")
+        let (size, first) = (ControlFile.size.grouped, ControlFile.firstSize.grouped)
+        #expect(format.contains("control     \(size) bytes,") && format.contains("the first \(first) are reserved"))
+        #expect(format.contains("LMDB's reader table: \(DataFile.lockFileSize.grouped) bytes"))
+        #expect(format.contains("This is version \(ControlHeader.currentVersion) of the format."))
+        #expect(
+            try Self.text("Sources/SharedSpace/SharedSpace.docc/ChangeLog.md").contains(
+                "format \(ControlHeader.currentVersion)"
+            )
+        )
     }
 
     @Test func thereAreArticles() throws {

@@ -87,6 +87,37 @@ struct LoadCommandTests {
         }
     }
 
+    @Test("A dump whose tuples fit, and whose items don't, says so, and changes nothing")
+    func tooManyItems() throws {
+        try withRoot { (runner) throws in
+            let body = "\"\(String(repeating: "x", count: 1_000_000))\""
+            try runner.space(
+                "write",
+                "old",
+                "-",
+                "--limit",
+                "16MiB",
+                input: (0..<10).map { "[\($0), \(body)]" }.joined(separator: "\n")
+            )
+            let filled = try runner.shell(
+                """
+                space write new '["small"]'
+                item=$(head -c 100000 /dev/zero | tr '\\0' x)
+                for number in $(seq 30); do space queue new q put "\\"$item\\"" > /dev/null || exit; done
+                space-dump --format json new | space load old
+                """
+            )
+            #expect(filled.ending == .exited(74))
+            #expect(
+                filled.errors.contains(
+                    "the dump's tuples fit, and not all of what else it has; load it under a new name"
+                ),
+                "\(filled.errors)"
+            )
+            #expect(try runner.space("count", "old").output == "10\n")
+        }
+    }
+
     @Test("A dump that was cut off is not loaded", arguments: ["--format json", "--salvage"])
     func cutOff(_ form: String) throws {
         try withRoot { (runner) throws in

@@ -88,28 +88,6 @@ public struct Transaction: ~Copyable {
         return ids
     }
 
-    /// Posts a notification, which reaches watchers together with the other changes.
-    public func post(
-        _ name: String,
-        _ content: some Encodable = Value.null,
-        from sender: (any AnyObject & Sendable)? = nil
-    ) throws(SpaceError) {
-        let value = try state.attempt("post a notification") { () throws(SpaceError) in try Value(checking: content) }
-        try post(name, value: value, sender: sender)
-    }
-
-    /// Posts a notification with a value: the same as ``post(_:_:from:)``.
-    @_disfavoredOverload
-    public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
-    {
-        try state.attempt("post a notification") { () throws(SpaceError) in
-            let (encoded, number) = try state.namespace.posting(name, value, sender)
-            try state.change(.adding, bytes: encoded.count + name.utf8.count) { (scope) throws(SpaceError) in
-                try scope.notePost(name, encoded, sender: number)
-            }
-        }
-    }
-
     // MARK: Reading
 
     /// Reads the first tuple that matches, as typed fields; `nil` if none does.
