@@ -154,7 +154,8 @@ struct RecipeTests {
         try work.put("x")
         #expect(try worker.line() == #"has "x""#)
         if end == "kill" { try worker.kill() } else { try worker.run("leave") }
-        #expect(try deliveries(of: work) == 1)
+        let deliveries = try deliveries(of: work)
+        #expect(deliveries == 1)
         #expect(try work.items(in: .buried) == [])
     }
 

@@ -3,6 +3,8 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
+@testable import TupleSpace
+
 /// Holds, claims, handles and the like that are released within a transaction's body, where no other transaction can
 /// write.
 @Suite(.spaceTest, .timeLimit(.minutes(2)))
@@ -35,6 +37,13 @@ struct LettingGoTests {
         withExtendedLifetime(thing) {}
         try transact(isUndone: isUndone) { thing = nil }
         #expect(try namespace.possessions() == 0)
+    }
+
+    /// Between the end of its places and its own, a process that leaves enters no queue: it would be served what it held.
+    @Test func whoLeavesEntersNoQueue() throws {
+        namespace.core.engine.beginLeaving()
+        #expect(try refusal { _ = try namespace.lock("l").tryAcquire() }.code == .closed)
+        #expect(try namespace.status().holds == [])
     }
 
     @Test func nobodyIsAskedWhoHasGone() async throws {

@@ -51,6 +51,8 @@ extension NamespaceCore {
         var made: Place?
         func add() throws(SpaceError) -> PlaceRow? {
             try write(.removing, patience: patience, findsOut: true) { scope throws(SpaceError) in
+                // Leaving ends all places, and a waiter that loses its place by that must not be served what they held.
+                try engine.checkStays()
                 let holder = ClaimHolder.session(session.number)
                 made = nil
                 if let earlier, let row = try scope.snapshot.place(PlaceKeys(earlier.name), earlier.ticket),
