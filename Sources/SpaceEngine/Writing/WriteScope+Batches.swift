@@ -23,10 +23,13 @@ extension SpaceError {
     /// Whether a step had no room for what it added, where a smaller one may have.
     package var isOfStepTooLarge: Bool { [.limitReached, .storageFull, .transactionTooLarge].contains(code) }
 
-    /// This error of room, for a transaction of which some changes were made before the one that failed.
-    package func ofTransaction(fitting count: Int) -> SpaceError {
+    /// This error of room, for a transaction of which some changes were made before the one that failed: so many fit, if
+    /// that is known.
+    package func ofTransaction(fitting count: Int?) -> SpaceError {
+        let advised = advising("do the work in several transactions")
+        guard let count else { return advised }
         let changes = count == 1 ? "the change before it fits" : "the \(count.grouped) changes before it fit"
-        return with(reason: "\(reason); \(changes) in one transaction").advising("do the work in several transactions")
+        return advised.with(reason: "\(reason); \(changes) in one transaction")
     }
 
     /// This error with one more thing to do, before what it advises already.

@@ -75,8 +75,8 @@ package final class TransactionState {
                 return try body(scope)
             } catch {
                 // What is journaled is written after the body, and is not counted yet.
-                let isCounted = before > 0 && error.isOfStepTooLarge && !scope.isJournaling
-                let error = isCounted ? error.ofTransaction(fitting: before) : error
+                let fitting = scope.isJournaling ? nil : before
+                let error = before > 0 && error.isOfStepTooLarge ? error.ofTransaction(fitting: fitting) : error
                 failure = error.named(Self.operation, namespace.name)
                 throw error
             }
