@@ -39,8 +39,8 @@ package final class DiskReserve {
     /// How much longer than its blocks the file is, with a writable map.
     package static let margin = 16 << 20
 
-    private let environment: Environment
-    private let control: ControlFile
+    let environment: Environment
+    let control: ControlFile
     private let pagesAhead: PagesAhead?
     /// Whether blocks were reserved, or may have been by a killed process, that were not looked at since.
     private var mayHaveSpare = false
@@ -251,12 +251,7 @@ package final class DiskReserve {
 
     /// Makes sure, between two transactions, that one which adds what the plan says will have its blocks, beside those
     /// for removals; `false` if there are not enough.
-    func promise(
-        _ plan: RoomMeter.Plan,
-        of trees: [RoomMeter.Tree?],
-        slack: Int,
-        _ access: Access
-    ) -> Bool {
+    func promise(_ plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], slack: Int, _ access: Access) -> Bool {
         do {
             let need = try need(for: plan, of: trees, access)
             promisedPages = need.all + slack
@@ -421,14 +416,6 @@ package final class DiskReserve {
         }
     }
 
-    private var tooMuch: SpaceError {
-        .limitReached(
-            "to move or remove so much at once takes more room than the namespace's limit of "
-                + "\(control.header.byteLimit) bytes leaves",
-            advice: "take fewer at once"
-        )
-    }
-
     // MARK: Giving back
 
     /// Notes that a killed process may have reserved more than is needed.
@@ -509,26 +496,5 @@ package final class DiskReserve {
     /// The oldest snapshot that is being read, or `nil` if none is.
     private func oldestReader() -> Int? {
         (try? environment.readers())?.compactMap(\.transaction).min()
-    }
-
-    /// Names the living reader that pins freed pages, if there is one: then the limit is not reached by living data.
-    ///
-    /// It is the one whose snapshot is known to be in the way, or else one that has been reading for many transactions.
-    private func explain(_ error: SpaceError, inTheWay snapshot: Int? = nil) -> SpaceError {
-        let readers = (try? environment.readers()) ?? []
-        let last = environment.lastTransaction
-        guard
-            let oldest = readers.filter({ $0.transaction.map { last &- $0 > 64 || $0 == snapshot } ?? false })
-                .min(by: { ($0.transaction ?? 0) < ($1.transaction ?? 0) })
-        else { return error }
-        let count = last &- (oldest.transaction ?? last)
-        return SpaceError(
-            error.code,
-            error.operation,
-            holder: oldest.pid,
-            reason: "\(error.reason), and process \(oldest.pid) has been reading the same snapshot for "
-                + "\(count) transaction\(count == 1 ? "" : "s"), which keeps freed pages from being used",
-            advice: "let process \(oldest.pid) go on, or end it"
-        )
     }
 }

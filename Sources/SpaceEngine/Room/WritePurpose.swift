@@ -1,8 +1,8 @@
 /// What a write transaction is for, which decides whether it may use the disk space kept back for removals.
 package enum WritePurpose: Sendable {
-    /// The transaction may add; it leaves the last 4 MiB alone.
+    /// The transaction may add; it leaves alone what is kept back for removals.
     case adding
-    /// The transaction takes, moves, changes or deletes; it may use the last 4 MiB too.
+    /// The transaction takes, moves, changes or deletes; it may use that too.
     case removing
     /// The transaction applies what a log has; it may go beyond the limit, because its writer has kept it.
     ///
