@@ -60,8 +60,11 @@
 #define SPACE_LEAVE (SIGRTMIN + 5)
 #define SPACE_SWEEP (SIGRTMIN + 6)
 #define SPACE_END (SIGRTMIN + 7)
-// A signal was sent to the whole process group of the process above; its number is the value.
-#define SPACE_TO_GROUP (SIGRTMIN + 4)
+// The process above passes a signal on. The value is its number, and whether it was sent to the whole process group.
+// signal(7): one standard signal of a number is pending at most, so one for the program would be lost behind one that the
+// guardian has got from the terminal, or that the program has got. A real-time signal queues.
+#define SPACE_PASS_ON (SIGRTMIN + 4)
+#define SPACE_OF_GROUP 256
 
 // MARK: Children
 
@@ -301,8 +304,11 @@ static _Noreturn void guard(pid_t child, pid_t group, int news) {
         if (hasEnded || signal == SIGCHLD) continue;
         // Signals from the kernel are not passed on: those from the terminal before the group was changed.
         if (info.si_code > 0) continue;
-        bool isToGroup = signal == SPACE_TO_GROUP;
-        if (isToGroup) signal = info.si_value.sival_int;
+        bool isToGroup = false;
+        if (signal == SPACE_PASS_ON && info.si_code == SI_QUEUE) {
+            isToGroup = info.si_value.sival_int & SPACE_OF_GROUP;
+            signal = info.si_value.sival_int & ~SPACE_OF_GROUP;
+        }
         if (!isToGroup || getpgid(child) != group) kill(child, signal);
     }
 }
@@ -385,10 +391,11 @@ static int tell(int32_t guardian, int signal) {
 }
 
 int space_pass_on_guarded(int32_t guardian, int signal, bool isToGroup) {
-    // signal(7): one standard signal of a number is pending at most, so one for the program would be lost behind one that
-    // the program has got. A real-time signal queues.
-    union sigval value = {.sival_int = signal};
-    return space_result(isToGroup ? sigqueue(guardian, SPACE_TO_GROUP, value) : kill(guardian, signal));
+    union sigval value = {.sival_int = signal | (isToGroup ? SPACE_OF_GROUP : 0)};
+    int result = space_result(sigqueue(guardian, SPACE_PASS_ON, value));
+    // sigqueue(3): the user has no signal left to queue.
+    if (result == -EAGAIN && !isToGroup) result = space_result(kill(guardian, signal));
+    return result;
 }
 
 int space_end_guarded(int32_t guardian) { return tell(guardian, SPACE_END); }

@@ -153,6 +153,50 @@ struct TerminalSignalTests {
         )
     }
 
+    @Test("A signal to space reaches the command also behind a key that the guardian got and has not taken yet")
+    func behindKeyOfGuardian() throws {
+        try expect(
+            "2 15\n",
+            of: #"""
+                orders, ordering = os.pipe()
+                leader, terminal = pty.fork()
+                if leader == 0:
+                    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+                    pid = os.fork()
+                    if pid == 0:
+                        os.setpgid(0, 0)
+                        os.write(telling, b"%d\n" % os.getpid())
+                        os.execvp(words[0], words)
+                    os.tcsetpgrp(0, int(os.read(orders, 20)))
+                    os.write(telling, b"given\n")
+                    os.close(telling)
+                    while True: signal.pause()
+                os.close(telling)
+                pid = int(line())
+                guardian = int(line().split()[2])
+                def status(pid):
+                    with open(f"/proc/{pid}/status") as rows:
+                        return {name: value.strip() for name, _, value in (row.partition(":") for row in rows)}
+                def isPending(pid): return int(status(pid)["ShdPnd"], 16) != 0
+                kill(guardian, signal.SIGSTOP)
+                while status(guardian)["State"][0] != "T": os.sched_yield()
+                # As if the guardian had not left the terminal's group yet.
+                os.write(ordering, b"%d" % guardian)
+                line()
+                os.write(terminal, b"\x03")
+                while not isPending(guardian): os.sched_yield()
+                kill(pid, signal.SIGINT)
+                # It has passed the signal on when it sleeps again.
+                while isPending(pid) or status(pid)["State"][0] != "S": os.sched_yield()
+                kill(guardian, signal.SIGCONT)
+                kill(pid, signal.SIGTERM)
+                print(*source.read().split())
+                kill(leader, signal.SIGKILL)
+                """#,
+            "lock n l"
+        )
+    }
+
     @Test("An alarm that was set before it ends a command, and reaches the one that it runs")
     func alarm() throws {
         try withRoot { (runner) throws in
