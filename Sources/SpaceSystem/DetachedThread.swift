@@ -25,6 +25,9 @@ package enum DetachedThread {
     /// - Throws: `EAGAIN` if no thread can be created (pthread_create(3)); `body` never runs then.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(Errno) {
         let work = Unmanaged.passRetained(Work(body))
+        // A thread begins with its creator's mask. If it blocked the signals itself, it could take one before that.
+        let mask = blockSignals()
+        defer { if var mask { pthread_sigmask(SIG_SETMASK, &mask, nil) } }
         let error = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) { place -> CInt in
             guard let attributes = place.baseAddress else { return ENOMEM }
             let error = pthread_attr_init(attributes)
@@ -37,7 +40,6 @@ package enum DetachedThread {
                 attributes,
                 { context in
                     guard let context else { return nil }
-                    DetachedThread.blockSignals()
                     Unmanaged<Work>.fromOpaque(context).takeRetainedValue().body()
                     return nil
                 },
@@ -50,12 +52,14 @@ package enum DetachedThread {
         }
     }
 
-    private static func blockSignals() {
+    /// Blocks the signals in this thread; the result is what was blocked before.
+    private static func blockSignals() -> sigset_t? {
         let signals = blocked.withLock { $0 }
-        guard !signals.isEmpty else { return }
-        var set = sigset_t()
+        guard !signals.isEmpty else { return nil }
+        var set = sigset_t(), old = sigset_t()
         sigemptyset(&set)
         for number in signals { sigaddset(&set, number) }
-        pthread_sigmask(SIG_BLOCK, &set, nil)
+        pthread_sigmask(SIG_BLOCK, &set, &old)
+        return old
     }
 }

@@ -90,6 +90,9 @@ do throws(Errno) {
     case "missed-signal":
         try startProgram(raising: argument(2) == "before")
 
+    case "thread-signals":
+        try startThreadsInStorm()
+
     case "tmpfs":
         try useSmallFileSystem(argument(2), argument(3))
 
