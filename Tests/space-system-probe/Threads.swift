@@ -31,5 +31,7 @@ func startThreadsInStorm() throws(Errno) {
         while ended.load(ordering: .relaxed) < number { sched_yield() }
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
     }
-    say("handled by the first thread: \(here.load(ordering: .relaxed) > 0), by others: \(elsewhere.load(ordering: .relaxed))")
+    say(
+        "handled by the first thread: \(here.load(ordering: .relaxed) > 0), by others: \(elsewhere.load(ordering: .relaxed))"
+    )
 }

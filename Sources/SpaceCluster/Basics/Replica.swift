@@ -77,7 +77,8 @@ package protocol Replica: AnyObject, Sendable {
     ///   - isAwaited: Whether the process still waits for the result; if not, nothing is done. It is asked right before
     ///     the operation is executed.
     /// - Returns: The result.
-    func execute(_ operation: SentOperation, while isAwaited: @escaping @Sendable () -> Bool) async -> SentResult
+    func execute(_ operation: OperationMessage, while isAwaited: @escaping @Sendable () -> Bool) async
+        -> OperationAnswer
 
     /// Ends what the dead processes of this machine held, and their watchers.
     ///

@@ -5,7 +5,7 @@ extension LiveNamespace {
     /// Executes an operation on the replica, and appends it.
     ///
     /// - Returns: `result`, or `joining` if this machine does not take part now; nothing was done then.
-    func execute(_ operation: SentOperation, of caller: Caller) async -> DaemonAnswer {
+    func execute(_ operation: OperationMessage, of caller: Caller) async -> DaemonAnswer {
         guard hasEntered, let replica else { return .joining(trouble ?? "the daemon has not joined the namespace yet") }
         // The pen comes first: while it is away, nothing holds the gate, others' entries are applied, and more operations
         // come together.

@@ -161,12 +161,14 @@ final class LocalReplica: Replica {
 
     // MARK: Operations of processes
 
-    func execute(_ operation: SentOperation, while isAwaited: @escaping @Sendable () -> Bool) async -> SentResult {
-        let done = Mutex((result: SentResult.nothing, numbers: 0..<UInt64(0)))
+    func execute(_ operation: OperationMessage, while isAwaited: @escaping @Sendable () -> Bool) async
+        -> OperationAnswer
+    {
+        let done = Mutex((result: OperationAnswer.notHere, numbers: 0..<UInt64(0)))
         return await withCheckedContinuation { continuation in
             core.engine.submit(operation.purpose) { (scope) throws(SpaceError) in
                 let first = scope.counters.nextClaim
-                let result = isAwaited() ? try scope.execute(operation) : .nothing
+                let result = isAwaited() ? try scope.execute(operation) : .notHere
                 done.withLock { $0 = (result, scope.numbers(since: first)) }
             } completion: { [core] error in
                 let done = done.withLock { $0 }

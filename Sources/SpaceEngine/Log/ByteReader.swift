@@ -7,6 +7,9 @@ package struct ByteReader {
 
     package var isAtEnd: Bool { rest.isEmpty }
 
+    /// What is left.
+    var unread: ArraySlice<UInt8> { rest }
+
     /// The next number; `nil` if there are not enough bytes.
     package mutating func next<I: FixedWidthInteger>(_: I.Type = I.self) -> I? {
         let size = MemoryLayout<I>.size
@@ -34,6 +37,17 @@ package struct ByteReader {
         default: nil
         }
     }
+
+    /// Numbers behind their number (2 bytes); `nil` if there are more than `most`.
+    package mutating func nextNumbers(most: Int) -> [UInt64]? {
+        guard let count = next(UInt16.self), count <= most else { return nil }
+        var numbers: [UInt64] = []
+        for _ in 0..<count {
+            guard let number = next(UInt64.self) else { return nil }
+            numbers.append(number)
+        }
+        return numbers
+    }
 }
 
 extension [UInt8] {
@@ -45,5 +59,11 @@ extension [UInt8] {
 
     package mutating func append(field text: String) { append(field: Array(text.utf8)) }
 
-    mutating func append(flag: Bool) { append(flag ? 1 : 0) }
+    package mutating func append(flag: Bool) { append(flag ? 1 : 0) }
+
+    /// Appends numbers with their number before them.
+    package mutating func append(numbers: [UInt64]) {
+        append(little: UInt16(numbers.count))
+        for number in numbers { append(little: number) }
+    }
 }

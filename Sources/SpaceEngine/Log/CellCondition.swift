@@ -22,7 +22,7 @@ package enum CellCondition: Equatable, Sendable {
     /// How many bytes the condition has as data.
     package var size: Int { if case .equals(let element) = self { element.count } else { 0 } }
 
-    func encode(into bytes: inout [UInt8]) {
+    package func encode(into bytes: inout [UInt8]) {
         switch self {
         case .any: bytes.append(0)
         case .isAbsent: bytes.append(1)
@@ -35,7 +35,7 @@ package enum CellCondition: Equatable, Sendable {
         }
     }
 
-    init?(_ reader: inout ByteReader) {
+    package init?(_ reader: inout ByteReader) {
         switch reader.next(UInt8.self) {
         case 0: self = .any
         case 1: self = .isAbsent

@@ -35,7 +35,7 @@ package enum DaemonRequest: Equatable, Sendable {
     case arrive
     /// Executes an operation, together with those of other processes. It is not executed if the connection ends before
     /// that. Answers: `result`, `joining`, `gone`, `unavailable`.
-    case operate(SentOperation)
+    case operate(OperationMessage)
     /// Says that a process of this root has begun to wait for something to take. No answer.
     case waiting
 
@@ -66,7 +66,7 @@ package enum DaemonAnswer: Equatable, Sendable {
     case report(String)
     /// This machine does not take part yet, or no more, and is about to; nothing was done.
     case joining(String)
-    case result(SentResult)
+    case result(OperationAnswer)
     /// The machines share another namespace of this name.
     case taken
 }
@@ -131,7 +131,7 @@ extension DaemonRequest {
         case 10 where hasCount(1): self = .report
         case 11 where hasCount(1): self = .arrive
         case 12:
-            guard let operation = SentOperation(bytes[1...]) else { return nil }
+            guard let operation = OperationMessage(bytes[1...]) else { return nil }
             self = .operate(operation)
         case 13 where hasCount(1): self = .waiting
         default: return nil
@@ -196,7 +196,7 @@ extension DaemonAnswer {
         case 9 where bytes.count == 9: self = .head(bytes.little(1, UInt64.self))
         case 10: guard let json = text() else { return nil }; self = .report(json)
         case 11: guard let why = text() else { return nil }; self = .joining(why)
-        case 12: guard let result = SentResult(bytes[1...]) else { return nil }; self = .result(result)
+        case 12: guard let result = OperationAnswer(bytes[1...]) else { return nil }; self = .result(result)
         case 13 where bytes.count == 1: self = .taken
         default: return nil
         }

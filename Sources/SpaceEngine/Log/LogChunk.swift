@@ -64,7 +64,7 @@ package struct LogChunk {
 }
 
 extension [UInt8] {
-    mutating func append(little number: some FixedWidthInteger) {
+    package mutating func append(little number: some FixedWidthInteger) {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
 

@@ -40,9 +40,9 @@ package final class OperationSender: Sendable {
     /// - Parameters:
     ///   - operation: The operation.
     ///   - timeout: How long the daemon waits for the gate at most.
-    /// - Returns: The result, which may be an error of the operation.
+    /// - Returns: What became of it, which may be an error of the operation.
     /// - Throws: `clusterUnavailable` and `memberEnded` if nothing was changed; `outcomeUnknown`; `namespaceDeleted`.
-    package func send(_ operation: SentOperation, timeout: Duration) throws(SpaceError) -> SentResult {
+    package func send(_ operation: OperationMessage, timeout: Duration) throws(SpaceError) -> OperationAnswer {
         var connection = try readyConnection()
         let deadline = MonotonicInstant.now.advanced(by: timeout + Self.appending)
         while true {

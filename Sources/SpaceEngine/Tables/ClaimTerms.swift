@@ -14,4 +14,9 @@ package struct ClaimTerms: Sendable {
         self.deadline = deadline
         self.isTake = isTake
     }
+
+    /// The same with another holder.
+    package func naming(_ holder: ClaimHolder) -> ClaimTerms {
+        ClaimTerms(holder: holder, deadline: deadline, isTake: isTake)
+    }
 }

@@ -21,6 +21,9 @@ package struct RowEnd: Hashable, Sendable {
     /// The session or process with whose end the row ends; `nil`: with none.
     package var holder: ClaimHolder? { rawHolder == 0 ? nil : ClaimHolder(raw: rawHolder) }
 
+    /// The same with another holder.
+    package func naming(_ holder: ClaimHolder) -> RowEnd { RowEnd(expiry: expiry, holder: holder) }
+
     /// Whether only a call ends the row.
     @inline(__always)
     package var isNever: Bool { expiry == 0 && rawHolder == 0 }

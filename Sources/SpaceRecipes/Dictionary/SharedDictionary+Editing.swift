@@ -205,7 +205,10 @@ extension SharedDictionary {
                 return try body(scope, cell)
             }
         case .transaction(let state):
-            return try state.change(purpose, bytes: try state.cellSize(cell) + (bytes ?? 0)) {
+            return try state.change(
+                purpose,
+                bytes: try state.look { (scope) throws(SpaceError) in try scope.size(ofCell: cell) } + (bytes ?? 0)
+            ) {
                 (scope) throws(SpaceError) in
                 try body(scope, cell)
             }

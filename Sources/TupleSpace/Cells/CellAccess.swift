@@ -98,23 +98,30 @@ enum OpenCells {
         }
     }
 
-    /// Changes a cell; `bytes` is the size of the value that comes.
+    /// Carries out an operation: by the namespace, or in the transaction of the body.
+    func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome {
+        switch self {
+        case .namespace(let namespace): try namespace.perform(operation)
+        case .transaction(let state): try state.execute(operation)
+        }
+    }
+
+    /// Changes a cell that exists.
     func change<Result>(
         _ operation: @autoclosure () -> String,
         _ key: String,
         _ purpose: WritePurpose,
-        bytes: Int = 0,
         _ body: (WriteScope) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
         switch self {
         case .namespace(let namespace):
             try namespace.attempt(operation()) { (core) throws(SpaceError) in
-                // A commit that adds many pages would use up what is promised to the near end.
-                try core.write(purpose, keepsNear: bytes <= NearRing.longestTuple, body)
+                try core.write(purpose, keepsNear: true, body)
             }
         case .transaction(let state):
             try state.attempt(operation()) { () throws(SpaceError) in
-                try state.change(purpose, bytes: try state.cellSize(key) + bytes, body)
+                let size = try state.look { (scope) throws(SpaceError) in try scope.size(ofCell: key) }
+                return try state.change(purpose, bytes: size, body)
             }
         }
     }

@@ -92,7 +92,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
-        let expected = try cellAccess.attempt("set a cell") { () throws(SpaceError) in try expected.uncheckedElement() }
+        let expected = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in try expected.uncheckedElement() }
         return try change(key, to: value, expires, lifetime, if: .equals(expected)).isSet
     }
 
@@ -152,17 +152,8 @@ extension CellStore where Self: ~Copyable {
     ///   undone.
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
-        try cellAccess.attempt("increment a cell") { () throws(SpaceError) in try Limits.check(cellKey: key) }
-        let cells = try opened()
-        if case .namespace(let namespace) = cells {
-            let sum = try namespace.attempt("increment a cell") { (core) throws(SpaceError) in
-                try core.sendIncrement(key, by: amount)
-            }
-            if let sum { return sum }
-        }
-        return try cells.change("increment a cell", key, .adding) { (scope) throws(SpaceError) in
-            try scope.increment(key, by: amount)
-        }
+        try cellAccess.attempt(Increment.name) { () throws(SpaceError) in try Limits.check(cellKey: key) }
+        return try opened().execute(Increment(key, by: amount))
     }
 
     // MARK: Getting
@@ -289,7 +280,7 @@ extension CellStore where Self: ~Copyable {
     }
 
     private func encoded(_ content: some Encodable) throws(SpaceError) -> Value {
-        try cellAccess.attempt("set a cell") { () throws(SpaceError) in try Value(checking: content) }
+        try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in try Value(checking: content) }
     }
 
     private func change(
@@ -299,24 +290,16 @@ extension CellStore where Self: ~Copyable {
         _ lifetime: Lifetime,
         if condition: CellCondition
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
-        let encoded = try cellAccess.attempt("set a cell") { () throws(SpaceError) in
+        let encoded = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in
             try Limits.check(cellKey: key)
             try expires?.checkNotNegative("an expiry")
             return try value.checkedElement()
         }
         let cells = try opened()
-        let end = try cellAccess.attempt("set a cell") { () throws(SpaceError) in
+        let end = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in
             try cells.end(expires, lifetime)
         }
-        if case .namespace(let namespace) = cells {
-            let sent = try namespace.attempt("set a cell") { (core) throws(SpaceError) in
-                try core.sendSetting(key, encoded, end, if: condition)
-            }
-            if let sent { return sent }
-        }
-        return try cells.change("set a cell", key, .adding, bytes: encoded.count) { (scope) throws(SpaceError) in
-            try scope.set(key, encoded, cells.core.renewed(end), if: condition)
-        }
+        return try cells.execute(SetCell(key, encoded, end, if: condition))
     }
 
     /// Changes a cell that is set; a look comes first, so that nothing is locked for a cell that is not.

@@ -21,4 +21,6 @@ extension HeldClaim {
     package init(_ id: TupleID, _ made: ClaimMade, _ tuple: Tuple) {
         self.init(id: id, number: made.number, tuple: tuple, deliveries: made.deliveries)
     }
+
+    var key: ClaimKey { ClaimKey(id: id.rawValue, number: number) }
 }

@@ -183,7 +183,7 @@ extension Namespace {
                         (match) throws(SpaceError) in
                         try match.tuple()
                     } _: { (scope, id, row) throws(SpaceError) in
-                        try scope.claim(id, row, core.renewed(terms))
+                        try scope.claim(id, row, terms.naming(core.renewed(terms.holder)))
                     }.map { HeldClaim($0.id, $0.result, $0.content) }
                 } catch  where most > 1 && [.storageFull, .limitReached, .transactionTooLarge].contains(error.code) {
                     // Halve the number, down to one tuple: the error for one tuple is the error to report.

@@ -13,7 +13,7 @@ extension NamespaceCore {
         _ terms: ClaimTerms,
         _ decode: (Match) throws(SpaceError) -> Content
     ) throws(SpaceError) -> Found<Claimed<Content>>? {
-        try takeIfExists(template, order, Claiming(terms: terms)) { (match) throws(SpaceError) -> (Tuple, Content) in
+        try remove(template, order, by: { ClaimFound($0, terms) }) { (match) throws(SpaceError) -> (Tuple, Content) in
             (try match.tuple(), try decode(match))
         }.map { taken in
             let claim = HeldClaim(taken.id, taken.result, taken.content.0)
@@ -45,11 +45,8 @@ extension NamespaceCore {
         if match == nil, try returnEndedClaims() { match = try look() }
         guard let match else { return nil }
         let tuple = try match.tuple()
-        let made = try write(.removing) { (scope) throws(SpaceError) -> ClaimMade? in
-            guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return nil }
-            return try scope.claim(id.rawValue, row, renewed(terms))
-        }
-        return made.map { HeldClaim(id, $0, tuple) }
+        guard case .removed(let made, _) = try execute(ClaimFound(Candidate(id), terms)) else { return nil }
+        return HeldClaim(id, made, tuple)
     }
 
     /// Prepares a claim of this process, and makes other processes listen for its end from now on.
@@ -60,13 +57,6 @@ extension NamespaceCore {
         // A claim looks before it writes, so the tuples that this process has yet to release must be back before that.
         carryOutDeferred()
         return ownTerms(deadline: deadline)
-    }
-
-    /// The terms with their holder as it is now; see ``renewed(_:)-(ClaimHolder)``.
-    @inline(__always)
-    func renewed(_ terms: ClaimTerms) -> ClaimTerms {
-        if isPresent(terms.holder) { return terms }
-        return ClaimTerms(holder: renewed(terms.holder), deadline: terms.deadline, isTake: terms.isTake)
     }
 
     /// Hands a claim of this process on to another process.

@@ -8,14 +8,9 @@ extension NamespaceCore {
     // MARK: By the holder
 
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
-        if claims.count == 1, try completeNear(claims[0]) { return }
-        if try sendCompletion(claims) { return }
-        // A single claim that is not in the near end is in the tables, or has ended.
-        try write(.removing, keepsNear: claims.count == 1) { (scope) throws(SpaceError) in
-            for claim in claims {
-                try scope.complete(claim.id.rawValue, session: session.number, number: claim.number)
-            }
-        }
+        guard let first = claims.first else { return }
+        let others = claims.count == 1 ? [] : claims.dropFirst().map(\.key)
+        try execute(Complete(first.key, others, session: session.number))
     }
 
     /// Ends a claim and keeps its tuple, which counts as never delivered.
@@ -38,12 +33,6 @@ extension NamespaceCore {
             }
             return isNear
         }
-    }
-
-    /// Completes a claim in the near end; `false` if it is in LMDB, or has ended.
-    private func completeNear(_ claim: HeldClaim) throws(SpaceError) -> Bool {
-        if deferred.isDue { carryOutDeferred() }
-        return try engine.completeNear(claim.id.rawValue, session: session.number, number: claim.number)
     }
 
     /// Returns claims, and leaves alone those that have returned already; the result is the number that it returned.

@@ -12,14 +12,14 @@ package struct Expiry {
     @inline(__always)
     var isNever: Bool { end.isNever && !isNeverSeen }
 
-    private init(_ end: RowEnd, isNeverSeen: Bool) {
+    init(_ end: RowEnd, isNeverSeen: Bool = false) {
         self.end = end
         self.isNeverSeen = isNeverSeen
     }
 
-    /// The same with its holder as it is now.
+    /// The same with another holder.
     @inline(__always)
-    package func renewed(in core: NamespaceCore) -> Expiry { Expiry(core.renewed(end), isNeverSeen: isNeverSeen) }
+    func naming(_ holder: ClaimHolder) -> Expiry { Expiry(end.naming(holder), isNeverSeen: isNeverSeen) }
 
     package init(_ duration: Duration?, _ lifetime: Lifetime = .permanent, _ core: NamespaceCore) throws(SpaceError) {
         try duration?.checkNotNegative("an expiry")

@@ -51,12 +51,12 @@ public struct Transaction: ~Copyable {
         _ lifetime: Lifetime,
         _ purpose: WritePurpose
     ) throws(SpaceError) -> TupleID {
-        try state.attempt("write") { () throws(SpaceError) in
+        try state.attempt(Write.name) { () throws(SpaceError) in
             try Limits.check(size: tuple.encoded.count)
             let expiry = try Expiry(expires, lifetime, state.namespace.core)
             if expiry.end.holder != nil { state.hasHolder = true }
-            return try state.change(purpose, bytes: tuple.encoded.count) { (scope) throws(SpaceError) in
-                try scope.insert(tuple, expiry)
+            return try tuple.withEncoded { (tuple) throws(SpaceError) in
+                try state.execute(Write(tuple, expiry), purpose)
             }
         }
     }
@@ -70,7 +70,7 @@ public struct Transaction: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> TupleID {
-        let tuple = try state.attempt("write") { () throws(SpaceError) in try Tuple(checking: record) }
+        let tuple = try state.attempt(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
         return try write(tuple: tuple, expires: expires, lifetime: lifetime)
     }
 

@@ -8,7 +8,7 @@ import TupleCoding
 /// the middle of a change, such as that of a full disk, undoes the whole transaction, even if the body catches the
 /// error. Meanwhile, the namespace's own operations are refused on this
 /// thread: they would wait for the gate that the thread holds, or see the namespace as it was before the transaction.
-package final class TransactionState {
+package final class TransactionState: Executor {
     package static let operation = "run a transaction"
 
     package let namespace: Namespace
@@ -83,10 +83,23 @@ package final class TransactionState {
         }
     }
 
-    /// The size of a cell's value; 0 if the cell is not set.
-    package func cellSize(_ key: String) throws(SpaceError) -> Int {
-        try look { (scope) throws(SpaceError) in try scope.snapshot.cell(key)?.count ?? 0 }
+    /// Carries out an operation as a change of the transaction.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - purpose: Whether it may use the disk space that is kept back for removals; `nil`: as the operation says.
+    /// - Returns: The outcome.
+    /// - Throws: The operation's error, and `transactionTooLarge`.
+    package func execute<O: Operation>(_ operation: O, _ purpose: WritePurpose?) throws(SpaceError) -> O.Outcome {
+        try attempt(O.name) { () throws(SpaceError) in
+            let size = try look { (scope) throws(SpaceError) in try operation.size(in: scope) }
+            return try change(purpose ?? O.purpose, bytes: size) { (scope) throws(SpaceError) in
+                try core.renewed(operation).execute(in: scope)
+            }
+        }
     }
+
+    package func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome { try execute(operation, nil) }
 
     // MARK: Searching
 
@@ -121,30 +134,20 @@ package final class TransactionState {
 
     /// Removes tuples that a search has just found.
     package func take(_ matches: [Match]) throws(SpaceError) {
-        for match in matches {
-            try change(.removing, bytes: match.bytes.count) { (scope) throws(SpaceError) in
-                guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return }
-                try scope.remove(match.id.rawValue, row)
-            }
-        }
+        for match in matches { _ = try execute(Take(Candidate(foundInTransaction: match))) }
     }
 
     /// Claims a tuple that a search has just found; `tuple` is its decoded content.
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
-        try attempt("claim") { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
-        let terms = ClaimTerms(holder: .session(core.session.number), deadline: deadline)
-        let made = try change(.removing, bytes: 2 * match.bytes.count) { (scope) throws(SpaceError) -> ClaimMade? in
-            guard let row = try scope.snapshot.tupleRow(match.id.rawValue) else { return nil }
-            return try scope.claim(match.id.rawValue, row, terms)
-        }
+        try attempt(ClaimFound.name) { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
+        let claim = ClaimFound(Candidate(foundInTransaction: match), core.ownTerms(deadline: deadline))
+        guard case .removed(let made, _) = try execute(claim) else { return nil }
         hasHolder = true
-        return made.map { HeldClaim(match.id, $0, tuple) }
+        return HeldClaim(match.id, made, tuple)
     }
 
     package func complete(_ claim: HeldClaim) throws(SpaceError) {
-        try change(.removing, bytes: claim.tuple.encoded.count) { (scope) throws(SpaceError) in
-            try scope.complete(claim.id.rawValue, session: core.session.number, number: claim.number)
-        }
+        try execute(Complete(claim.key, session: core.session.number))
     }
 
     package func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {

@@ -50,7 +50,7 @@ extension Namespace {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> TupleID {
-        let tuple = try core.attempt("write") { () throws(SpaceError) in try Tuple(checking: record) }
+        let tuple = try core.attempt(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
         return try insert(tuple, expires, lifetime)
     }
 
@@ -70,16 +70,14 @@ extension Namespace {
     /// The first function of a typed write that is not inlined into the caller.
     @usableFromInline
     func write(_ encoder: TupleEncoder, expires: Duration?, lifetime: Lifetime) throws(SpaceError) {
-        if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
+        if let failure = encoder.failure { throw SpaceError(failure, Write.name, namespace: name) }
         _ = try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
             try insert(EncodedTuple(bytes: bytes, isRecord: false, long: encoder.long), expires, lifetime)
         }
     }
 
     private func insert(_ tuple: Tuple, _ expires: Duration?, _ lifetime: Lifetime) throws(SpaceError) -> TupleID {
-        try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-            try insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expires, lifetime)
-        }
+        try tuple.withEncoded { (tuple) throws(SpaceError) in try insert(tuple, expires, lifetime) }
     }
 
     /// It takes the bytes and not the tuple, because a closure retains and releases a tuple that it captures again and
@@ -89,15 +87,11 @@ extension Namespace {
         _ expires: Duration?,
         _ lifetime: Lifetime
     ) throws(SpaceError) -> TupleID {
-        try attempt("write") { (core) throws(SpaceError) in
+        try attempt(Write.name) { (core) throws(SpaceError) in
             let expiry = try Expiry(expires, lifetime, core)
             if lifetime != .permanent { core.announceClaimant() }
             try Limits.check(size: tuple.bytes.count)
-            if expiry.isNever, let id = try core.writeNear(tuple) { return id }
-            if let id = try core.sendWrite(tuple, expiry) { return id }
-            return try core.write(.adding) { (scope) throws(SpaceError) in
-                try scope.insert(tuple, expiry.renewed(in: core))
-            }
+            return try core.execute(Write(tuple, expiry))
         }
     }
 
@@ -106,25 +100,12 @@ extension Namespace {
         _ expires: Duration?,
         _ lifetime: Lifetime
     ) throws(SpaceError) -> [TupleID] {
-        try attempt("write") { (core) throws(SpaceError) in
+        try attempt(Write.name) { (core) throws(SpaceError) in
             let expiry = try Expiry(expires, lifetime, core)
             if lifetime != .permanent { core.announceClaimant() }
             guard !tuples.isEmpty else { return [] }
             for tuple in tuples { try Limits.check(size: tuple.encoded.count) }
-            return try core.write(.adding) { (scope) throws(SpaceError) in
-                var ids: [TupleID] = []
-                ids.reserveCapacity(tuples.count)
-                var cursors: TupleCursors? = try TupleCursors(scope)
-                let expiry = expiry.renewed(in: core)
-                try scope.addEach(of: tuples.count, "tuples") { (index) throws(SpaceError) in
-                    let tuple = tuples[index]
-                    let id = try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-                        try scope.insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry, with: &cursors)
-                    }
-                    ids.append(id)
-                }
-                return ids
-            }
+            return try core.execute(WriteAll(tuples: tuples, expiry: expiry))
         }
     }
 }
@@ -133,34 +114,5 @@ extension Tuple {
     /// A caller's record as a tuple; throws `badData` if it doesn't encode as an object.
     package init(checking record: some Encodable) throws(SpaceError) {
         self.init(record: try coding { () throws(TupleCodingError) in try Record(encoding: record) })
-    }
-}
-
-extension WriteScope {
-    package func insert(_ tuple: Tuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
-        try tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-            try insert(EncodedTuple(bytes: bytes, isRecord: tuple.isRecord), expiry)
-        }
-    }
-
-    package func insert(_ tuple: EncodedTuple, _ expiry: Expiry) throws(SpaceError) -> TupleID {
-        var cursors: TupleCursors?
-        return try insert(tuple, expiry, with: &cursors)
-    }
-
-    package func insert(
-        _ tuple: EncodedTuple,
-        _ expiry: Expiry,
-        with cursors: inout TupleCursors?
-    ) throws(SpaceError) -> TupleID {
-        if expiry.isNeverSeen {
-            let id = counters.nextTuple
-            counters.nextTuple += 1
-            for kind in [ChangeKind.write, .expire] {
-                try note(kind, id: id, isRecord: tuple.isRecord, new: tuple.bytes)
-            }
-            return TupleID(rawValue: id)
-        }
-        return TupleID(rawValue: try insert(tuple, end: expiry.end, with: &cursors))
     }
 }

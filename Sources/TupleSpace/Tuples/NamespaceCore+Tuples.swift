@@ -215,82 +215,69 @@ extension NamespaceCore {
         }
     }
 
-    /// Takes the first match out of sight, by a removal.
+    /// Takes the first match out of sight, by the removal that `removal` makes of a candidate.
     ///
-    /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place. The
-    /// removal adds no tuple, so the near end stays as it is if the tuple is in the tables.
-    func takeIfExists<T, R: Removal>(
+    /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
+    func remove<T, R: Removal>(
         _ template: Template,
         _ order: MatchOrder,
-        _ removal: R,
+        by removal: (Candidate) -> R,
         decode: (Match) throws(SpaceError) -> T
-    ) throws(SpaceError) -> Taken<T, R.Result>? {
+    ) throws(SpaceError) -> Taken<T, R.Made>? {
         var attempt = 0
         while true {
             var sight = Sight(isForTake: true)
             var borrowed = Borrowed<T>()
             try look(template, order, &sight) { borrowed.decode($0, decode) }
-            guard let candidate = sight.match else {
+            guard let match = sight.match else {
                 // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
                 // yet.
                 if try returnEndedClaims() { continue }
                 followUp(template, sight)
                 return nil
             }
-            if candidate.endsWithHolder, askForTheDead() { continue }
-            let content = try borrowed.content(of: candidate, decode)
-            if sight.isNear, let result = try removal.endNear(candidate.id, in: self) {
-                followUp(template, sight)
-                return Taken(candidate.id, content, result)
-            }
-            let (isNear, commit) = (sight.isNear, sight.commit)
+            if match.endsWithHolder, askForTheDead() { continue }
+            let content = try borrowed.content(of: match, decode)
+            let operation = removal(Candidate(match, isNear: sight.isNear, commit: sight.commit))
             attempt += 1
             if isSending, attempt <= Self.sentAttempts {
-                switch try sendRemoval(removal, template, order, decode: decode) {
-                case .taken(let taken):
+                switch try removeByDaemon(operation, template, order, decode: decode) {
+                case .removed(let taken, _)?:
                     followUp(template, sight)
                     return taken
-                case .lost: continue
-                case .mustExecute: attempt = Self.sentAttempts
+                case .lost?: continue
+                case nil: attempt = Self.sentAttempts
                 }
             }
-            let underGate = attempt > Self.optimisticAttempts && !template.usesPattern
-            let taken = try write(.removing, keepsNear: !isNear && !underGate) {
-                (scope) throws(SpaceError) -> Taken<T, R.Result>? in
-                let isUnchanged = !isNear && scope.isUnchanged(since: commit)
-                if !candidate.isLent, isUnchanged || !Safeguard.secondLook.stands {
-                    return try candidate.withRow { (row) throws(SpaceError) -> Taken<T, R.Result>? in
-                        // The tuple may have expired since it was found.
-                        guard scope.snapshot.isVisible(row) else { return nil }
-                        return Taken(
-                            candidate.id,
-                            content,
-                            try removal.end(candidate.id.rawValue, row, in: scope, of: self)
-                        )
-                    }
-                }
-                if let row = try scope.snapshot.tupleRow(candidate.id.rawValue) {
-                    return Taken(
-                        candidate.id,
-                        content,
-                        try removal.end(candidate.id.rawValue, row, in: scope, of: self)
-                    )
-                }
-                guard underGate else { return nil }
-                var found: (UInt64, TupleRow)?
-                var search = Search(scope.snapshot, scope.shapes, order)
-                try search.forEach(template) { (id, row) throws(SpaceError) in
-                    found = (id, row)
-                    return false
-                }
-                guard let (id, row) = found else { return nil }
-                let content = try decode(Match(id, row))
-                return Taken(TupleID(rawValue: id), content, try removal.end(id, row, in: scope, of: self))
-            }
-            if let taken {
+            if attempt > Self.optimisticAttempts, !template.usesPattern {
+                guard let taken = try removeUnderGate(template, order, operation, decode: decode) else { continue }
                 followUp(template, sight)
                 return taken
             }
+            guard case .removed(let made, _) = try execute(operation) else { continue }
+            followUp(template, sight)
+            return Taken(match.id, content, made)
+        }
+    }
+
+    /// Looks and removes in one transaction, when others have been quicker several times.
+    @inline(never)
+    private func removeUnderGate<T, R: Removal>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ removal: R,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Taken<T, R.Made>? {
+        try write(R.purpose) { (scope) throws(SpaceError) -> Taken<T, R.Made>? in
+            var found: (UInt64, TupleRow)?
+            var search = Search(scope.snapshot, scope.shapes, order)
+            try search.forEach(template) { (id, row) throws(SpaceError) in
+                found = (id, row)
+                return false
+            }
+            guard let (id, row) = found else { return nil }
+            let content = try decode(Match(id, row))
+            return Taken(TupleID(rawValue: id), content, try renewed(removal).remove(id, row, in: scope))
         }
     }
 
@@ -363,7 +350,7 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try takeIfExists(template, order, Taking(), decode: decode).map {
+        try remove(template, order, by: { Take($0) }, decode: decode).map {
             Found(result: $0.content, removed: $0.id.rawValue)
         }
     }

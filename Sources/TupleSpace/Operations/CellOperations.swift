@@ -1,0 +1,106 @@
+import SpaceSystem
+import TupleCoding
+
+/// Sets a cell if it meets a condition; the outcome is whether it did, and the value that it had.
+struct SetCell: SentOperation {
+    let key: String
+    let element: [UInt8]
+    let end: RowEnd
+    let condition: CellCondition
+
+    init(_ key: String, _ element: [UInt8], _ end: RowEnd, if condition: CellCondition) {
+        (self.key, self.element, self.end, self.condition) = (key, element, end, condition)
+    }
+
+    static var name: String { "set a cell" }
+    static var purpose: WritePurpose { .adding }
+    /// A commit that adds many pages would use up what is promised to the near end.
+    var keepsNear: Bool { element.count <= NearRing.longestTuple }
+    var holder: ClaimHolder? { end.holder }
+    func naming(_ holder: ClaimHolder) -> SetCell { SetCell(key, element, end.naming(holder), if: condition) }
+    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) + element.count }
+
+    func execute(in scope: WriteScope) throws(SpaceError) -> (isSet: Bool, old: Value?) {
+        try scope.set(key, element, end, if: condition)
+    }
+
+    static var tag: UInt8 { 5 }
+    var fitsInMessage: Bool { max(element.count, condition.size) <= SentOperations.mostBytes }
+    func check() throws(SpaceError) { try Limits.check(cellKey: key) }
+
+    func outcomeFitsInMessage(in scope: WriteScope) throws(SpaceError) -> Bool {
+        try scope.size(ofCell: key) <= SentOperations.mostBytes
+    }
+
+    func encode(into bytes: inout [UInt8]) {
+        bytes.append(field: key)
+        end.encode(into: &bytes)
+        bytes.append(field: element)
+        condition.encode(into: &bytes)
+    }
+
+    init?(_ reader: inout ByteReader, session: UInt64) {
+        guard let key = reader.nextText(), let end = RowEnd(&reader), let element = reader.nextBytes(),
+            let condition = CellCondition(&reader)
+        else { return nil }
+        self.init(key, element, end, if: condition)
+    }
+
+    static func encode(_ outcome: (isSet: Bool, old: Value?), into bytes: inout [UInt8]) {
+        bytes.append(6)
+        bytes.append(flag: outcome.isSet)
+        bytes.append(flag: outcome.old != nil)
+        if let old = outcome.old { bytes.append(field: old.knownElement) }
+    }
+
+    static func outcome(_ reader: inout ByteReader) -> (isSet: Bool, old: Value?)? {
+        guard reader.next(UInt8.self) == 6, let isSet = reader.nextFlag(), let isThere = reader.nextFlag()
+        else { return nil }
+        guard isThere else { return (isSet, nil) }
+        guard let element = reader.nextBytes(),
+            let old = try? element.withBytes({ (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) })
+        else { return nil }
+        return (isSet, old)
+    }
+}
+
+/// Adds to the integer in a cell; the outcome is the sum.
+struct Increment: SentOperation {
+    let key: String
+    let amount: Int
+
+    init(_ key: String, by amount: Int) { (self.key, self.amount) = (key, amount) }
+
+    static var name: String { "increment a cell" }
+    static var purpose: WritePurpose { .adding }
+    var keepsNear: Bool { true }
+    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
+    func execute(in scope: WriteScope) throws(SpaceError) -> Int { try scope.increment(key, by: amount) }
+
+    static var tag: UInt8 { 6 }
+    func check() throws(SpaceError) { try Limits.check(cellKey: key) }
+
+    func encode(into bytes: inout [UInt8]) {
+        bytes.append(field: key)
+        bytes.append(little: Int64(amount))
+    }
+
+    init?(_ reader: inout ByteReader, session: UInt64) {
+        guard let key = reader.nextText(), let amount = reader.next(Int64.self) else { return nil }
+        self.init(key, by: Int(amount))
+    }
+
+    static func encode(_ outcome: Int, into bytes: inout [UInt8]) {
+        bytes.append(7)
+        bytes.append(little: Int64(outcome))
+    }
+
+    static func outcome(_ reader: inout ByteReader) -> Int? {
+        reader.next(UInt8.self) == 7 ? reader.next(Int64.self).map { Int($0) } : nil
+    }
+}
+
+extension WriteScope {
+    /// The size of a cell's value in bytes; 0 if the cell is not set.
+    package func size(ofCell key: String) throws(SpaceError) -> Int { try snapshot.cell(key)?.count ?? 0 }
+}

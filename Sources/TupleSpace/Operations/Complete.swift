@@ -1,0 +1,72 @@
+import SpaceSystem
+import TupleCoding
+
+/// A claim on a tuple, by its number.
+struct ClaimKey {
+    let id: UInt64
+    let number: UInt64
+}
+
+/// Completes claims of a session, all or none: their tuples are gone for good.
+struct Complete: SentOperation {
+    let first: ClaimKey
+    let others: [ClaimKey]
+    let session: UInt64
+
+    @inline(__always)
+    init(_ first: ClaimKey, _ others: [ClaimKey] = [], session: UInt64) {
+        (self.first, self.others, self.session) = (first, others, session)
+    }
+
+    static var name: String { "complete a claim" }
+    @inline(__always) var holder: ClaimHolder? { .session(session) }
+
+    @inline(__always)
+    func naming(_ holder: ClaimHolder) -> Complete {
+        if case .session(let number) = holder { Complete(first, others, session: number) } else { self }
+    }
+
+    /// A single claim that is not in the ring is in the tables, or has ended.
+    @inline(__always) var keepsNear: Bool { others.isEmpty }
+
+    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(of: first) }
+
+    @inline(__always)
+    func execute(near engine: Engine) throws(SpaceError) -> Void? {
+        guard others.isEmpty, try engine.completeNear(first.id, session: session, number: first.number)
+        else { return nil }
+        return ()
+    }
+
+    func execute(in scope: WriteScope) throws(SpaceError) {
+        try scope.complete(first.id, session: session, number: first.number)
+        for claim in others { try scope.complete(claim.id, session: session, number: claim.number) }
+    }
+
+    static var tag: UInt8 { 3 }
+    var fitsInMessage: Bool { others.count < SentOperations.mostTuples }
+
+    func encode(into bytes: inout [UInt8]) {
+        bytes.append(numbers: ([first] + others).flatMap { [$0.id, $0.number] })
+    }
+
+    init?(_ reader: inout ByteReader, session: UInt64) {
+        guard let numbers = reader.nextNumbers(most: 2 * SentOperations.mostTuples), numbers.count % 2 == 0
+        else { return nil }
+        let claims = stride(from: 0, to: numbers.count, by: 2).map {
+            ClaimKey(id: numbers[$0], number: numbers[$0 + 1])
+        }
+        guard let first = claims.first else { return nil }
+        self.init(first, Array(claims.dropFirst()), session: session)
+    }
+
+    static func encode(_ outcome: Void, into bytes: inout [UInt8]) { bytes.append(2) }
+    static func outcome(_ reader: inout ByteReader) -> Void? { reader.next(UInt8.self) == 2 ? () : nil }
+}
+
+extension WriteScope {
+    /// The bytes of a claim's tuple; 0 if there is no such claim.
+    func size(of claim: ClaimKey) throws(SpaceError) -> Int {
+        try snapshot.claimRow(claim.id)?.tupleBytes.count ?? 0
+    }
+}

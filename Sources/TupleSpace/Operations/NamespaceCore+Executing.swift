@@ -1,0 +1,42 @@
+import SpaceSystem
+import TupleCoding
+
+/// The chain of executors: the ring, the root's daemon in a namespace of several machines, the tables.
+extension NamespaceCore: Executor {
+    @inline(__always)
+    package func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome {
+        if deferred.isDue { carryOutDeferred() }
+        if let outcome = try operation.execute(near: engine) { return outcome }
+        if isSending, let outcome = try operation.execute(byDaemonOf: self) { return outcome }
+        return try executeInTables(operation)
+    }
+
+    /// Carries out an operation in a transaction; a function of its own, so that the ring's way stays short.
+    ///
+    /// - Parameters:
+    ///   - operation: The operation.
+    ///   - timeout: How long to wait for the gate; `nil`: as long as the space says.
+    /// - Returns: The outcome.
+    /// - Throws: The operation's error, and what a write throws.
+    @inline(never)
+    func executeInTables<O: Operation>(_ operation: O, timeout: Duration? = nil) throws(SpaceError) -> O.Outcome {
+        try write(O.purpose, timeout: timeout, keepsNear: operation.keepsNear) { (scope) throws(SpaceError) in
+            try renewed(operation).execute(in: scope)
+        }
+    }
+
+    /// The operation with its holder as it is now.
+    @inline(__always)
+    func renewed<O: Operation>(_ operation: O) -> O {
+        guard let holder = operation.holder, !isPresent(holder) else { return operation }
+        return operation.naming(renewed(holder))
+    }
+}
+
+extension Namespace {
+    /// Carries out an operation, which names its errors.
+    @inline(__always)
+    package func perform<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome {
+        try attempt(O.name) { (core) throws(SpaceError) in try core.execute(operation) }
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import SpaceSystem
+import TupleCoding
+
+// Operations that go to the daemon as data, in a namespace that several machines share.
+
+extension NamespaceCore {
+    /// Whether this process sends its operations; the daemon itself executes its own.
+    @inline(__always)
+    var isSending: Bool { control.staying.isReplica && engine.sessionMember != nil }
+
+    /// Tells the daemon of a wait for something to take, so that the machine that writes it gives this one the pen with it.
+    func tellOfWait(for interest: Interest) {
+        if isSending, interest.isTaking { sender.tellOfWait() }
+    }
+
+    /// Sends an operation to the daemon, and waits for its outcome.
+    ///
+    /// - Returns: The outcome; `nil` if the process must execute the operation itself.
+    /// - Throws: The operation's error; `clusterUnavailable`, `outcomeUnknown`, `namespaceDeleted`.
+    @inline(never)
+    func send<O: SentOperation>(_ operation: O) throws(SpaceError) -> O.Outcome? {
+        try checkUsable()
+        if deferred.isDue { carryOutDeferred() }
+        let answer = try renewingSession { () throws(SpaceError) in
+            let message = renewed(operation).message
+            let answer = try sender.send(
+                OperationMessage(session: session.number, process: getpid(), operation: message),
+                timeout: timeout
+            )
+            if case .failed(let error) = answer { throw error }
+            return answer
+        }
+        guard case .outcome(let bytes) = answer else { return nil }
+        var reader = ByteReader(bytes[...])
+        guard let outcome = O.outcome(&reader), reader.isAtEnd else { throw .answerDoesNotFit }
+        return outcome
+    }
+}
+
+extension SpaceError {
+    static var answerDoesNotFit: SpaceError {
+        .outcomeUnknown("the daemon of this machine gave an answer that does not fit")
+    }
+}

@@ -1,0 +1,61 @@
+import SpaceSystem
+import TupleCoding
+
+/// One change of a namespace, as a value.
+///
+/// A verb makes it, and the chain of executors carries it out: the ring, the root's daemon in a namespace of several
+/// machines, the tables. An executor that can't answers `nil`, having changed nothing, and the next one is asked; the
+/// tables can do all. So each change is described once, and a verb knows no executor. The body of a transaction carries out
+/// the same operations in its own transaction.
+///
+/// An operation names ids, keys and bytes, never a template: what is to be removed was found, and decoded, before. It may
+/// borrow its bytes from the caller's stack, so it must not outlive the call that it is passed to. Each operation is a type
+/// of its own: so its outcome has a type, and the chain has code of its own for each, without a switch.
+package protocol Operation {
+    /// What becomes of it.
+    associatedtype Outcome
+
+    /// What the operation does, as its errors say it.
+    static var name: String { get }
+
+    /// Whether it may need more disk space than it frees.
+    static var purpose: WritePurpose { get }
+
+    /// Whether its commit may leave the newest tuples in the ring.
+    var keepsNear: Bool { get }
+
+    /// The session or process that the operation names, if it names one.
+    var holder: ClaimHolder? { get }
+
+    /// The same operation that names another holder: the machine may have become another member meanwhile.
+    func naming(_ holder: ClaimHolder) -> Self
+
+    /// The size of the values that come and go, in bytes, for the limits of a transaction's body.
+    func size(in scope: WriteScope) throws(SpaceError) -> Int
+
+    /// Carries it out in the ring, without a transaction; `nil` if it can't be done there.
+    func execute(near engine: Engine) throws(SpaceError) -> Outcome?
+
+    /// Has the root's daemon carry it out; `nil` if the process must do it itself.
+    func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome?
+
+    /// Carries it out in a transaction.
+    ///
+    /// It may run more than once, if the transaction is undone, so it changes nothing but what the scope stands for.
+    func execute(in scope: WriteScope) throws(SpaceError) -> Outcome
+}
+
+extension Operation {
+    package static var purpose: WritePurpose { .removing }
+    @inline(__always) package var keepsNear: Bool { false }
+    @inline(__always) package var holder: ClaimHolder? { nil }
+    @inline(__always) package func naming(_ holder: ClaimHolder) -> Self { self }
+    package func size(in scope: WriteScope) throws(SpaceError) -> Int { 0 }
+    @inline(__always) package func execute(near engine: Engine) throws(SpaceError) -> Outcome? { nil }
+    @inline(__always) package func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome? { nil }
+}
+
+/// Executes operations: a namespace, by the chain, or a transaction, in its body.
+package protocol Executor {
+    func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome
+}

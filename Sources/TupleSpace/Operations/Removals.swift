@@ -1,0 +1,235 @@
+import SpaceSystem
+import TupleCoding
+
+/// A match that a look has found, and where: the object of a take or a claim.
+struct Candidate {
+    let id: TupleID
+    /// Whether the tuple may be in the ring.
+    let isNear: Bool
+    /// The commit whose tables were searched.
+    let commit: Int
+    /// A copy of the tuple, if the look has made one.
+    ///
+    /// The tuple may be near all the same: the last look of several reads ring and tables together.
+    let copy: Match?
+
+    @inline(__always)
+    init(_ match: Match, isNear: Bool, commit: Int) {
+        (id, self.isNear, self.commit, copy) = (match.id, isNear, commit, match.isLent ? nil : match)
+    }
+
+    /// A tuple that a search in the transaction itself has found: the transaction may have changed it since.
+    init(foundInTransaction match: Match) { (id, isNear, commit, copy) = (match.id, true, -1, match) }
+
+    /// A tuple of which nothing is known but its id.
+    init(_ id: TupleID) { (self.id, isNear, commit, copy) = (id, true, -1, nil) }
+
+    /// Calls `body` with the row, if the tuple is still visible.
+    ///
+    /// If no process has written since the look, the copy is as good as the row: the tuple under an id never changes, and an
+    /// id is never used twice.
+    @inline(__always)
+    func remove<Made>(
+        in scope: WriteScope,
+        _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
+    ) throws(SpaceError) -> Removed<Made> {
+        if let copy {
+            let isUnchanged = !isNear && scope.isUnchanged(since: commit)
+            if isUnchanged || !Safeguard.secondLook.stands {
+                return try copy.withRow { (row) throws(SpaceError) in
+                    // The tuple may have expired since it was found.
+                    guard scope.snapshot.isVisible(row) else { return .lost }
+                    return .removed(try body(id.rawValue, row), index: 0)
+                }
+            }
+        }
+        guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return .lost }
+        return .removed(try body(id.rawValue, row), index: 0)
+    }
+}
+
+/// What became of a removal.
+package enum Removed<Made> {
+    /// The tuple at this place of those that were named was removed; `Made` is what stands for it now.
+    case removed(Made, index: Int)
+    /// None was left: other processes were first. Nothing was changed.
+    case lost
+}
+
+/// A removal of a candidate: a take or a claim.
+///
+/// It adds no tuple, so the ring stays as it is unless the tuple is there.
+protocol Removal: Operation where Outcome == Removed<Made> {
+    associatedtype Made
+    /// The removal of the first of several tuples that is left, by which the daemon serves those that look at the same time.
+    associatedtype OfFirst: SentOperation where OfFirst.Outcome == Outcome
+
+    var candidate: Candidate { get }
+
+    /// Ends the visibility of a tuple whose row was read in the transaction.
+    func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) -> Made
+
+    func ofFirst(_ ids: [UInt64]) -> OfFirst
+}
+
+extension Removal {
+    @inline(__always) var keepsNear: Bool { !candidate.isNear }
+    func size(in scope: WriteScope) -> Int { candidate.copy?.bytes.count ?? 0 }
+
+    func execute(in scope: WriteScope) throws(SpaceError) -> Removed<Made> {
+        try candidate.remove(in: scope) { (id, row) throws(SpaceError) in try remove(id, row, in: scope) }
+    }
+}
+
+// MARK: Taking
+
+/// Takes a tuple: it is gone for good.
+struct Take: Removal {
+    let candidate: Candidate
+
+    @inline(__always) init(_ candidate: Candidate) { self.candidate = candidate }
+
+    static var name: String { "take" }
+
+    @inline(__always)
+    func execute(near engine: Engine) throws(SpaceError) -> Removed<Void>? {
+        guard candidate.isNear, try engine.takeNear(candidate.id.rawValue) else { return nil }
+        return .removed((), index: 0)
+    }
+
+    func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) { try scope.remove(id, row) }
+    func ofFirst(_ ids: [UInt64]) -> TakeFirst { TakeFirst(ids: ids) }
+}
+
+/// Takes the first of several tuples that is left.
+struct TakeFirst: SentOperation {
+    let ids: [UInt64]
+
+    static var name: String { Take.name }
+
+    func execute(in scope: WriteScope) throws(SpaceError) -> Removed<Void> {
+        try scope.removeFirst(ids) { (id, row) throws(SpaceError) in try scope.remove(id, row) }
+    }
+
+    static var tag: UInt8 { 1 }
+    var fitsInMessage: Bool { ids.count <= SentOperations.mostTuples }
+    func encode(into bytes: inout [UInt8]) { bytes.append(numbers: ids) }
+
+    init(ids: [UInt64]) { self.ids = ids }
+
+    init?(_ reader: inout ByteReader, session: UInt64) {
+        guard let ids = reader.nextNumbers(most: SentOperations.mostTuples) else { return nil }
+        self.init(ids: ids)
+    }
+
+    static func encode(_ outcome: Removed<Void>, into bytes: inout [UInt8]) {
+        switch outcome {
+        case .lost: bytes.append(1)
+        case .removed(_, let index):
+            bytes.append(3)
+            bytes.append(little: UInt32(index))
+        }
+    }
+
+    static func outcome(_ reader: inout ByteReader) -> Removed<Void>? {
+        switch reader.next(UInt8.self) {
+        case 1: .lost
+        case 3: reader.next(UInt32.self).map { .removed((), index: Int($0)) }
+        default: nil
+        }
+    }
+}
+
+// MARK: Claiming
+
+/// Claims a tuple: it is out of sight until its claim is ended.
+struct ClaimFound: Removal {
+    let candidate: Candidate
+    let terms: ClaimTerms
+
+    @inline(__always)
+    init(_ candidate: Candidate, _ terms: ClaimTerms) { (self.candidate, self.terms) = (candidate, terms) }
+
+    static var name: String { "claim" }
+    @inline(__always) var holder: ClaimHolder? { terms.holder }
+    @inline(__always) func naming(_ holder: ClaimHolder) -> ClaimFound { ClaimFound(candidate, terms.naming(holder)) }
+    func size(in scope: WriteScope) -> Int { 2 * (candidate.copy?.bytes.count ?? 0) }
+
+    @inline(__always)
+    func execute(near engine: Engine) throws(SpaceError) -> Removed<ClaimMade>? {
+        guard candidate.isNear else { return nil }
+        return try engine.claimNear(candidate.id.rawValue, terms).map { .removed($0, index: 0) }
+    }
+
+    func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) -> ClaimMade {
+        try scope.claim(id, row, terms)
+    }
+
+    func ofFirst(_ ids: [UInt64]) -> ClaimFirst { ClaimFirst(ids: ids, terms: terms) }
+}
+
+/// Claims the first of several tuples that is left.
+struct ClaimFirst: SentOperation {
+    let ids: [UInt64]
+    let terms: ClaimTerms
+
+    static var name: String { ClaimFound.name }
+    var holder: ClaimHolder? { terms.holder }
+    func naming(_ holder: ClaimHolder) -> ClaimFirst { ClaimFirst(ids: ids, terms: terms.naming(holder)) }
+
+    func execute(in scope: WriteScope) throws(SpaceError) -> Removed<ClaimMade> {
+        try scope.removeFirst(ids) { (id, row) throws(SpaceError) in try scope.claim(id, row, terms) }
+    }
+
+    static var tag: UInt8 { 2 }
+    var fitsInMessage: Bool { ids.count <= SentOperations.mostTuples }
+
+    func encode(into bytes: inout [UInt8]) {
+        bytes.append(numbers: ids)
+        terms.encode(into: &bytes)
+    }
+
+    init(ids: [UInt64], terms: ClaimTerms) { (self.ids, self.terms) = (ids, terms) }
+
+    init?(_ reader: inout ByteReader, session: UInt64) {
+        guard let ids = reader.nextNumbers(most: SentOperations.mostTuples), let terms = ClaimTerms(&reader)
+        else { return nil }
+        self.init(ids: ids, terms: terms)
+    }
+
+    static func encode(_ outcome: Removed<ClaimMade>, into bytes: inout [UInt8]) {
+        switch outcome {
+        case .lost: bytes.append(1)
+        case .removed(let made, let index):
+            bytes.append(4)
+            bytes.append(little: UInt32(index))
+            bytes.append(little: made.number)
+            bytes.append(little: UInt32(clamping: made.deliveries))
+        }
+    }
+
+    static func outcome(_ reader: inout ByteReader) -> Removed<ClaimMade>? {
+        switch reader.next(UInt8.self) {
+        case 1: return .lost
+        case 4:
+            guard let index = reader.next(UInt32.self), let number = reader.next(UInt64.self),
+                let deliveries = reader.next(UInt32.self)
+            else { return nil }
+            return .removed(ClaimMade(number: number, deliveries: Int(deliveries)), index: Int(index))
+        default: return nil
+        }
+    }
+}
+
+extension WriteScope {
+    /// Calls `body` with the first of several tuples that is visible.
+    fileprivate func removeFirst<Made>(
+        _ ids: [UInt64],
+        _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
+    ) throws(SpaceError) -> Removed<Made> {
+        for (index, id) in ids.enumerated() {
+            if let row = try snapshot.tupleRow(id) { return .removed(try body(id, row), index: index) }
+        }
+        return .lost
+    }
+}
