@@ -85,7 +85,7 @@ struct RoomMeterTests {
                 let claim = try charged("a claim", { try namespace.core.claim(id: first.id, terms) })
             else { throw Missing() }
             try charged("an extension") { try namespace.core.extend(claim, by: .seconds(7200)) }
-            try charged("a release") { try namespace.core.release([claim]) }
+            try charged("a release") { try namespace.release(claim) }
             let buried = try charged("burying") { try namespace.bury(matching: ["t", .any, .any], max: 1) }
             #expect(buried == 1)
             let kicked = try charged("a kick") { try namespace.kick(matching: ["t", .any, .any], max: 1) }

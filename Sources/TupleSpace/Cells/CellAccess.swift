@@ -105,26 +105,6 @@ enum OpenCells {
         case .transaction(let state): try state.execute(operation)
         }
     }
-
-    /// Changes a cell that exists.
-    func change<Result>(
-        _ operation: @autoclosure () -> String,
-        _ key: String,
-        _ purpose: WritePurpose,
-        _ body: (WriteScope) throws(SpaceError) -> Result
-    ) throws(SpaceError) -> Result {
-        switch self {
-        case .namespace(let namespace):
-            try namespace.attempt(operation()) { (core) throws(SpaceError) in
-                try core.write(purpose, keepsNear: true, body)
-            }
-        case .transaction(let state):
-            try state.attempt(operation()) { () throws(SpaceError) in
-                let size = try state.look { (scope) throws(SpaceError) in try scope.size(ofCell: key) }
-                return try state.change(purpose, bytes: size, body)
-            }
-        }
-    }
 }
 
 extension NamespaceCore {

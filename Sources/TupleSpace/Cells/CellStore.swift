@@ -223,9 +223,7 @@ extension CellStore where Self: ~Copyable {
     @discardableResult
     public func renew(_ key: String, expires: Duration) throws(SpaceError) -> Bool {
         try cellAccess.attempt("renew a cell") { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
-        return try setEnd(key, "renew a cell") { (end, clock) in
-            RowEnd(expiry: clock.time(after: expires), holder: end.holder)
-        }
+        return try changeIfSet(key, SetEnd(row: .cell(key), expires: expires)) ?? false
     }
 
     /// Lets a cell stay until a call unsets it, whatever time and process it would have ended with.
@@ -233,7 +231,7 @@ extension CellStore where Self: ~Copyable {
     /// - Returns: Whether the cell was set.
     @discardableResult
     public func persist(_ key: String) throws(SpaceError) -> Bool {
-        try setEnd(key, "persist a cell") { (_, _) in RowEnd() }
+        try changeIfSet(key, SetEnd(row: .cell(key), expires: nil)) ?? false
     }
 
     /// Unsets a cell.
@@ -241,11 +239,7 @@ extension CellStore where Self: ~Copyable {
     /// - Returns: The value that the cell had; `nil` if it was not set.
     @discardableResult
     public func unset(_ key: String) throws(SpaceError) -> Value? {
-        try changeIfSet(key, "unset a cell", .removing) { (scope, row) throws(SpaceError) in
-            let value = try scope.snapshot.value(key, row.element)
-            try scope.unset(key)
-            return value
-        }
+        try changeIfSet(key, Unset(key))??.value
     }
 
     /// Unsets a cell, and returns the content that it had; `nil` if it was not set.
@@ -254,10 +248,15 @@ extension CellStore where Self: ~Copyable {
     public func take<Content: Decodable>(key: String, as type: Content.Type = Content.self) throws(SpaceError)
         -> Content?
     {
-        try changeIfSet(key, "take the cell \(key.quotedForPeople)", .removing) { (scope, row) throws(SpaceError) in
-            let content = try scope.snapshot.value(key, row.element).content(type)
-            try scope.unset(key)
-            return content
+        guard let cells = try cellAccess.opened(creates: false) else { return nil }
+        while true {
+            // Decoded before it is unset; another process may set it in between.
+            let found = try cells.look("take the cell \(key.quotedForPeople)", at: key) {
+                (snapshot, row) throws(SpaceError) in
+                (try snapshot.value(key, row.element).content(type), row.version)
+            }
+            guard let (content, version) = found else { return nil }
+            if try cells.execute(Unset(key, if: .hasVersion(version))) != nil { return content }
         }
     }
 
@@ -303,29 +302,10 @@ extension CellStore where Self: ~Copyable {
     }
 
     /// Changes a cell that is set; a look comes first, so that nothing is locked for a cell that is not.
-    private func changeIfSet<Result>(
-        _ key: String,
-        _ operation: String,
-        _ purpose: WritePurpose,
-        _ body: (WriteScope, CellRow) throws(SpaceError) -> Result
-    ) throws(SpaceError) -> Result? {
+    private func changeIfSet<O: Operation>(_ key: String, _ operation: O) throws(SpaceError) -> O.Outcome? {
         guard let cells = try cellAccess.opened(creates: false),
-            try cells.look(operation, at: key, { (_, _) in () }) != nil
+            try cells.look(operation.name, at: key, { (_, _) in () }) != nil
         else { return nil }
-        return try cells.change(operation, key, purpose) { (scope) throws(SpaceError) -> Result? in
-            guard let row = try scope.snapshot.cellRow(key) else { return nil }
-            return try body(scope, row)
-        }
-    }
-
-    private func setEnd(
-        _ key: String,
-        _ operation: String,
-        _ end: (RowEnd, NamespaceClock) -> RowEnd
-    ) throws(SpaceError) -> Bool {
-        // The row is there, and is to go sooner or later: this may use the space that is kept back for removals.
-        try changeIfSet(key, operation, .removing) { (scope, row) throws(SpaceError) in
-            try scope.setEnd(ofCell: key, row, end(row.end, scope.clock))
-        } != nil
+        return try cells.execute(operation)
     }
 }

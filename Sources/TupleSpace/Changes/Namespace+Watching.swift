@@ -115,7 +115,7 @@ extension Namespace {
         _ content: some Encodable = Value.null,
         from sender: (any AnyObject & Sendable)? = nil
     ) throws(SpaceError) {
-        let value = try core.attempt("post a notification") { () throws(SpaceError) in try Value(checking: content) }
+        let value = try core.attempt(Post.name) { () throws(SpaceError) in try Value(checking: content) }
         try post(name, value: value, sender: sender)
     }
 
@@ -123,22 +123,15 @@ extension Namespace {
     @_disfavoredOverload
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
-        try attempt("post a notification") { (core) throws(SpaceError) in
-            let (encoded, number) = try posting(name, value, sender)
-            try core.write(.adding) { (scope) throws(SpaceError) in
-                try scope.notePost(name, encoded, sender: number)
-            }
-        }
+        try attempt(Post.name) { (core) throws(SpaceError) in try core.execute(Post(name, value, sender)) }
     }
+}
 
-    /// Encodes a notification and its sender.
-    func posting(
-        _ name: String,
-        _ value: Value,
-        _ sender: (any AnyObject & Sendable)?
-    ) throws(SpaceError) -> (encoded: [UInt8], sender: [UInt8]?) {
+extension Post {
+    /// A notification of a caller, checked; an object that is its sender gets a number.
+    init(_ name: String, _ value: Value, _ sender: (any AnyObject & Sendable)?) throws(SpaceError) {
         try Limits.check(cellKey: name, "a name")
         let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).knownElement }
-        return (try value.checkedElement(), number)
+        self.init(subject: name, value: try value.checkedElement(), sender: number)
     }
 }

@@ -7,7 +7,7 @@ extension Transaction {
         _ content: some Encodable = Value.null,
         from sender: (any AnyObject & Sendable)? = nil
     ) throws(SpaceError) {
-        let value = try state.attempt("post a notification") { () throws(SpaceError) in try Value(checking: content) }
+        let value = try state.attempt(Post.name) { () throws(SpaceError) in try Value(checking: content) }
         try post(name, value: value, sender: sender)
     }
 
@@ -15,11 +15,6 @@ extension Transaction {
     @_disfavoredOverload
     public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
     {
-        try state.attempt("post a notification") { () throws(SpaceError) in
-            let (encoded, number) = try state.namespace.posting(name, value, sender)
-            try state.change(.adding, bytes: encoded.count + name.utf8.count) { (scope) throws(SpaceError) in
-                try scope.notePost(name, encoded, sender: number)
-            }
-        }
+        try state.attempt(Post.name) { () throws(SpaceError) in try state.execute(Post(name, value, sender)) }
     }
 }

@@ -68,26 +68,24 @@ public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
     /// - Throws: `invalidArgument` if the claim was ended before, or for a negative delay; `holderStopped` or
     ///   `holderBusy`, and then the process still holds the claim.
     public func release(delay: Duration = .zero) throws(SpaceError) {
-        try hold.namespace.attempt("release a claim") { (_) throws(SpaceError) in
+        try hold.namespace.attempt(ReleaseClaims.name) { (_) throws(SpaceError) in
             try delay.checkNotNegative("a delay")
         }
-        try hold.end("release a claim") { (core, claim) throws(SpaceError) in
-            _ = try core.release([claim], delay: delay)
-        }
+        _ = try hold.end { ReleaseClaims(claims: [$0], session: $1, delay: delay) }
     }
 
     /// Buries the tuple: it is not handed out until ``Namespace/kick(matching:max:)`` puts it back.
     ///
     /// - Throws: What ``complete()`` throws.
     public func bury() throws(SpaceError) {
-        try hold.end("bury a tuple") { (core, claim) throws(SpaceError) in try core.bury(claim) }
+        try hold.end { Bury(claim: $0, session: $1) }
     }
 
     /// Moves the deadline to `duration` from now, if that is later; a claim without a deadline stays without one.
     ///
     /// - Throws: What ``complete()`` throws, and `invalidArgument` for a negative duration.
     public func extend(by duration: Duration) throws(SpaceError) {
-        try hold.use("extend a claim") { (core, claim) throws(SpaceError) in try core.extend(claim, by: duration) }
+        try hold.extend(by: duration)
     }
 
     /// Turns the claim into a plain value, which closures may keep, and which another handle on the namespace in this

@@ -15,7 +15,7 @@ extension Namespace {
     /// - Throws: `claimLost` if the tuple returned to the space before.
     public func complete(_ claim: HeldClaim, keeping: Bool = false) throws(SpaceError) {
         guard keeping else { return try complete([claim]) }
-        try attempt(OwnClaim.completion) { (core) throws(SpaceError) in try core.keep(claim) }
+        try perform(Keep(claim: claim.key, session: core.session.number))
     }
 
     /// Whether the claim still stands; if that can't be looked up, it counts as standing.
@@ -36,9 +36,9 @@ extension Namespace {
     /// - Throws: `invalidArgument` for a negative delay.
     @discardableResult
     public func release(_ claim: HeldClaim, delay: Duration = .zero) throws(SpaceError) -> Bool {
-        try attempt("release a claim") { (core) throws(SpaceError) in
+        try attempt(ReleaseClaims.name) { (core) throws(SpaceError) in
             try delay.checkNotNegative("a delay")
-            return try core.release([claim], delay: delay)
+            return try core.execute(ReleaseClaims(claims: [claim.key], session: core.session.number, delay: delay))
         } > 0
     }
 
@@ -46,7 +46,7 @@ extension Namespace {
     ///
     /// - Throws: `claimLost` if the tuple returned to the space before.
     public func bury(_ claim: HeldClaim) throws(SpaceError) {
-        try attempt("bury a tuple") { (core) throws(SpaceError) in try core.bury(claim) }
+        try perform(Bury(claim: claim.key, session: core.session.number))
     }
 
     /// Moves the deadline of a detached claim to `duration` from now, if that is later.
@@ -55,7 +55,7 @@ extension Namespace {
     ///
     /// - Throws: `claimLost` if the tuple returned to the space before.
     public func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
-        try attempt("extend a claim") { (core) throws(SpaceError) in try core.extend(claim, by: duration) }
+        try attempt(Extend.name) { (core) throws(SpaceError) in try core.extend(claim, by: duration) }
     }
 
     // MARK: Tuples that were buried
@@ -147,11 +147,9 @@ extension Namespace {
     /// - Throws: What ``takeAll(matching:order:max:)`` throws.
     @discardableResult
     public func bury(matching template: Template, max: Int = .max) throws(SpaceError) -> Int {
-        try attempt("bury tuples") { (core) throws(SpaceError) in
-            try core.takeAll(template, .oldestFirst, max: max) {
+        try attempt(BuryFound.name) { (core) throws(SpaceError) in
+            try core.removeAll(template, .oldestFirst, max: max, by: { BuryFound(candidate: $0) }) {
                 (_) throws(SpaceError) in
-            } _: { (scope, id, row) throws(SpaceError) in
-                try scope.bury(id, row)
             }.count
         }
     }
@@ -179,11 +177,14 @@ extension Namespace {
             var most = max
             while true {
                 do throws(SpaceError) {
-                    return try core.takeAll(template, order, max: most, maxBytes: Self.claimedBytes) {
-                        (match) throws(SpaceError) in
+                    return try core.removeAll(
+                        template,
+                        order,
+                        max: most,
+                        maxBytes: Self.claimedBytes,
+                        by: { ClaimFound($0, terms) }
+                    ) { (match) throws(SpaceError) in
                         try match.tuple()
-                    } _: { (scope, id, row) throws(SpaceError) in
-                        try scope.claim(id, row, terms.naming(core.renewed(terms.holder)))
                     }.map { HeldClaim($0.id, $0.result, $0.content) }
                 } catch  where most > 1 && [.storageFull, .limitReached, .transactionTooLarge].contains(error.code) {
                     // Halve the number, down to one tuple: the error for one tuple is the error to report.
@@ -219,16 +220,15 @@ extension Namespace {
     ///
     /// - Throws: `claimLost` if one of them returned before; then none is completed.
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
-        try attempt("complete a claim") { (core) throws(SpaceError) in try core.complete(claims) }
+        try attempt(Complete.name) { (core) throws(SpaceError) in try core.complete(claims) }
     }
 
     /// Puts claimed tuples back in their places.
     ///
     /// `wasDelivered` says whether the claim counts as a delivery.
     package func release(_ claims: [HeldClaim], wasDelivered: Bool = true) throws(SpaceError) {
-        _ = try attempt("release a claim") { (core) throws(SpaceError) in
-            try core.release(claims, wasDelivered: wasDelivered)
-        }
+        let keys = claims.map(\.key)
+        _ = try perform(ReleaseClaims(claims: keys, session: core.session.number, wasDelivered: wasDelivered))
     }
 }
 

@@ -154,7 +154,7 @@ extension Namespace {
     ///
     /// Returns `false` if there is no such claim.
     package func extend(claimNumbered number: UInt64, by duration: Duration) throws(SpaceError) -> Bool {
-        try attempt("extend a claim") { (core) throws(SpaceError) in
+        try attempt(Extend.name) { (core) throws(SpaceError) in
             guard let (claim, holder) = try core.claim(numbered: number) else { return false }
             let session: UInt64? = if case .session(let session) = holder { session } else { nil }
             try core.extend(claim, by: duration, of: session)

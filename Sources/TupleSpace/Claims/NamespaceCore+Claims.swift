@@ -13,13 +13,6 @@ extension NamespaceCore {
         try execute(Complete(first.key, others, session: session.number))
     }
 
-    /// Ends a claim and keeps its tuple, which counts as never delivered.
-    package func keep(_ claim: HeldClaim) throws(SpaceError) {
-        try write(.removing) { (scope) throws(SpaceError) in
-            try scope.keep(claim.id.rawValue, session: session.number, number: claim.number)
-        }
-    }
-
     /// Whether the claim still stands: it was not ended, its tuple has not returned, and its deadline has not passed.
     func isHeld(_ claim: HeldClaim) throws(SpaceError) -> Bool {
         try read(showsNear: true) { (snapshot) throws(SpaceError) in
@@ -35,46 +28,10 @@ extension NamespaceCore {
         }
     }
 
-    /// Returns claims, and leaves alone those that have returned already; the result is the number that it returned.
-    @discardableResult
-    package func release(
-        _ claims: [HeldClaim],
-        wasDelivered: Bool = true,
-        delay: Duration = .zero,
-        timeout: Duration? = nil
-    ) throws(SpaceError) -> Int {
-        try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
-            var returned = 0
-            for claim in claims {
-                let isOurs = try scope.release(
-                    claim,
-                    session: session.number,
-                    wasDelivered: wasDelivered,
-                    delay: delay
-                )
-                if isOurs { returned += 1 }
-            }
-            return returned
-        }
-    }
-
     /// Extends a claim of this session, or of another one that is named.
-    package func extend(
-        _ claim: HeldClaim,
-        by duration: Duration,
-        of session: UInt64? = nil
-    ) throws(SpaceError) {
+    func extend(_ claim: HeldClaim, by duration: Duration, of session: UInt64? = nil) throws(SpaceError) {
         try duration.checkNotNegative("an extension")
-        let session = session ?? self.session.number
-        try write(.removing) { (scope) throws(SpaceError) in
-            try scope.extend(claim.id.rawValue, session: session, number: claim.number, by: duration)
-        }
-    }
-
-    package func bury(_ claim: HeldClaim) throws(SpaceError) {
-        try write(.removing) { (scope) throws(SpaceError) in
-            try scope.bury(claim.id.rawValue, session: session.number, number: claim.number)
-        }
+        try execute(Extend(claim: claim.key, session: session ?? self.session.number, duration: duration))
     }
 
     /// The claim with a number, whichever process holds it; `nil` if it has ended.
@@ -106,19 +63,9 @@ extension NamespaceCore {
 
     /// Returns a claim that was dropped, now or as soon as it can be.
     func releaseOrRemember(_ claim: HeldClaim) {
-        letGo { (core, patience) throws(SpaceError) in try core.release([claim], timeout: patience) }
-    }
-}
-
-extension WriteScope {
-    package func release(
-        _ claim: HeldClaim,
-        session: UInt64,
-        wasDelivered: Bool = true,
-        delay: Duration = .zero
-    ) throws(SpaceError) -> Bool {
-        try returnClaim(claim.id.rawValue, wasDelivered: wasDelivered, delay: delay) { row in
-            row.number == claim.number && row.holder.mayBeEnded(by: session)
+        letGo { (core, patience) throws(SpaceError) in
+            let release = ReleaseClaims(claims: [claim.key], session: core.session.number)
+            _ = try core.executeInTables(release, timeout: patience)
         }
     }
 }

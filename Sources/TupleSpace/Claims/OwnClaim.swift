@@ -15,14 +15,12 @@ package final class OwnClaim: Sendable {
     }
 
     /// Ends the claim once; if a passing obstacle prevents that, the claim is still held.
-    package func end(
-        _ operation: String,
-        _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
-        try namespace.attempt(operation) { (core) throws(SpaceError) in
+    @inline(__always)
+    func end<O: Operation>(by operation: (ClaimKey, UInt64) -> O) throws(SpaceError) -> O.Outcome {
+        try namespace.attempt(O.name) { (core) throws(SpaceError) in
             try begin()
             do throws(SpaceError) {
-                try body(core, claim)
+                return try core.execute(operation(claim.key, core.session.number))
             } catch {
                 undo(error)
                 throw error
@@ -31,16 +29,10 @@ package final class OwnClaim: Sendable {
     }
 
     @usableFromInline
-    func complete() throws(SpaceError) {
-        try end(Self.completion) { (core, claim) throws(SpaceError) in try core.complete([claim]) }
-    }
+    func complete() throws(SpaceError) { try end { Complete($0, session: $1) } }
 
     /// Ends the claim once, and puts its tuple back.
-    func keep() throws(SpaceError) {
-        try end(Self.completion) { (core, claim) throws(SpaceError) in try core.keep(claim) }
-    }
-
-    static let completion = "complete a claim"
+    func keep() throws(SpaceError) { try end { Keep(claim: $0, session: $1) } }
 
     package func begin() throws(SpaceError) {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { throw endedBefore }
@@ -50,13 +42,10 @@ package final class OwnClaim: Sendable {
         if (error as? SpaceError)?.code != .claimLost { hasEnded.store(false, ordering: .releasing) }
     }
 
-    package func use(
-        _ operation: String,
-        _ body: (NamespaceCore, HeldClaim) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
-        try namespace.attempt(operation) { (core) throws(SpaceError) in
+    func extend(by duration: Duration) throws(SpaceError) {
+        try namespace.attempt(Extend.name) { (core) throws(SpaceError) in
             guard !hasEnded.load(ordering: .acquiring) else { throw endedBefore }
-            try body(core, claim)
+            try core.extend(claim, by: duration)
         }
     }
 

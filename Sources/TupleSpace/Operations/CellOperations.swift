@@ -100,6 +100,70 @@ struct Increment: SentOperation {
     }
 }
 
+/// A cell that was unset, as it was before: its value, and when it would have ended.
+package struct FormerCell: Sendable {
+    package let value: Value
+    let end: RowEnd
+}
+
+/// Unsets a cell if it meets a condition; the outcome is what it was, or `nil` if it did not meet it or was not set.
+struct Unset: Operation {
+    let key: String
+    let condition: CellCondition
+
+    init(_ key: String, if condition: CellCondition = .any) { (self.key, self.condition) = (key, condition) }
+
+    static var name: String { "unset a cell" }
+    var keepsNear: Bool { true }
+    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
+
+    func execute(in scope: WriteScope) throws(SpaceError) -> FormerCell? {
+        guard let row = try scope.snapshot.cellRow(key), condition.isMet(by: row) else { return nil }
+        let former = FormerCell(value: try scope.snapshot.value(key, row.element), end: row.end)
+        try scope.unset(key)
+        return former
+    }
+}
+
+/// Changes when a cell or a tuple ends by itself; the outcome is whether it is there.
+///
+/// The row is there, and is to go sooner or later: this may use the space that is kept back for removals.
+struct SetEnd: Operation {
+    enum Row {
+        case cell(String)
+        case tuple(TupleID)
+
+        var name: String { if case .cell = self { "a cell" } else { "a tuple" } }
+    }
+
+    let row: Row
+    /// The time from now on at which it expires, with its holder as before; `nil`: only a call ends it.
+    let expires: Duration?
+
+    static var name: String { "renew" }
+    var name: String { (expires == nil ? "persist " : "renew ") + row.name }
+    var keepsNear: Bool { if case .cell = row { true } else { false } }
+
+    func size(in scope: WriteScope) throws(SpaceError) -> Int {
+        if case .cell(let key) = row { try scope.size(ofCell: key) } else { 0 }
+    }
+
+    func execute(in scope: WriteScope) throws(SpaceError) -> Bool {
+        func moved(_ end: RowEnd) -> RowEnd {
+            expires.map { RowEnd(expiry: scope.clock.time(after: $0), holder: end.holder) } ?? RowEnd()
+        }
+        switch row {
+        case .cell(let key):
+            guard let row = try scope.snapshot.cellRow(key) else { return false }
+            try scope.setEnd(ofCell: key, row, moved(row.end))
+        case .tuple(let id):
+            guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return false }
+            try scope.setEnd(of: id.rawValue, row, moved(row.end))
+        }
+        return true
+    }
+}
+
 extension WriteScope {
     /// The size of a cell's value in bytes; 0 if the cell is not set.
     package func size(ofCell key: String) throws(SpaceError) -> Int { try snapshot.cell(key)?.count ?? 0 }

@@ -1,17 +1,11 @@
 import SpaceSystem
 import TupleCoding
 
-/// A claim on a tuple, by its number.
-struct ClaimKey {
-    let id: UInt64
-    let number: UInt64
-}
-
 /// Completes claims of a session, all or none: their tuples are gone for good.
-struct Complete: SentOperation {
+struct Complete: OfSession, SentOperation {
     let first: ClaimKey
     let others: [ClaimKey]
-    let session: UInt64
+    var session: UInt64
 
     @inline(__always)
     init(_ first: ClaimKey, _ others: [ClaimKey] = [], session: UInt64) {
@@ -19,13 +13,6 @@ struct Complete: SentOperation {
     }
 
     static var name: String { "complete a claim" }
-    @inline(__always) var holder: ClaimHolder? { .session(session) }
-
-    @inline(__always)
-    func naming(_ holder: ClaimHolder) -> Complete {
-        if case .session(let number) = holder { Complete(first, others, session: number) } else { self }
-    }
-
     /// A single claim that is not in the ring is in the tables, or has ended.
     @inline(__always) var keepsNear: Bool { others.isEmpty }
 
@@ -62,11 +49,4 @@ struct Complete: SentOperation {
 
     static func encode(_ outcome: Void, into bytes: inout [UInt8]) { bytes.append(2) }
     static func outcome(_ reader: inout ByteReader) -> Void? { reader.next(UInt8.self) == 2 ? () : nil }
-}
-
-extension WriteScope {
-    /// The bytes of a claim's tuple; 0 if there is no such claim.
-    func size(of claim: ClaimKey) throws(SpaceError) -> Int {
-        try snapshot.claimRow(claim.id)?.tupleBytes.count ?? 0
-    }
 }

@@ -37,6 +37,6 @@ extension Namespace {
     /// Carries out an operation, which names its errors.
     @inline(__always)
     package func perform<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome {
-        try attempt(O.name) { (core) throws(SpaceError) in try core.execute(operation) }
+        try attempt(operation.name) { (core) throws(SpaceError) in try core.execute(operation) }
     }
 }

@@ -15,8 +15,11 @@ package protocol Operation {
     /// What becomes of it.
     associatedtype Outcome
 
-    /// What the operation does, as its errors say it.
+    /// What operations of this kind do, as their errors say it.
     static var name: String { get }
+
+    /// What this operation does, if its errors say more than that.
+    var name: String { get }
 
     /// Whether it may need more disk space than it frees.
     static var purpose: WritePurpose { get }
@@ -46,6 +49,7 @@ package protocol Operation {
 }
 
 extension Operation {
+    package var name: String { Self.name }
     package static var purpose: WritePurpose { .removing }
     @inline(__always) package var keepsNear: Bool { false }
     @inline(__always) package var holder: ClaimHolder? { nil }

@@ -18,8 +18,8 @@ struct Candidate {
         (id, self.isNear, self.commit, copy) = (match.id, isNear, commit, match.isLent ? nil : match)
     }
 
-    /// A tuple that a search in the transaction itself has found: the transaction may have changed it since.
-    init(foundInTransaction match: Match) { (id, isNear, commit, copy) = (match.id, true, -1, match) }
+    /// A match that is looked up again by its id, because it may have been changed since.
+    init(copied match: Match) { (id, isNear, commit, copy) = (match.id, true, -1, match) }
 
     /// A tuple of which nothing is known but its id.
     init(_ id: TupleID) { (self.id, isNear, commit, copy) = (id, true, -1, nil) }
@@ -61,13 +61,17 @@ package enum Removed<Made> {
 /// It adds no tuple, so the ring stays as it is unless the tuple is there.
 protocol Removal: Operation where Outcome == Removed<Made> {
     associatedtype Made
-    /// The removal of the first of several tuples that is left, by which the daemon serves those that look at the same time.
-    associatedtype OfFirst: SentOperation where OfFirst.Outcome == Outcome
 
     var candidate: Candidate { get }
 
     /// Ends the visibility of a tuple whose row was read in the transaction.
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) -> Made
+}
+
+/// A removal that the daemon carries out too: of the first of several tuples that is left, by which it serves processes
+/// that look at the same time.
+protocol SharedRemoval: Removal {
+    associatedtype OfFirst: SentOperation where OfFirst.Outcome == Outcome
 
     func ofFirst(_ ids: [UInt64]) -> OfFirst
 }
@@ -84,7 +88,7 @@ extension Removal {
 // MARK: Taking
 
 /// Takes a tuple: it is gone for good.
-struct Take: Removal {
+struct Take: SharedRemoval {
     let candidate: Candidate
 
     @inline(__always) init(_ candidate: Candidate) { self.candidate = candidate }
@@ -143,7 +147,7 @@ struct TakeFirst: SentOperation {
 // MARK: Claiming
 
 /// Claims a tuple: it is out of sight until its claim is ended.
-struct ClaimFound: Removal {
+struct ClaimFound: SharedRemoval {
     let candidate: Candidate
     let terms: ClaimTerms
 
@@ -218,6 +222,38 @@ struct ClaimFirst: SentOperation {
             return .removed(ClaimMade(number: number, deliveries: Int(deliveries)), index: Int(index))
         default: return nil
         }
+    }
+}
+
+// MARK: Burying, and several at once
+
+/// Buries a visible tuple.
+struct BuryFound: Removal {
+    let candidate: Candidate
+
+    static var name: String { "bury tuples" }
+    func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) { try scope.bury(id, row) }
+}
+
+/// Removes those of several candidates that are left, in one transaction.
+///
+/// The outcome is the number of the last commit before the transaction, and the place and result of each that was removed.
+struct RemoveAll<R: Removal>: Operation {
+    let removals: [R]
+
+    static var name: String { R.name }
+    var holder: ClaimHolder? { removals.first?.holder }
+    func naming(_ holder: ClaimHolder) -> RemoveAll { RemoveAll(removals: removals.map { $0.naming(holder) }) }
+
+    func execute(in scope: WriteScope) throws(SpaceError) -> (commit: Int, removed: [(index: Int, made: R.Made)]) {
+        let commit = scope.snapshot.commit
+        var removed: [(index: Int, made: R.Made)] = []
+        for (index, removal) in removals.enumerated() {
+            let id = removal.candidate.id.rawValue
+            guard let row = try scope.snapshot.tupleRow(id) else { continue }
+            removed.append((index, try removal.remove(id, row, in: scope)))
+        }
+        return (commit, removed)
     }
 }
 

@@ -16,7 +16,7 @@ extension Claim {
 extension OwnClaim {
     /// Ends the claim in one transaction with the user's body.
     package func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-        try namespace.attempt("complete a claim") { (_) throws(SpaceError) in try begin() }
+        try namespace.attempt(Complete.name) { (_) throws(SpaceError) in try begin() }
         do {
             return try namespace.core.complete(claim, in: namespace, body)
         } catch {
@@ -38,7 +38,7 @@ extension Namespace {
         _ claim: HeldClaim,
         _ body: (borrowing Transaction) throws -> Result
     ) throws -> Result {
-        let core = try attempt("complete a claim") { (core) throws(SpaceError) in core }
+        let core = try attempt(Complete.name) { (core) throws(SpaceError) in core }
         return try core.complete(claim, in: self, body)
     }
 }
@@ -50,7 +50,7 @@ extension NamespaceCore {
         in namespace: Namespace,
         _ body: (borrowing Transaction) throws -> Result
     ) throws -> Result {
-        try transaction(in: namespace, "complete a claim") { transaction in
+        try transaction(in: namespace, Complete.name) { transaction in
             // The completion comes first: if the claim is lost, the body must not run.
             try transaction.complete(claim)
             return try body(transaction)

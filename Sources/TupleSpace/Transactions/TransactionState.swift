@@ -91,7 +91,7 @@ package final class TransactionState: Executor {
     /// - Returns: The outcome.
     /// - Throws: The operation's error, and `transactionTooLarge`.
     package func execute<O: Operation>(_ operation: O, _ purpose: WritePurpose?) throws(SpaceError) -> O.Outcome {
-        try attempt(O.name) { () throws(SpaceError) in
+        try attempt(operation.name) { () throws(SpaceError) in
             let size = try look { (scope) throws(SpaceError) in try operation.size(in: scope) }
             return try change(purpose ?? O.purpose, bytes: size) { (scope) throws(SpaceError) in
                 try core.renewed(operation).execute(in: scope)
@@ -134,13 +134,13 @@ package final class TransactionState: Executor {
 
     /// Removes tuples that a search has just found.
     package func take(_ matches: [Match]) throws(SpaceError) {
-        for match in matches { _ = try execute(Take(Candidate(foundInTransaction: match))) }
+        for match in matches { _ = try execute(Take(Candidate(copied: match))) }
     }
 
     /// Claims a tuple that a search has just found; `tuple` is its decoded content.
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
         try attempt(ClaimFound.name) { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
-        let claim = ClaimFound(Candidate(foundInTransaction: match), core.ownTerms(deadline: deadline))
+        let claim = ClaimFound(Candidate(copied: match), core.ownTerms(deadline: deadline))
         guard case .removed(let made, _) = try execute(claim) else { return nil }
         hasHolder = true
         return HeldClaim(match.id, made, tuple)
@@ -151,9 +151,7 @@ package final class TransactionState: Executor {
     }
 
     package func release(_ claim: HeldClaim) throws(SpaceError) -> Bool {
-        try change(.removing, bytes: claim.tuple.encoded.count) { (scope) throws(SpaceError) in
-            try scope.release(claim, session: core.session.number)
-        }
+        try execute(ReleaseClaims(claims: [claim.key], session: core.session.number)) > 0
     }
 
     /// Called after the transaction has ended in any way and the gate is released: returns what dead processes had

@@ -241,11 +241,7 @@ extension NamespaceCore {
         max: Int
     ) throws(SpaceError) -> Found<[Tuple]>? {
         guard max > 0 else { throw .badNumber("\(max) is no number of tuples", advice: "give a number from 1") }
-        let taken = try takeAll(template, order, max: max) { (match) throws(SpaceError) in
-            try match.tuple()
-        } _: { (scope, id, row) throws(SpaceError) in
-            try scope.remove(id, row)
-        }
+        let taken = try takeAll(template, order, max: max)
         guard let first = taken.first else { return nil }
         return Found(result: taken.map(\.content), removed: first.id.rawValue)
     }

@@ -16,10 +16,9 @@ extension Namespace {
     /// - Throws: `invalidArgument` for a negative time.
     @discardableResult
     public func renew(_ id: TupleID, expires: Duration) throws(SpaceError) -> Bool {
-        try setEnd(of: id, "renew a tuple") { (end, core) throws(SpaceError) in
-            try expires.checkNotNegative("an expiry")
-            return RowEnd(expiry: core.clock.time(after: expires), holder: end.holder)
-        }
+        let renewal = SetEnd(row: .tuple(id), expires: expires)
+        try core.attempt(renewal.name) { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
+        return try perform(renewal)
     }
 
     /// Lets a tuple stay until a call removes it, whatever time and process it would have ended with.
@@ -27,7 +26,7 @@ extension Namespace {
     /// - Returns: Whether the tuple was there.
     @discardableResult
     public func persist(_ id: TupleID) throws(SpaceError) -> Bool {
-        try setEnd(of: id, "persist a tuple") { (_, _) in RowEnd() }
+        try perform(SetEnd(row: .tuple(id), expires: nil))
     }
 
     /// When a tuple ends by itself; `nil` if it is not there.
@@ -35,21 +34,6 @@ extension Namespace {
         try attempt("look at a tuple") { (core) throws(SpaceError) in
             try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
                 try snapshot.tupleRow(id.rawValue)?.end
-            }
-        }
-    }
-
-    private func setEnd(
-        of id: TupleID,
-        _ operation: String,
-        _ end: (RowEnd, NamespaceCore) throws(SpaceError) -> RowEnd
-    ) throws(SpaceError) -> Bool {
-        try attempt(operation) { (core) throws(SpaceError) in
-            // The row is there, and is to go sooner or later: this may use the space that is kept back for removals.
-            try core.write(.removing) { (scope) throws(SpaceError) in
-                guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return false }
-                try scope.setEnd(of: id.rawValue, row, try end(row.end, core))
-                return true
             }
         }
     }

@@ -162,11 +162,7 @@ extension Namespace {
         max: Int = .max
     ) throws(SpaceError) -> [Tuple] {
         try attempt("take") { (core) throws(SpaceError) in
-            try core.takeAll(template, order, max: max) { (match) throws(SpaceError) in
-                try match.tuple()
-            } _: { (scope, id, row) throws(SpaceError) in
-                try scope.remove(id, row)
-            }.map(\.content)
+            try core.takeAll(template, order, max: max).map(\.content)
         }
     }
 }

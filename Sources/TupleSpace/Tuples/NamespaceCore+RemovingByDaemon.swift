@@ -8,7 +8,7 @@ extension NamespaceCore {
     /// as its losses tell, and the daemon gives each the first one that is left.
     ///
     /// - Returns: What was removed, or that others have removed all that were named; `nil` if the process must do it itself.
-    func removeByDaemon<T, R: Removal>(
+    func removeByDaemon<T, R: SharedRemoval>(
         _ removal: R,
         _ template: Template,
         _ order: MatchOrder,

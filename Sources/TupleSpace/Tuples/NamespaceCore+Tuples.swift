@@ -218,7 +218,7 @@ extension NamespaceCore {
     /// Takes the first match out of sight, by the removal that `removal` makes of a candidate.
     ///
     /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
-    func remove<T, R: Removal>(
+    func remove<T, R: SharedRemoval>(
         _ template: Template,
         _ order: MatchOrder,
         by removal: (Candidate) -> R,
@@ -262,7 +262,7 @@ extension NamespaceCore {
 
     /// Looks and removes in one transaction, when others have been quicker several times.
     @inline(never)
-    private func removeUnderGate<T, R: Removal>(
+    private func removeUnderGate<T, R: SharedRemoval>(
         _ template: Template,
         _ order: MatchOrder,
         _ removal: R,
@@ -287,18 +287,18 @@ extension NamespaceCore {
         engine.followUp(template.shape, shapes, examined: sight.examined)
     }
 
-    /// Takes all matches in one transaction: at most `max`, and at most `maxBytes`, which the first match alone may
+    /// Removes all matches in one transaction: at most `max`, and at most `maxBytes`, which the first match alone may
     /// exceed.
     ///
-    /// If one of them does not decode, none is taken.
-    package func takeAll<T, R>(
+    /// If one of them does not decode, none is removed.
+    func removeAll<T, R: Removal>(
         _ template: Template,
         _ order: MatchOrder,
         max: Int,
         maxBytes: Int = .max,
-        decode: (Match) throws(SpaceError) -> T,
-        _ end: (WriteScope, UInt64, TupleRow) throws(SpaceError) -> R
-    ) throws(SpaceError) -> [Taken<T, R>] {
+        by removal: (Candidate) -> R,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> [Taken<T, R.Made>] {
         var (fruitless, last) = (0, 0)
         while true {
             let candidates = try readAll(template, order, max: max, maxBytes: maxBytes)
@@ -306,27 +306,25 @@ extension NamespaceCore {
             var contents: [T] = []
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }
-            var transaction = 0
-            let taken = try write(.removing) { (scope) throws(SpaceError) in
-                transaction = scope.snapshot.commit
-                var taken: [Taken<T, R>] = []
-                for (candidate, content) in zip(candidates, contents) {
-                    let id = candidate.id.rawValue
-                    guard let row = try scope.snapshot.tupleRow(id) else { continue }
-                    taken.append(Taken(candidate.id, content, try end(scope, id, row)))
-                }
-                return taken
+            let (commit, removed) = try execute(
+                RemoveAll(removals: candidates.map { removal(Candidate(copied: $0)) })
+            )
+            if !removed.isEmpty {
+                return removed.map { Taken(candidates[$0.index].id, contents[$0.index], $0.made) }
             }
-            if !taken.isEmpty { return taken }
             // Either other processes took all of them, or they expired; there may be more matches. But if many rounds
             // have the same transaction number, nothing was committed between them: the walk finds tuples that can't be
             // taken.
-            fruitless = transaction == last ? fruitless + 1 : 0
-            last = transaction
+            fruitless = commit == last ? fruitless + 1 : 0
+            last = commit
             guard fruitless < 100 else {
                 throw .damaged("tuples that a walk finds are not found by their ids")
             }
         }
+    }
+
+    func takeAll(_ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Taken<Tuple, Void>] {
+        try removeAll(template, order, max: max, by: { Take($0) }) { (match) throws(SpaceError) in try match.tuple() }
     }
 
     // MARK: Looks
