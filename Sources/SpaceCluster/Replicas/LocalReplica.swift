@@ -136,7 +136,7 @@ final class LocalReplica: Replica {
         }
         // The member's sessions are dead from now on, to all machines; this returns what the one commit had no room for.
         core.returnClaimsOfTheDead(timeout: timeout)
-        core.dropWatchersOfTheDead(timeout: timeout)
+        core.dropRegistrations(of: .theDead, timeout: timeout)
     }
 
     /// Ends a member, and with it the claims of its sessions: a process that is told that its claim is lost finds the tuple
@@ -152,7 +152,7 @@ final class LocalReplica: Replica {
 
     func endDeadProcesses() {
         core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
-        core.dropWatchersOfTheDead(timeout: NamespaceCore.upkeepPatience)
+        core.dropRegistrations(of: .theDead, timeout: NamespaceCore.upkeepPatience)
     }
 
     var takersInterests: Set<Interest> { core.control.slots.takersInterests }

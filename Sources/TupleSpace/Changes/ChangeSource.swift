@@ -92,7 +92,7 @@ package final class ChangeSource: Sendable {
         if registration.tellsOfOtherLife { state.ready = [Change(gapFrom: 0, to: 0)] }
         self.state = Mutex(state)
         present = Mutex(start == .initial ? PresentState(registration, filter) : nil)
-        core.dropWatchersOfTheDead()
+        core.dropRegistrations(of: .theDead)
     }
 
     package var life: NamespaceLife { namespace.life }

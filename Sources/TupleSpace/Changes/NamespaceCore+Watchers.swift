@@ -183,7 +183,7 @@ extension NamespaceCore {
     /// If only a session's member has ended, the process may live, and register again when its machine is another member.
     /// So the registration stays for `returnPatience`, and with it the changes in the journal that the process has not
     /// read.
-    package func dropWatchersOfTheDead(timeout: Duration? = nil) {
+    fileprivate func dropWatchersOfTheDead(timeout: Duration?) {
         var isDead: [UInt64: Bool] = [0: false, session.number: false]
         dropWatchers(timeout: timeout) { row in
             let dead = isDead[row.session] ?? !isAlive(session: row.session)
@@ -205,15 +205,7 @@ extension NamespaceCore {
         }
     }
 
-    /// Drops the registrations of this process, which is leaving.
-    func dropOwnWatchers(timeout: Duration) {
-        dropWatchers(timeout: timeout) { $0.session == session.number }
-    }
-
-    /// Ends every registration: after a reboot no session in a row lives any more, and session numbers start again.
-    func dropAllWatchers() { dropWatchers(timeout: nil) { $0.session != 0 } }
-
-    private func dropWatchers(timeout: Duration?, of hasEnded: (WatcherRow) -> Bool) {
+    fileprivate func dropWatchers(timeout: Duration?, of hasEnded: (WatcherRow) -> Bool) {
         let rows = try? read { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()
             // The watchers of a standby are elsewhere.
@@ -227,6 +219,16 @@ extension NamespaceCore {
                 isSubscription: isSubscription,
                 timeout: timeout.map(engine.cleanUpPatience)
             )
+        }
+    }
+}
+
+extension ObservationHub {
+    package func dropRegistrations(of which: Registrants, of core: NamespaceCore, timeout: Duration?) {
+        switch which {
+        case .theDead: core.dropWatchersOfTheDead(timeout: timeout)
+        case .thisProcess: core.dropWatchers(timeout: timeout) { $0.session == core.session.number }
+        case .all: core.dropWatchers(timeout: timeout) { $0.session != 0 }
         }
     }
 }

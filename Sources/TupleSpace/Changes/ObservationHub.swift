@@ -140,7 +140,7 @@ package final class ObservationHub: NamespacePart {
             EventLoop.shared.handlers.submit { self.hear(core) }
         }
         // From now on the ticks drop them.
-        if isFirst { core.dropWatchersOfTheDead() }
+        if isFirst { core.dropRegistrations(of: .theDead) }
         return observer
     }
 

@@ -74,7 +74,7 @@ extension NamespaceCore {
         try returnClaims { holder in
             if case .process(let process, _) = holder { hasEnded(process) } else { true }
         }
-        dropAllWatchers()
+        dropRegistrations(of: .all)
     }
 
     /// Ends the claims, holds and watchers that came with the tables of another namespace.

@@ -146,7 +146,7 @@ extension NamespaceCore {
         engine.beginLeaving()
         try? returnClaims(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
         for part in parts.all { part.endAll(of: self) }
-        dropOwnWatchers(timeout: timeout)
+        dropRegistrations(of: .thisProcess, timeout: timeout)
         guard engine.markLeft() else { return }
         defer {
             folderLock?.release()

@@ -123,7 +123,7 @@ package final class NamespaceCore: ListeningNamespace {
     ) throws(SpaceError) -> R {
         try checkUsable()
         if deferred.isDue { carryOutDeferred() }
-        defer { if engine.takePassedMark() { dropWatchersOfTheDead(timeout: Self.upkeepPatience) } }
+        defer { if engine.takePassedMark() { dropRegistrations(of: .theDead, timeout: Self.upkeepPatience) } }
         var result: R?
         var numbers: Range<UInt64> = 0..<0
         do throws(SpaceError) {

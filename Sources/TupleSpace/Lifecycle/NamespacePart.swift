@@ -46,6 +46,30 @@ package protocol NamespacePart: AnyObject, Sendable {
         timeout: Duration?,
         where hasEnded: (ClaimHolder, _ number: UInt64) -> Bool
     ) throws(SpaceError)
+
+    /// Drops what sessions have registered, as far as that can be done now.
+    ///
+    /// - Parameters:
+    ///   - which: Whose registrations.
+    ///   - core: The namespace.
+    ///   - timeout: The time to wait for the gate; `nil` for the space's time-out.
+    func dropRegistrations(of which: Registrants, of core: NamespaceCore, timeout: Duration?)
+}
+
+/// Whose registrations are dropped.
+package enum Registrants {
+    case theDead
+    /// This process, which leaves.
+    case thisProcess
+    /// All sessions: after a reboot none in a row lives any more, and session numbers start again.
+    case all
+}
+
+extension NamespaceCore {
+    /// Drops what sessions have registered.
+    package func dropRegistrations(of which: Registrants, timeout: Duration? = nil) {
+        for part in parts.all { part.dropRegistrations(of: which, of: self, timeout: timeout) }
+    }
 }
 
 extension NamespacePart {
@@ -67,6 +91,8 @@ extension NamespacePart {
         timeout: Duration?,
         where hasEnded: (ClaimHolder, _ number: UInt64) -> Bool
     ) throws(SpaceError) {}
+
+    package func dropRegistrations(of which: Registrants, of core: NamespaceCore, timeout: Duration?) {}
 }
 
 /// The objects that the features keep for one open namespace.

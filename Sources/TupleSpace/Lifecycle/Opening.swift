@@ -256,7 +256,7 @@ package struct Opening {
         if adopted != 0 { control.isAdopted.store(0) }
         if !isReplica {
             core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
-            core.dropWatchersOfTheDead(timeout: NamespaceCore.upkeepPatience)
+            core.dropRegistrations(of: .theDead, timeout: NamespaceCore.upkeepPatience)
         }
         return core
     }

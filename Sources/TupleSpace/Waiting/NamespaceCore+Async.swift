@@ -67,14 +67,4 @@ extension NamespaceCore {
             try checkUsable()
         }
     }
-
-    /// Wakes all waiters of this process in this namespace, so that they notice that the process has left it.
-    func wakeOwnWaiters() {
-        let wakes = WakeList()
-        for index in slots.range {
-            let slot = slots.slot(index)
-            if slot.current.state != .free, slot.session.load() == session.number { wakes.add(slot) }
-        }
-        wakes.takeAlong().carryOut(slots, root.wakeupFile)
-    }
 }

@@ -69,32 +69,6 @@ extension NamespaceCore {
 
     // MARK: Who ticks
 
-    /// What this process knows of the ticker and its deputy.
-    struct KnownTicker {
-        var ticker = KnownSeat()
-        var deputy = KnownSeat()
-        /// The last transaction at this process's last tick as the ticker.
-        var transaction = -1
-    }
-
-    /// What this process knows of a seat.
-    struct KnownSeat {
-        var sighting: TickerSeat.Sighting?
-        /// When the seat was first seen like this.
-        var since = MonotonicInstant.now
-        /// The session that this process follows, and whether it will hear its end.
-        var followed: UInt64 = 0
-        var isHeard = false
-        /// When this process last tried to listen for its end.
-        var lastTry = MonotonicInstant.now
-
-        /// Notes how the seat is now; returns how long it has been so.
-        mutating func note(_ now: TickerSeat.Sighting) -> Duration {
-            if sighting != now { (sighting, since) = (now, .now) }
-            return MonotonicInstant.now.duration(since: since)
-        }
-    }
-
     private func takeRole(
         isUsed: Bool,
         _ follow: (ProcessIdentity) -> ProcessExits<ObjectIdentifier>.Finding
@@ -196,14 +170,6 @@ extension NamespaceCore {
         return isWatched ?? true
     }
 
-    /// Gives up the ticker's or the deputy's seat: no process waits or watches, or this one leaves.
-    ///
-    /// The others are nudged, in case one began to wait and still follows this process.
-    func leaveSeat() {
-        let hasTicked = control.ticker.leave(session.number)
-        if control.deputy.leave(session.number) || hasTicked { nudgeAll() }
-    }
-
     /// Gives up the deputy's seat, if this process has it, because it is the ticker now.
     private func leaveDeputy() {
         if control.deputy.leave(session.number) { nudgeAll() }
@@ -238,7 +204,7 @@ extension NamespaceCore {
     private func repair(isThorough: Bool, ofIdle: Bool) {
         engine.lookForAbandonedGate()
         sweepSlots(isThorough: isThorough, ofIdle: ofIdle)
-        dropWatchersOfTheDead(timeout: Self.upkeepPatience)
+        dropRegistrations(of: .theDead, timeout: Self.upkeepPatience)
         // The processes that wait here also listen for the end of claimants, and should have returned these claims at
         // once.
         if returnClaimsOfTheDead(timeout: Self.upkeepPatience) { lateFinds.add(1, ordering: .relaxed) }
@@ -254,15 +220,5 @@ extension NamespaceCore {
         guard isDue ?? false else { return }
         // The transaction itself first removes what is due, as far as there is disk space for that.
         try? write(.removing, timeout: Self.upkeepPatience) { (_) throws(SpaceError) in }
-    }
-
-    /// Has all waiters and watchers look, without counting as news.
-    private func nudgeAll() {
-        if slots.isAnybodyWaiting {
-            let wakes = WakeList()
-            slots.wakeEverybody(into: wakes, by: .nudge)
-            wakes.takeAlong().carryOut(slots, root.wakeupFile)
-        }
-        engine.signalChange()
     }
 }
