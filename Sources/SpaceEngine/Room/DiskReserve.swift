@@ -34,6 +34,9 @@ package final class DiskReserve {
     /// 1 GiB takes 285 ms, under the gate.)
     private static let steps = (1 << 20)...(64 << 20)
     private static let firstStep = 64 << 10
+    /// How much more than is needed stays reserved: a batch has to be sure of a few MiB more than it uses, and the next batch
+    /// would reserve them again.
+    private static let keptSpare = 4 << 20
     /// The transactions, and the pages, after which the file grows to the bound that needs no statistics.
     private static let (youngTransactions, youngPages) = (256, 256)
     /// How much longer than its blocks the file is, with a writable map.
@@ -445,7 +448,7 @@ package final class DiskReserve {
         )
         // What was promised before this transaction was a part of what was reserved then.
         if hasPromise { rest = max(rest, reservedAtBegin) }
-        guard start - rest > max(step, Self.steps.lowerBound) else { return }
+        guard start - rest > max(step, Self.keptSpare) else { return }
         rest = (rest + pageSize - 1) / pageSize * pageSize
         control.reserved.store(UInt64(rest))
         CrashPoint.reach(.reserveLowered)
