@@ -57,9 +57,7 @@ struct UnknownOutcomeTests {
         try withoutAnswer(isDone) { #expect(errorCode { try make(kind) } == .outcomeUnknown) }
         // One entry has made it, and another has ended it.
         if isDone { #expect(try eventually { try n.status().entry >= before + 2 }) }
-        #expect(try eventually { errorCode { try n.write("late", 1) } == nil })
-        #expect(try eventually(holdsNothing))
-        #expect(try n.readIfExists("job", 1) != nil)
+        try expectNothingHeld()
         // What the process makes later has other numbers, and stays.
         let lock = try n.lock("L").acquire(timeout: watchdog)
         #expect(try n.status().holds.count == 1)
@@ -82,6 +80,33 @@ struct UnknownOutcomeTests {
         let claim = try cluster[0].runner.start("space", words, environment: environment).finish()
         #expect(claim.ending == .exited(0), "\(claim.errors)")
         #expect(try n.status().claims.map(\.pid) == [getpid()])
+    }
+
+    private func expectNothingHeld() throws {
+        #expect(try eventually { errorCode { try n.write("late", 1) } == nil })
+        #expect(try eventually(holdsNothing))
+        #expect(try n.readIfExists("job", 1) != nil)
+    }
+
+    /// The daemon is killed after it has appended the entry of a claim, and before it has told the process, which lives on.
+    @Test(arguments: [true, false])
+    func aClaimOfAKilledDaemonDoesNotStay(keepsLease: Bool) async throws {
+        let (n, before, entries) = (n, try n.status().entry, try cluster.ask("keys /log/"))
+        try cluster.tell("hold 1")
+        async let code = onThread { errorCode { _ = try n.claimIfExists(matching: ["job", 1]) } }
+        try endDaemonAfterAppending(entries, keepsLease)
+        #expect(try await code == .outcomeUnknown)
+        // The machine is another member now; the end of the former one ends what its sessions hold.
+        try cluster.start(0)
+        try expectNothingHeld()
+        // One entry has made the claim, and another has ended it.
+        #expect(try n.status().entry >= before + 2)
+    }
+
+    private func endDaemonAfterAppending(_ entries: Int, _ keepsLease: Bool) throws {
+        #expect(try eventually { try cluster.ask("keys /log/") > entries })
+        try cluster.end(0, by: SIGKILL, keepsLease: keepsLease)
+        try cluster.tell("release")
     }
 
     /// A number that a change of unknown outcome may have used is given to nothing else, so nothing else is let go of with it.

@@ -19,6 +19,8 @@ import SystemPackage
 //   compact          forgets the changes up to the store's revision
 //   save, restore    notes the store as it is; sets it back to that
 //   lose N           the next N transactions are done, and their answers are lost
+//   hold N           the next N transactions that append an entry are done, and their answers wait for `release`
+//   release          lets those answers go
 //   drop N           the next N transactions are lost before they are done
 //   twice N          the next N transactions are done twice
 //   trouble TEXT     says from now on that this is wrong with it
@@ -71,6 +73,7 @@ private final class StoreHouse: Sendable {
         var servers: [Int: StoreServer] = [:]
         var nextServer = 0
         var saved: MemoryStore.Checkpoint?
+        var gate = MemoryGate()
     }
 
     private let store = MemoryStore()
@@ -138,6 +141,13 @@ private final class StoreHouse: Sendable {
         case "refuse": fault(count, .fails(.refused("it is full")), where: { $0.puts("/log/") })
         case "full": fault(count, .fails(.refused("it is full")), where: { $0.puts("/gone/") })
         case "lose": fault(count, .answerLost)
+        case "hold": fault(count, .heldAfter(state.withLock { $0.gate }), where: { $0.puts("/log/") })
+        case "release":
+            let gate = state.withLock { state in
+                defer { state.gate = MemoryGate() }
+                return state.gate
+            }
+            gate.open()
         case "drop": fault(count, .requestLost)
         case "twice": fault(count, .twice)
         case "remove": store.change(keys(words[1]).map { .delete(.key($0)) })
