@@ -136,7 +136,7 @@ extension Engine {
                 control.sequence.store(max(control.sequence.load(), counters.sequence, near.lastChange))
                 near.recover(
                     next: counters.nextTuple,
-                    nextClaim: counters.nextClaim,
+                    nextNumber: counters.nextNumber,
                     // If that is damaged, each operation goes through LMDB, and says so.
                     due: (try? snapshot.earliestDue(counters)) ?? 1,
                     isOff: counters.keepsNearEndOff

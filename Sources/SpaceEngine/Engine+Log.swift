@@ -40,7 +40,7 @@ extension Engine {
             scope.meter.goOn(for: .applying)
         }
         if log.isClusters { try checkMember() }
-        scope.counters.nextClaim = max(scope.counters.nextClaim, firstFreeNumbers.claim)
+        scope.counters.nextNumber = max(scope.counters.nextNumber, firstFreeNumbers.claim)
         scope.counters.nextWatcher = max(scope.counters.nextWatcher, firstFreeNumbers.watcher)
         scope.beginLogged(by: log.isClusters ? sessionMember ?? 0 : 0)
         try change(removesDue: removesDue, body)
@@ -88,7 +88,7 @@ extension Engine {
             scope.mayBeLogged = try log.append(entry, behind: position, terms)
         } catch {
             scope.mayBeLogged = error.code == .outcomeUnknown
-            if scope.mayBeLogged { firstFreeNumbers = (scope.counters.nextClaim, scope.counters.nextWatcher) }
+            if scope.mayBeLogged { firstFreeNumbers = (scope.counters.nextNumber, scope.counters.nextWatcher) }
             throw error
         }
         guard scope.mayBeLogged else { throw .outrun }

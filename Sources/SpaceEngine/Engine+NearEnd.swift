@@ -158,7 +158,7 @@ extension Engine {
             )
             guard isPromised else { continue }
             let end = environment.info.lastPage + 1
-            return near.allow(count, end: end, nextClaim: counters.nextClaim, due: due)
+            return near.allow(count, end: end, nextNumber: counters.nextNumber, due: due)
         }
     }
 

@@ -200,7 +200,7 @@ extension Engine {
     @inline(__always)
     func noteStored(due: Int64, keepsNear: Bool) {
         if let near {
-            near.note(nextClaim: scope.counters.nextClaim, due: due)
+            near.note(nextNumber: scope.counters.nextNumber, due: due)
             if !keepsNear {
                 near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff)
                 wakeForPlace(near)

@@ -215,9 +215,10 @@ struct WordsPart {
             let word = word(round)
             let place = round.random(0..<line.count + 1)
             var words = line
-            // Without its limit a command may rightly wait for ever.
-            let isOption = place < line.count && line[place].hasPrefix("--")
-            if place < line.count, !isOption, round.coin() {
+            // Without its limit a command may rightly wait for ever; that of `wait` becomes the namespace if an option is in
+            // the namespace's place.
+            let keepsLimit = place < line.count && line[place].hasPrefix("--") || line[0] == "wait"
+            if place < line.count, !keepsLimit, round.coin() {
                 words[place] = word
             } else {
                 words.insert(word, at: place)

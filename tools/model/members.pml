@@ -64,7 +64,7 @@ byte state[TUPLES];
 byte claimMember[TUPLES];
 byte claimWorker[TUPLES];
 byte claimNumber[TUPLES];
-byte nextClaim;
+byte nextNumber;
 
 #define PRESENT 0
 #define CLAIMED 1
@@ -143,8 +143,8 @@ proctype Worker(byte me) provided (!isKilled[me])
             if
             :: !IS_ALIVE(mine) -> mine = 0; t = TUPLES
             :: IS_ALIVE(mine) && t < TUPLES ->
-                nextClaim++;
-                number = nextClaim;
+                nextNumber++;
+                number = nextNumber;
                 state[t] = CLAIMED;
                 claimMember[t] = mine;
                 claimWorker[t] = me;

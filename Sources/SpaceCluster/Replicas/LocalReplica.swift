@@ -167,7 +167,7 @@ final class LocalReplica: Replica {
         let done = Mutex((result: OperationAnswer.notHere, numbers: 0..<UInt64(0)))
         return await withCheckedContinuation { continuation in
             core.engine.submit(operation.purpose) { (scope) throws(SpaceError) in
-                let first = scope.counters.nextClaim
+                let first = scope.counters.nextNumber
                 let result = isAwaited() ? try scope.execute(operation) : .notHere
                 done.withLock { $0 = (result, scope.numbers(since: first)) }
             } completion: { [core] error in

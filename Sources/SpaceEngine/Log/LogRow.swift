@@ -60,7 +60,7 @@ extension WriteScope {
 
     /// Ends logging, or makes a standby a namespace of its own, whose numbers of claims are those of a new life.
     package func endLog() throws(SpaceError) {
-        if counters.followsLog { counters.nextClaim = max(counters.nextClaim, Counters.firstClaimOfLife) }
+        if counters.followsLog { counters.nextNumber = max(counters.nextNumber, Counters.firstClaimOfLife) }
         (counters.logEntry, counters.followsLog) = (0, false)
         try mainLog.delete(.log)
         noteUpkeep()

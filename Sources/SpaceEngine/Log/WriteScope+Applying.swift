@@ -43,7 +43,7 @@ extension WriteScope {
     package func goOn(with counters: Counters, asNewLife isNewLife: Bool) throws(SpaceError) {
         let old = self.counters
         self.counters = counters
-        if isNewLife { self.counters.nextClaim = max(counters.nextClaim, old.nextClaim) }
+        if isNewLife { self.counters.nextNumber = max(counters.nextNumber, old.nextNumber) }
         (self.counters.logEntry, self.counters.followsLog) = (old.logEntry, old.followsLog)
         shapes = try ShapeTable(reading: snapshot, generation: counters.shapesGeneration)
         noteUpkeep()

@@ -120,7 +120,7 @@ package struct NearRing: @unchecked Sendable {
 
     /// The number of the next claim.
     @inline(__always)
-    private var nextClaim: SharedWord64 { word64(64) }
+    private var nextNumber: SharedWord64 { word64(64) }
 
     /// The earliest time at which something in LMDB expires, on the namespace's clock; 0 if nothing does.
     ///
@@ -219,7 +219,7 @@ package struct NearRing: @unchecked Sendable {
     var lastChange: UInt64 { sequence.loadRelaxed().orZeroIfDamaged }
 
     /// The number of the next claim, or 0 if the word is damaged.
-    var nextClaimNumber: UInt64 { nextClaim.loadRelaxed().orZeroIfDamaged }
+    var nextClaimNumber: UInt64 { nextNumber.loadRelaxed().orZeroIfDamaged }
 
     /// The earliest time at which something in LMDB expires; `nil` if nothing did as of the last commit.
     @inline(__always)
@@ -350,7 +350,7 @@ package struct NearRing: @unchecked Sendable {
         guard number != 0 else { return nil }
         changing {
             raise(last)
-            nextClaim.storeRelaxed(number + 1)
+            nextNumber.storeRelaxed(number + 1)
             claim(of: id).fill(holder, number)
             CrashPoint.reach(.nearClaiming)
             // This store commits.
@@ -411,8 +411,8 @@ package struct NearRing: @unchecked Sendable {
 
     /// Notes what a commit has left: the number of the next claim, and the earliest time at which something expires.
     @inline(__always)
-    func note(nextClaim number: UInt64, due time: Int64) {
-        if nextClaim.loadRelaxed() != number { nextClaim.store(number) }
+    func note(nextNumber number: UInt64, due time: Int64) {
+        if nextNumber.loadRelaxed() != number { nextNumber.store(number) }
         let time = UInt64(max(0, time))
         if due.loadRelaxed() != time { due.store(time) }
     }
@@ -421,10 +421,10 @@ package struct NearRing: @unchecked Sendable {
     ///
     /// `end` is the first page after the data file's last one. `number` is the number of the next claim, by the counters
     /// of the last commit, and `time` the earliest time at which something expires, or 0.
-    func allow(_ count: Int, end: Int, nextClaim number: UInt64, due time: Int64) {
+    func allow(_ count: Int, end: Int, nextNumber number: UInt64, due time: Int64) {
         promisedEnd.store(UInt64(end + Self.mostPagesKept(count)))
         kept.store(0)
-        note(nextClaim: max(nextClaimNumber, number), due: time)
+        note(nextNumber: max(nextClaimNumber, number), due: time)
         allowed.store(UInt64(count))
     }
 
@@ -443,13 +443,13 @@ package struct NearRing: @unchecked Sendable {
     ///
     /// `next` is the next id, and `number` the number of the next claim, by the counters of the last commit. `time` is
     /// the earliest time at which something expires, or 0.
-    func recover(next: UInt64, nextClaim number: UInt64, due time: Int64, isOff: Bool) {
+    func recover(next: UInt64, nextNumber number: UInt64, due time: Int64, isOff: Bool) {
         let odd = word.load() | 1
         word.storeSequential(odd)
         tail.store(max(tail.load(), next))
         head.store(max(head.load(), next))
         allowed.store(0)
-        note(nextClaim: max(nextClaimNumber, number), due: time)
+        note(nextNumber: max(nextClaimNumber, number), due: time)
         off.store(isOff ? 1 : 0)
         word.storeSequential(odd &+ 1)
     }

@@ -11,7 +11,8 @@ package struct Counters: TableRow, Equatable {
     package var nextTuple: UInt64 = 1
     /// The number of the last change.
     package var sequence: UInt64 = 0
-    package var nextClaim: UInt64 = 1
+    /// The number of the next claim, place, item, responder or request: each number is given out once.
+    package var nextNumber: UInt64 = 1
     /// Changes whenever the table of shapes changes, so that processes can keep a copy of that table.
     package var shapesGeneration: UInt64 = 1
     /// How many rows the table of expiries has; while there are none, no process reads a clock.
@@ -58,7 +59,7 @@ package struct Counters: TableRow, Equatable {
         }
         nextTuple = word(0)
         sequence = word(1)
-        nextClaim = word(2)
+        nextNumber = word(2)
         shapesGeneration = word(3)
         expiring = word(4)
         claimed = word(5)
@@ -76,7 +77,7 @@ package struct Counters: TableRow, Equatable {
         followsLog = word(16) & Self.following != 0
         // A waiter's slot has 48 bits for an id. The other numbers can't have come near 64 bits.
         let all =
-            sequence | nextClaim | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
+            sequence | nextNumber | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
             | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds | logEntry
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
@@ -89,7 +90,7 @@ package struct Counters: TableRow, Equatable {
         }
         store(0, nextTuple)
         store(1, sequence)
-        store(2, nextClaim)
+        store(2, nextNumber)
         store(3, shapesGeneration)
         store(4, expiring)
         store(5, claimed)

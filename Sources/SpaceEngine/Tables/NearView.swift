@@ -10,7 +10,7 @@ package struct NearView {
     private(set) var ids: Range<UInt64> = 0..<0
     /// The next id, the number of the next claim, and that of the last change.
     private(set) var next: UInt64 = 0
-    private(set) var nextClaim: UInt64 = 0
+    private(set) var nextNumber: UInt64 = 0
     private(set) var sequence: UInt64 = 0
     /// How many of the records are claimed.
     private(set) var claimed: UInt64 = 0
@@ -35,7 +35,7 @@ package struct NearView {
         isSound = source.isSound(head, tail)
         if head != tail, isSound { try copyRecords(source, head, tail, floor()) }
         sequence = source.lastChange
-        nextClaim = source.nextClaimNumber
+        nextNumber = source.nextClaimNumber
         next = tail
         SharedWord64.acquireFence()
         return source.word.loadRelaxed() == word && isSound

@@ -32,7 +32,7 @@ package struct Snapshot: TransactionTables {
         guard var counters = try mainCounters.get(.counters) else { throw .damaged(Counters.missing) }
         if let near {
             counters.nextTuple = max(counters.nextTuple, near.pointee.next)
-            counters.nextClaim = max(counters.nextClaim, near.pointee.nextClaim)
+            counters.nextNumber = max(counters.nextNumber, near.pointee.nextNumber)
             counters.sequence = max(counters.sequence, near.pointee.sequence)
             counters.claimed += near.pointee.claimed
         }

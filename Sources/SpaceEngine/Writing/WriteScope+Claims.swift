@@ -13,12 +13,12 @@ import TupleCoding
 /// time of its return as its deadline, and returns then as an overdue claim does. The row outlives all processes.
 extension WriteScope {
     /// The numbers of claims and holds that were given out since a number was the next one.
-    package func numbers(since first: UInt64) -> Range<UInt64> { first..<max(first, counters.nextClaim) }
+    package func numbers(since first: UInt64) -> Range<UInt64> { first..<max(first, counters.nextNumber) }
 
     /// Moves a visible tuple to `claims`.
     package func claim(_ id: UInt64, _ row: TupleRow, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade {
-        let number = counters.nextClaim
-        counters.nextClaim += 1
+        let number = counters.nextNumber
+        counters.nextNumber += 1
         counters.claimed += 1
         let deliveries = row.deliveries
         let deadline = terms.deadline.map { clock.time(after: $0) } ?? 0

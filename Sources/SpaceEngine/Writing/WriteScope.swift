@@ -109,7 +109,7 @@ package final class WriteScope: TransactionTables {
         }
         if let near {
             counters.sequence = max(counters.sequence, near.lastChange)
-            counters.nextClaim = max(counters.nextClaim, near.nextClaimNumber)
+            counters.nextNumber = max(counters.nextNumber, near.nextClaimNumber)
             knownDue = near.earliestDue
         }
         sequenceAtBegin = counters.sequence

@@ -106,7 +106,7 @@ package struct IntegrityCheck {
 
     private mutating func checkClaim(_ id: UInt64, _ claim: ClaimRow, _ row: TupleRow, _ counters: Counters) {
         checkTuple(id, row, counters)
-        if claim.number >= counters.nextClaim {
+        if claim.number >= counters.nextNumber {
             report("the claim on tuple \(id) has a number that was not given out")
         }
     }

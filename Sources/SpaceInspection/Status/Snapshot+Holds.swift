@@ -55,7 +55,7 @@ extension Snapshot {
                 (name, front, parties, isFirst, kind) = (rowName, TurnFront(), [], true, row.kind)
             }
             let subject = "hold \(row.ticket) of \(rowName.quotedForPeople)"
-            if row.ticket == 0 || row.ticket >= counters.nextClaim {
+            if row.ticket == 0 || row.ticket >= counters.nextNumber {
                 damage.append("\(subject) has a number that was not given out")
             }
             if row.kind != kind {

@@ -124,7 +124,7 @@ extension Snapshot {
             }
             if !works.insert(request.work).inserted { damage.append("\(subject) is asked twice") }
             if request.at > .none, request.below > request.at { damage.append("\(subject) could be asked upwards") }
-            for position in [request.at, request.below] + request.reached where position.ticket >= counters.nextClaim {
+            for position in [request.at, request.below] + request.reached where position.ticket >= counters.nextNumber {
                 damage.append("\(subject) was put to a responder that there never was")
             }
         }

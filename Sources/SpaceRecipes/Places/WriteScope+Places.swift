@@ -42,7 +42,7 @@ extension WriteScope {
         if let refusal { throw refusal }
         if isAlone { try checkUnused(request.name, for: request.kind) }
         return PlaceRow(
-            ticket: counters.nextClaim,
+            ticket: counters.nextNumber,
             kind: request.kind,
             holder: holder,
             since: time,
@@ -57,7 +57,7 @@ extension WriteScope {
 
     /// Stores the row of a new place, whose ticket is the next one.
     func add(_ row: PlaceRow, _ keys: PlaceKeys) throws(SpaceError) {
-        counters.nextClaim += 1
+        counters.nextNumber += 1
         counters.holds += 1
         try put(row, keys)
         if row.isHolding { try noteHeld(.hold, row, of: keys.name) }

@@ -48,7 +48,7 @@ extension WriteScope {
         // more.
         if let within = request.within, try !isAnswering(within, at: request.below, stack) { return nil }
         guard let top = stack.top(below: request.below, except: request.reached) else { return nil }
-        let ticket = counters.nextClaim
+        let ticket = counters.nextNumber
         let isWithin = request.within != nil
         let row = RequestRow(
             ticket: ticket,

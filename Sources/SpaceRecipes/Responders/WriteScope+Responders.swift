@@ -38,7 +38,7 @@ extension WriteScope {
             isReplacing = true
         }
         let row = ResponderRow(
-            ticket: counters.nextClaim,
+            ticket: counters.nextNumber,
             session: session,
             since: time,
             pid: process,

@@ -10,8 +10,8 @@ extension WriteScope {
     ///
     /// One with a group or a unique key waits behind the items that have them already.
     package func insertItem(_ rows: QueueRows, _ name: String, _ new: NewItem) throws(SpaceError) -> UInt64 {
-        let id = counters.nextClaim
-        counters.nextClaim += 1
+        let id = counters.nextNumber
+        counters.nextNumber += 1
         let item = QueueItemRow(id: id, new, new.origin ?? .now(process))
         try queueValues.put(rows.value(id), new.encoded)
         if item.state == .buried {

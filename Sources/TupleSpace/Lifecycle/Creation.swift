@@ -245,7 +245,7 @@ struct Creation {
         }
         try DiskReserve(environment: use.environment, control: control).reserveFirst()
         var counters = Counters()
-        counters.nextClaim = control.header.firstClaim
+        counters.nextNumber = control.header.firstClaim
         if let history = opening.options.history {
             let limit = Int(clamping: control.header.byteLimit)
             (counters.historyRows, counters.historyBytes) = try history.words(limit: limit)

@@ -129,7 +129,7 @@ package final class NamespaceCore: ListeningNamespace {
         do throws(SpaceError) {
             try renewingSession(patience: patience ?? timeout) { () throws(SpaceError) in
                 try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
-                    let first = scope.counters.nextClaim
+                    let first = scope.counters.nextNumber
                     result = try body(scope)
                     try scope.settleNames()
                     numbers = scope.numbers(since: first)

@@ -195,7 +195,7 @@ extension NamespaceCore {
                         let current = TransactionState(namespace, self, scope)
                         state = current
                         scope.beginNet()
-                        let first = scope.counters.nextClaim
+                        let first = scope.counters.nextNumber
                         let ended = run(current, body)
                         numbers = scope.numbers(since: first)
                         outcome = ended

@@ -76,7 +76,7 @@ private func damageCounters(_ scope: WriteScope, _ input: inout Input) {
     switch input.byte() % 10 {
     case 0: scope.counters.nextTuple = value
     case 1: scope.counters.sequence = value
-    case 2: scope.counters.nextClaim = value
+    case 2: scope.counters.nextNumber = value
     case 3: scope.counters.expiring = value
     case 4: scope.counters.claimed = value
     case 5: scope.counters.watchers = value
