@@ -225,7 +225,7 @@ let package = Package(
         fuzzer("FuzzControl", engine + ["FuzzSupport"]),
         fuzzer("FuzzBackup", engine + ["FuzzSupport"]),
         fuzzer("FuzzEntry", engine + ["FuzzSupport", "SpaceSystem"]),
-        fuzzer("FuzzMessages", ["FuzzCheck", "SpaceCluster", "SpaceEngine", "ClusterStore"]),
+        fuzzer("FuzzMessages", ["FuzzCheck", "SpaceCluster", "TupleSpace", "SpaceEngine", "ClusterStore"]),
         fuzzer("FuzzCommands", ["SpaceCommands", "CommandWords", "TupleCoding"]),
         .executableTarget(
             name: "space-fuzz-replay",

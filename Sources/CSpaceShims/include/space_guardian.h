@@ -35,6 +35,9 @@ int space_spawn_guarded(
 
 /// Makes a guardian send a signal to the program, if it has not ended. A signal that was sent to the whole process group
 /// of this process reaches only a program that has left the group, because one in the group has got it already.
+///
+/// The signal is queued, so none is lost behind another of its number. If the user has no signal left to queue
+/// (RLIMIT_SIGPENDING), one that was sent to this process alone is sent as it is, and one for a group is -EAGAIN.
 int space_pass_on_guarded(int32_t guardian, int signal, bool isToGroup);
 
 /// Makes a guardian, even a stopped one, kill the program and all of its descendants, and then end.

@@ -239,7 +239,7 @@ extension CellStore where Self: ~Copyable {
     /// - Returns: The value that the cell had; `nil` if it was not set.
     @discardableResult
     public func unset(_ key: String) throws(SpaceError) -> Value? {
-        try changeIfSet(key, Unset(key))??.value
+        try changeIfSet(key, Unset(key: key))??.value
     }
 
     /// Unsets a cell, and returns the content that it had; `nil` if it was not set.
@@ -248,16 +248,7 @@ extension CellStore where Self: ~Copyable {
     public func take<Content: Decodable>(key: String, as type: Content.Type = Content.self) throws(SpaceError)
         -> Content?
     {
-        guard let cells = try cellAccess.opened(creates: false) else { return nil }
-        while true {
-            // Decoded before it is unset; another process may set it in between.
-            let found = try cells.look("take the cell \(key.quotedForPeople)", at: key) {
-                (snapshot, row) throws(SpaceError) in
-                (try snapshot.value(key, row.element).content(type), row.version)
-            }
-            guard let (content, version) = found else { return nil }
-            if try cells.execute(Unset(key, if: .hasVersion(version))) != nil { return content }
-        }
+        try changeIfSet(key, TakeCell<Content>(key: key)) ?? nil
     }
 
     // MARK: Helpers

@@ -2,13 +2,12 @@
 
 extension Namespace {
     /// Unsets a cell, and returns what it was; `nil` if it was not set.
-    package func unsetKeeping(_ key: String) throws(SpaceError) -> FormerCell? { try perform(Unset(key)) }
+    package func unsetKeeping(_ key: String) throws(SpaceError) -> FormerCell? { try perform(Unset(key: key)) }
 
     /// Sets a cell as it was before it was unset, with the end that it had, unless it is set again or would have expired
     /// by now.
     package func putBack(_ key: String, _ former: FormerCell) throws(SpaceError) {
-        guard former.end.isVisible(core.clock) else { return }
-        let element = try core.attempt(SetCell.name) { () throws(SpaceError) in try former.value.checkedElement() }
-        _ = try perform(SetCell(key, element, former.end, if: .isAbsent))
+        let element = try core.attempt(PutBack.name) { () throws(SpaceError) in try former.value.checkedElement() }
+        try perform(PutBack(key: key, element: element, end: former.end))
     }
 }

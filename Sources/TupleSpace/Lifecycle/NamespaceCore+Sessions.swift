@@ -142,13 +142,6 @@ extension NamespaceCore {
         }
     }
 
-    /// The end of a row with its holder as it is now.
-    @inline(__always)
-    package func renewed(_ end: RowEnd) -> RowEnd {
-        guard let holder = end.holder, !isPresent(holder) else { return end }
-        return RowEnd(expiry: end.expiry, holder: renewed(holder))
-    }
-
     /// The process whose session it is, if that can be told.
     package func process(ofSession number: UInt64) -> ProcessIdentity? { sight(session: number)?.record?.process }
 

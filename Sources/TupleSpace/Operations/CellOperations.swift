@@ -106,22 +106,51 @@ package struct FormerCell: Sendable {
     let end: RowEnd
 }
 
-/// Unsets a cell if it meets a condition; the outcome is what it was, or `nil` if it did not meet it or was not set.
+/// Unsets a cell; the outcome is what it was, or `nil` if it was not set.
 struct Unset: Operation {
     let key: String
-    let condition: CellCondition
-
-    init(_ key: String, if condition: CellCondition = .any) { (self.key, self.condition) = (key, condition) }
 
     static var name: String { "unset a cell" }
     var keepsNear: Bool { true }
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> FormerCell? {
-        guard let row = try scope.snapshot.cellRow(key), condition.isMet(by: row) else { return nil }
+        guard let row = try scope.snapshot.cellRow(key) else { return nil }
         let former = FormerCell(value: try scope.snapshot.value(key, row.element), end: row.end)
         try scope.unset(key)
         return former
+    }
+}
+
+/// Unsets a cell whose value decodes; the outcome is its content, or `nil` if it was not set.
+struct TakeCell<Content: Decodable>: Operation {
+    let key: String
+
+    static var name: String { "take a cell" }
+    var name: String { "take the cell \(key.quotedForPeople)" }
+    var keepsNear: Bool { true }
+    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
+
+    func execute(in scope: WriteScope) throws(SpaceError) -> Content? {
+        guard let row = try scope.snapshot.cellRow(key) else { return nil }
+        let content = try scope.snapshot.value(key, row.element).content(Content.self)
+        try scope.unset(key)
+        return content
+    }
+}
+
+/// Sets a cell as it was before it was unset, unless it is set again or would have expired by now.
+struct PutBack: Operation {
+    let key: String
+    let element: [UInt8]
+    let end: RowEnd
+
+    static var name: String { SetCell.name }
+    static var purpose: WritePurpose { .adding }
+
+    func execute(in scope: WriteScope) throws(SpaceError) {
+        guard try scope.snapshot.cellRow(key) == nil, end.isVisible(scope.clock) else { return }
+        try scope.set(key, element, end: end)
     }
 }
 

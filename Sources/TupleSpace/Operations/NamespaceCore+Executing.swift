@@ -2,7 +2,7 @@ import SpaceSystem
 import TupleCoding
 
 /// The chain of executors: the ring, the root's daemon in a namespace of several machines, the tables.
-extension NamespaceCore: Executor {
+extension NamespaceCore {
     @inline(__always)
     package func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome {
         if deferred.isDue { carryOutDeferred() }

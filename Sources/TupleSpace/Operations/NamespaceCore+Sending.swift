@@ -23,11 +23,11 @@ extension NamespaceCore {
         try checkUsable()
         if deferred.isDue { carryOutDeferred() }
         let answer = try renewingSession { () throws(SpaceError) in
-            let message = renewed(operation).message
-            let answer = try sender.send(
-                OperationMessage(session: session.number, process: getpid(), operation: message),
-                timeout: timeout
-            )
+            // First the session, then the holder: if the session is renewed in between, the daemon refuses the former number.
+            // The other way round it would accept an operation that names a holder of the former member.
+            let number = session.number
+            let message = OperationMessage(session: number, process: getpid(), operation: renewed(operation).message)
+            let answer = try sender.send(message, timeout: timeout)
             if case .failed(let error) = answer { throw error }
             return answer
         }

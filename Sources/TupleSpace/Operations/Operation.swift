@@ -58,8 +58,3 @@ extension Operation {
     @inline(__always) package func execute(near engine: Engine) throws(SpaceError) -> Outcome? { nil }
     @inline(__always) package func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome? { nil }
 }
-
-/// Executes operations: a namespace, by the chain, or a transaction, in its body.
-package protocol Executor {
-    func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome
-}

@@ -8,7 +8,7 @@ import TupleCoding
 /// the middle of a change, such as that of a full disk, undoes the whole transaction, even if the body catches the
 /// error. Meanwhile, the namespace's own operations are refused on this
 /// thread: they would wait for the gate that the thread holds, or see the namespace as it was before the transaction.
-package final class TransactionState: Executor {
+package final class TransactionState {
     package static let operation = "run a transaction"
 
     package let namespace: Namespace
@@ -90,16 +90,15 @@ package final class TransactionState: Executor {
     ///   - purpose: Whether it may use the disk space that is kept back for removals; `nil`: as the operation says.
     /// - Returns: The outcome.
     /// - Throws: The operation's error, and `transactionTooLarge`.
-    package func execute<O: Operation>(_ operation: O, _ purpose: WritePurpose?) throws(SpaceError) -> O.Outcome {
-        try attempt(operation.name) { () throws(SpaceError) in
-            let size = try look { (scope) throws(SpaceError) in try operation.size(in: scope) }
-            return try change(purpose ?? O.purpose, bytes: size) { (scope) throws(SpaceError) in
-                try core.renewed(operation).execute(in: scope)
-            }
+    package func execute<O: Operation>(
+        _ operation: O,
+        _ purpose: WritePurpose? = nil
+    ) throws(SpaceError) -> O.Outcome {
+        let size = try look { (scope) throws(SpaceError) in try operation.size(in: scope) }
+        return try change(purpose ?? O.purpose, bytes: size) { (scope) throws(SpaceError) in
+            try core.renewed(operation).execute(in: scope)
         }
     }
-
-    package func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome { try execute(operation, nil) }
 
     // MARK: Searching
 

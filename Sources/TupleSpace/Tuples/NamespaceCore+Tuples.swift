@@ -250,7 +250,9 @@ extension NamespaceCore {
                 }
             }
             if attempt > Self.optimisticAttempts, !template.usesPattern {
-                guard let taken = try removeUnderGate(template, order, operation, decode: decode) else { continue }
+                guard let taken = try removeUnderGate(template, order, operation, content, decode: decode) else {
+                    continue
+                }
                 followUp(template, sight)
                 return taken
             }
@@ -260,15 +262,20 @@ extension NamespaceCore {
         }
     }
 
-    /// Looks and removes in one transaction, when others have been quicker several times.
+    /// Removes the candidate, or looks again in the same transaction, when others have been quicker several times.
     @inline(never)
     private func removeUnderGate<T, R: SharedRemoval>(
         _ template: Template,
         _ order: MatchOrder,
         _ removal: R,
+        _ content: T,
         decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Taken<T, R.Made>? {
-        try write(R.purpose) { (scope) throws(SpaceError) -> Taken<T, R.Made>? in
+        let id = removal.candidate.id
+        if case .removed(let made, _)? = try removal.execute(near: engine) { return Taken(id, content, made) }
+        return try write(R.purpose) { (scope) throws(SpaceError) -> Taken<T, R.Made>? in
+            let removal = renewed(removal)
+            if case .removed(let made, _) = try removal.execute(in: scope) { return Taken(id, content, made) }
             var found: (UInt64, TupleRow)?
             var search = Search(scope.snapshot, scope.shapes, order)
             try search.forEach(template) { (id, row) throws(SpaceError) in
@@ -277,7 +284,7 @@ extension NamespaceCore {
             }
             guard let (id, row) = found else { return nil }
             let content = try decode(Match(id, row))
-            return Taken(TupleID(rawValue: id), content, try renewed(removal).remove(id, row, in: scope))
+            return Taken(TupleID(rawValue: id), content, try removal.remove(id, row, in: scope))
         }
     }
 

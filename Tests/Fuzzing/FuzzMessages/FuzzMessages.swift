@@ -8,6 +8,7 @@ import FuzzCheck
 @testable import ClusterStore
 @testable import SpaceCluster
 @testable import SpaceEngine
+@testable import TupleSpace
 
 /// Runs one input.
 #if FUZZING
@@ -19,8 +20,14 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(input.dropFirst())
     let lived = [1, 0, 0, 0, 0, 0, 0, 0] + bytes
     switch kind % 11 {
-    case 0: checkMessage(DaemonRequest(bytes), bytes, \.encoded)
-    case 1: checkMessage(DaemonAnswer(bytes), bytes, \.encoded)
+    case 0:
+        let request = DaemonRequest(bytes)
+        checkMessage(request, bytes, \.encoded)
+        if case .operate(let message)? = request { checkOperation(message) }
+    case 1:
+        let answer = DaemonAnswer(bytes)
+        checkMessage(answer, bytes, \.encoded)
+        if case .result(.outcome(let outcome))? = answer { readOutcome(outcome) }
     case 2: _ = try? EntryBytes(bytes)
     case 3: checkValue(.number, bytes, \.encoded) { (bytes) throws(ValueError) in try NumberValue(decoding: bytes) }
     case 4: checkValue(.member, bytes, \.encoded) { (bytes) throws(ValueError) in try MemberValue(decoding: bytes) }
@@ -44,6 +51,25 @@ private let life = NamespaceLife(number: 1)
 private func checkMessage<Message>(_ message: Message?, _ bytes: [UInt8], _ encoded: (Message) -> [UInt8]) {
     // Four bytes with the length come first.
     if let message { check(Array(encoded(message).dropFirst(4)) == bytes, "a message differs when encoded again") }
+}
+
+private func checkOperation(_ message: OperationMessage) {
+    var reader = ByteReader(message.operation.dropFirst())
+    guard let operation = SentOperations.type(of: message.operation)?.init(&reader, session: message.session),
+        reader.isAtEnd
+    else { return }
+    check(operation.message == message.operation, "an operation differs when encoded again")
+    _ = try? operation.check()
+}
+
+/// Reads an outcome as that of each operation: a process knows what it has asked for, and not what the daemon has done.
+private func readOutcome(_ bytes: [UInt8]) {
+    for type in SentOperations.all { read(bytes, asOutcomeOf: type) }
+}
+
+private func read<O: SentOperation>(_ bytes: [UInt8], asOutcomeOf _: O.Type) {
+    var reader = ByteReader(bytes[...])
+    _ = O.outcome(&reader)
 }
 
 private func checkValue<Value>(
