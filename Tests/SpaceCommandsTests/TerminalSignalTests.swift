@@ -23,6 +23,15 @@ struct TerminalSignalTests {
             source = os.fdopen(told)
             def line(): return source.readline().strip()
             def kill(pid, number): os.kill(pid, number)
+            # In a session's leader: starts a job, as a shell does, and tells its PID.
+            def start_job(is_foreground):
+                signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+                if os.fork() != 0: return
+                os.setpgid(0, 0)
+                if is_foreground: os.tcsetpgrp(0, os.getpid())
+                signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+                os.write(telling, b"%d\n" % os.getpid())
+                os.execvp(words[0], words)
 
             """#
 
@@ -107,14 +116,7 @@ struct TerminalSignalTests {
             of: #"""
                 leader, terminal = pty.fork()
                 if leader == 0:
-                    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-                    pid = os.fork()
-                    if pid == 0:
-                        os.setpgid(0, 0)
-                        os.tcsetpgrp(0, os.getpid())
-                        signal.signal(signal.SIGTTOU, signal.SIG_DFL)
-                        os.write(telling, b"%d\n" % os.getpid())
-                        os.execvp(words[0], words)
+                    start_job(True)
                     while True: signal.pause()
                 os.close(telling)
                 pid = int(line())
@@ -161,12 +163,7 @@ struct TerminalSignalTests {
                 orders, ordering = os.pipe()
                 leader, terminal = pty.fork()
                 if leader == 0:
-                    signal.signal(signal.SIGTTOU, signal.SIG_IGN)
-                    pid = os.fork()
-                    if pid == 0:
-                        os.setpgid(0, 0)
-                        os.write(telling, b"%d\n" % os.getpid())
-                        os.execvp(words[0], words)
+                    start_job(False)
                     os.tcsetpgrp(0, int(os.read(orders, 20)))
                     os.write(telling, b"given\n")
                     os.close(telling)

@@ -20,13 +20,9 @@ import SystemPackage
 /// That bound is some MiB, so the file grows to it only after its first transactions: a namespace that is hardly used
 /// stays small, and measures each time.
 ///
-/// With a writable map LMDB makes the file as long as the map, 64 GiB. It is cut to what is reserved and a margin without
-/// blocks: a program that copies it and knows nothing of holes writes little more than there is, and a page that a bound
-/// has missed is still no SIGBUS while there is disk space.
-///
 /// Everything here happens under the gate.
 package final class DiskReserve {
-    private let pageSize: Int
+    let pageSize: Int
     private static let deepestTree = 8
     /// How many lists of free pages LMDB searches for contiguous pages, per page (mdb.c, mdb_page_alloc).
     private static let listsLookedThrough = 60
@@ -39,8 +35,6 @@ package final class DiskReserve {
     private static let keptSpare = 4 << 20
     /// The transactions, and the pages, after which the file grows to the bound that needs no statistics.
     private static let (youngTransactions, youngPages) = (256, 256)
-    /// How much longer than its blocks the file is, with a writable map.
-    package static let margin = 16 << 20
 
     let environment: Environment
     let control: ControlFile
@@ -460,40 +454,10 @@ package final class DiskReserve {
         return min(max(bytes / 8, min(small, Self.steps.lowerBound)), Self.steps.upperBound)
     }
 
-    private func reserve(from start: Int, to end: Int) throws(Errno) {
+    func reserve(from start: Int, to end: Int) throws(Errno) {
         mayHaveSpare = true
         try Blocks.reserve(environment.descriptor, from: start, to: end, length: length(beyond: end))
         control.reserved.store(UInt64(end))
-    }
-
-    /// How long a file with so many bytes of blocks is; `nil` without a writable map: the file then ends where something
-    /// was last written.
-    private func length(beyond blocks: Int) -> Int? {
-        guard control.header.mode == .fast else { return nil }
-        return min(blocks + Self.margin, Int(clamping: control.header.mapSize))
-    }
-
-    /// Gives the file of a new namespace its first blocks.
-    package func reserveFirst() throws(SpaceError) {
-        try system("the data file") { () throws(Errno) in
-            try reserve(from: 0, to: Limits.reserveAtBirth)
-        }
-        try cutFile()
-    }
-
-    /// Cuts the file, which LMDB has just made as long as the map, to its blocks and the margin; under the gate.
-    ///
-    /// If blocks are missing, because another program has cut the file or copied it with holes, the next writer reserves
-    /// them again.
-    package func cutFile() throws(SpaceError) {
-        try system("the data file") { () throws(Errno) in
-            let file = try FileInfo.of(environment.descriptor)
-            let reserved = Int(clamping: control.reserved.load())
-            let blocks = max(reserved, file.allocated, (environment.info.lastPage + 1) * pageSize)
-            guard let length = length(beyond: blocks) else { return }
-            if file.allocated < reserved { control.reserved.store(0) }
-            if file.size > length { try FileBytes.truncate(environment.descriptor, to: length) }
-        }
     }
 
     /// The oldest snapshot that is being read, or `nil` if none is.
