@@ -215,7 +215,7 @@ extension Engine {
     ///
     /// A match is a copy on the stack, which is lent to `borrow`.
     package func lookNear(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ borrow: (Match) -> Void
     ) throws(SpaceError) -> NearSight {
@@ -229,7 +229,7 @@ extension Engine {
     @inline(__always)
     private func lookNear(
         _ near: NearRing,
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         copyingTo buffer: UnsafeMutableRawBufferPointer,
         _ borrow: (Match) -> Void
@@ -257,7 +257,7 @@ extension Engine {
     ///
     /// Returns `nil` if the ring has changed since, and then the tables have to be searched again.
     package func lookNear(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         floor: UInt64,
         since word: UInt64,
@@ -297,7 +297,7 @@ extension Engine {
     }
 
     /// Notes that a search has found no match of a template in LMDB's tables.
-    package func noteAbsence(_ template: Template, _ search: Search) throws(SpaceError) {
+    package func noteAbsence(_ template: TemplateForm, _ search: Search) throws(SpaceError) {
         guard near != nil, search.isAbsent else { return }
         if try search.snapshot.tuples.count == 0 {
             absences.noteEmpty(asOf: search.snapshot.commit, floor: try search.snapshot.floor())

@@ -7,7 +7,7 @@
 //     "?..."                                           the rest: any fields or elements, as the last of an array
 //     "??x"                                            the string "?x"
 
-extension Template {
+extension Selection where Content == Tuple {
     /// Reads JSON text.
     ///
     /// An array matches tuples of the same length; an object matches records that have at least its fields, and so do
@@ -32,22 +32,31 @@ extension Template {
         var parser = JSONParser(Array(text.utf8), arguments: arguments)
         let node = try parser.parse()
         var reader = TemplateReader(json: JSONReader(parser: parser), exactly: exactly)
-        self = try reader.template(node)
+        self.init(form: try reader.template(node))
     }
+}
 
+extension Selection {
     /// The template as JSON text, on one line.
     ///
-    /// Reading the text gives a template that matches the same tuples, with two exceptions. The text does not tell
+    /// Reading the text gives a template that matches the same tuples, with three exceptions. The text does not tell
     /// whether objects are matched exactly. A formal that the form has no word for becomes a wider one, such as
-    /// `"?array"` for arrays of integers.
-    public var json: String {
+    /// `"?array"` for arrays of integers. A choice of several templates is their texts with "or" between them, which is
+    /// not read.
+    public var json: String { form.json }
+}
+
+extension TemplateForm {
+    /// The form as JSON text; see ``Selection/json``.
+    package var json: String {
         var writer = JSONWriter()
         writer.forTemplate = true
         bytes.withUnsafeBytes { bytes in
-            switch form {
+            switch kind {
             case .anything: writer.write("?")
             case .fields(let nodes): writer.writeArray(nodes) { $0.write($1, bytes, nested: false) }
             case .record(let entries, _): writer.write(entries, bytes)
+            case .anyOf(let forms): writer.write(raw: forms.map(\.json).joined(separator: " or "))
             }
         }
         return writer.string
@@ -65,8 +74,8 @@ private struct TemplateReader {
         self.exactly = exactly
     }
 
-    mutating func template(_ node: JSONNode) throws(TupleCodingError) -> Template {
-        let template: Template
+    mutating func template(_ node: JSONNode) throws(TupleCodingError) -> TemplateForm {
+        let template: TemplateForm
         switch node.content {
         case .string("?"):
             return .any

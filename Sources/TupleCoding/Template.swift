@@ -1,8 +1,10 @@
 /// A description of the tuples that `read` and `take` match: fields that are actual values, and formals.
 ///
+/// A match comes as a ``Tuple``.
+///
 /// A template of fields matches tuples with the same number of fields; with ``TemplateElement/rest`` as its last element,
 /// tuples with that number at least. A template of names matches records that have at
-/// least its names or, with ``exactly()``, no others. ``any`` matches every tuple.
+/// least its names or, with ``Selection/exactly()``, no others. ``Selection/any`` matches every tuple.
 ///
 /// ```swift
 /// let jobs: Template = ["resize", .any, 40..<50]
@@ -11,161 +13,69 @@
 ///
 /// An array or object that you give as a value is an actual: only an equal array or object matches it. An array or
 /// object with formals inside is a nested template: `["job", ["kind": "resize", "id": .any] as Template]`.
-public struct Template: Sendable {
-    package enum Form: Sendable {
-        case anything
-        case fields([TemplateNode])
-        case record([TemplateEntry], exactly: Bool)
+public typealias Template = Selection<Tuple>
+
+extension Selection where Content == Tuple {
+    init(form: TemplateForm) {
+        self.init(form) { (decoder) throws(TupleCodingError) in try decoder.decodeTuple() }
     }
 
-    /// The encoded names and actuals, to which the extents of the nodes refer.
-    let bytes: [UInt8]
-    let form: Form
-
-    /// The set of bound fields.
-    package let shape: Shape
-
-    /// The hash of the bound fields, or 0 if none is bound; `EncodedTuple.hash(of:)` is equal for every tuple that
-    /// matches.
-    package let boundHash: UInt64
-
-    /// Whether the template contains a regular expression, so that matching may take long.
-    package let usesPattern: Bool
-
-    init(bytes: [UInt8], form: Form, usesPattern: Bool) {
-        self.bytes = bytes
-        self.form = form
-        self.usesPattern = usesPattern
-        (shape, boundHash) = bytes.withUnsafeBytes { Self.bound(form, in: $0) }
-    }
-
-    private static func bound(_ form: Form, in bytes: UnsafeRawBufferPointer) -> (Shape, UInt64) {
-        var hash: UInt64 = 0
-        switch form {
-        case .anything:
-            return (.anything, 0)
-        case .fields(let nodes):
-            // Tuples of any length from the one before the rest can match, and no index has all of them.
-            if case .rest? = nodes.last { return (.anything, 0) }
-            var mask: UInt64 = 0
-            for (position, node) in nodes.prefix(Shape.maximumBoundPositions).enumerated() {
-                guard case .actual(let extent) = node else { continue }
-                mask |= 1 << UInt64(position)
-                hash &+= Hash64.mix(Hash64.hash(bytes.slice(extent)), UInt64(position))
-            }
-            return (.fields(arity: nodes.count, bound: mask), hash)
-        case .record(let entries, _):
-            var names: [String] = []
-            for entry in entries {
-                guard let extent = entry.boundExtent else { continue }
-                var decoder = TupleDecoder(bytes.slice(entry.name))
-                guard let name = try? decoder.decodeString() else { continue }
-                names.append(name)
-                hash &+= Hash64.mix(Hash64.hash(bytes.slice(extent)), Hash64.recordMark)
-            }
-            return (.record(bound: names), hash)
-        }
-    }
-}
-
-// MARK: Making templates
-
-extension Template {
     /// The template that matches every tuple, including records.
-    public static let any = Template(bytes: [], form: .anything, usesPattern: false)
+    public static var any: Template { Template(form: .any) }
+
+    /// The template that matches what any of several matches.
+    ///
+    /// ```swift
+    /// let next = try await jobs.take(matching: .anyOf(["resize", .any], ["stop"]))
+    /// ```
+    ///
+    /// Of the tuples that match, the oldest comes first, or the newest, whatever template it matches. A look costs as much
+    /// as one for each template; counting, reading and taking all that match go through all tuples. Every tuple that
+    /// appears wakes a waiter.
+    ///
+    /// - Parameter templates: One at least. Without one a call that reads, takes or claims throws `invalidArgument`.
+    /// - Returns: The template; of one template, that one.
+    public static func anyOf(_ templates: Template...) -> Template { anyOf(templates) }
+
+    /// The template that matches what any of several matches; the same as ``anyOf(_:)-(Template...)``.
+    public static func anyOf(_ templates: [Template]) -> Template {
+        templates.count == 1 ? templates[0] : Template(form: TemplateForm(anyOf: templates.map(\.form)))
+    }
 
     /// Makes the template that matches the tuple without fields.
     public init() {
         var builder = TemplateBuilder()
-        self = builder.takeFields()
+        self.init(form: builder.takeFields())
     }
 
-    /// Makes a template of fields.
+    /// Makes a template of fields whose number or nesting comes from data.
     ///
-    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.
-    @inlinable
-    public init<each M: Matcher>(_ matcher: repeat each M) {
+    /// - Throws: `TupleCodingError` if an actual is nested deeper than ``TupleLimits/maximumDepth``, a rest is not the last
+    ///   element, or an element is a choice of templates.
+    public init(checking elements: [any TemplateElement]) throws(TupleCodingError) {
         var builder = TemplateBuilder()
-        repeat (each matcher).describe(into: &builder)
-        self.init(fields: &builder)
-    }
-
-    /// Makes a template of fields whose nesting comes from data.
-    ///
-    /// - Throws: `TupleCodingError` if an actual is nested deeper than ``TupleLimits/maximumDepth``.
-    @inlinable
-    public init<each M: Matcher>(checking matcher: repeat each M) throws(TupleCodingError) {
-        var builder = TemplateBuilder()
-        repeat (each matcher).describe(into: &builder)
-        if builder.hasFailed, let failure = builder.failure { throw failure }
-        self = builder.takeFields()
+        for element in elements { element.describe(into: &builder) }
+        if let failure = builder.failure { throw failure }
+        self.init(form: builder.takeFields())
     }
 
     /// Makes a template that matches only one tuple.
-    public init(_ tuple: Tuple) {
-        let form = tuple.encoded.withUnsafeBytes { bytes -> Form in
-            if tuple.isRecord {
-                var entries: [TemplateEntry] = []
-                _ = bytes.forEachPair(from: 0) { name, value in
-                    entries.append(TemplateEntry(name: name, node: .actual(value)))
-                    return true
-                }
-                return .record(entries, exactly: true)
-            }
-            var nodes: [TemplateNode] = []
-            _ = bytes.forEachElement { extent in
-                nodes.append(.actual(extent))
-                return true
-            }
-            return .fields(nodes)
-        }
-        self.init(bytes: tuple.encoded, form: form, usesPattern: false)
-    }
-
-    /// Whether every tuple matches.
-    package var matchesEverything: Bool {
-        if case .anything = form { true } else { false }
-    }
-
-    @usableFromInline
-    init(fields builder: inout TemplateBuilder) {
-        if builder.hasFailed { preconditionFailure(builder.failure?.reason ?? "") }
-        self = builder.takeFields()
-    }
-
-    /// The same template, but it matches only records, and at every depth only nested objects, that have no other
-    /// names.
-    public func exactly() -> Template {
-        switch form {
-        case .anything:
-            self
-        case .fields(let nodes):
-            Template(bytes: bytes, form: .fields(nodes.map(\.matchingExactly)), usesPattern: usesPattern)
-        case .record(let entries, _):
-            Template(
-                bytes: bytes,
-                form: .record(
-                    entries.map { TemplateEntry(name: $0.name, node: $0.node.matchingExactly) },
-                    exactly: true
-                ),
-                usesPattern: usesPattern
-            )
-        }
-    }
+    public init(_ tuple: Tuple) { self.init(form: TemplateForm(tuple)) }
 }
 
-extension Template: ExpressibleByArrayLiteral {
+extension Selection: ExpressibleByArrayLiteral where Content == Tuple {
     /// Makes a template of fields.
     ///
-    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.
+    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see
+    ///   ``init(checking:)-([TemplateElement])``.
     public init(arrayLiteral elements: any TemplateElement...) {
         var builder = TemplateBuilder()
         for element in elements { element.describe(into: &builder) }
-        self.init(fields: &builder)
+        self.init(form: TemplateForm(fields: &builder))
     }
 }
 
-extension Template: ExpressibleByDictionaryLiteral {
+extension Selection: ExpressibleByDictionaryLiteral where Content == Tuple {
     /// Makes a template of names.
     ///
     /// - Precondition: No name occurs twice, and no actual is nested deeper than ``TupleLimits/maximumDepth``.
@@ -177,18 +87,11 @@ extension Template: ExpressibleByDictionaryLiteral {
         var builder = TemplateBuilder()
         builder.appendObject(sorted, exactly: false) { element, builder in element.describe(into: &builder) }
         if let failure = builder.failure { preconditionFailure(failure.reason) }
-        self = builder.takeRecord()
+        self.init(form: builder.takeRecord())
     }
 }
 
-extension Template: TemplateElement {
+extension Selection: TemplateElement where Content == Tuple {
     /// Adds the template to another one, as a nested array or object.
-    public func describe(into builder: inout TemplateBuilder) {
-        builder.append(self)
-    }
-}
-
-extension Template: CustomStringConvertible {
-    /// The JSON form.
-    public var description: String { json }
+    public func describe(into builder: inout TemplateBuilder) { builder.append(form) }
 }

@@ -8,22 +8,32 @@ public struct TemplateBuilder: Sendable {
     private(set) var usesPattern = false
     private var hasRest = false
     private var hasMisplacedRest = false
+    private var hasNestedChoice = false
 
     @usableFromInline
     init() {
         nodes.reserveCapacity(4)
     }
 
-    /// The error if an element was nested too deep, or a rest is not the last of its list; `nil` otherwise.
+    /// The error if an element was nested too deep, a rest is not the last of its list, or a choice is nested; `nil`
+    /// otherwise.
     @usableFromInline
     var failure: TupleCodingError? {
-        guard hasMisplacedRest else { return encoder.failure }
-        return TupleCodingError(.formal, "a rest stands only as the last element of a template's fields or of an array")
+        if hasMisplacedRest {
+            return TupleCodingError(
+                .formal,
+                "a rest stands only as the last element of a template's fields or of an array"
+            )
+        }
+        if hasNestedChoice {
+            return TupleCodingError(.formal, "a template that matches any of several can't be an element of another")
+        }
+        return encoder.failure
     }
 
     /// Whether the elements make no template.
     @usableFromInline
-    var hasFailed: Bool { encoder.hasFailed || hasMisplacedRest }
+    var hasFailed: Bool { encoder.hasFailed || hasMisplacedRest || hasNestedChoice }
 
     /// Adds a field that matches equal fields.
     @inlinable
@@ -114,10 +124,10 @@ public struct TemplateBuilder: Sendable {
     }
 
     /// Adds a template as a nested array or object.
-    mutating func append(_ template: Template) {
+    mutating func append(_ template: TemplateForm) {
         usesPattern = usesPattern || template.usesPattern
         template.bytes.withUnsafeBytes { bytes in
-            switch template.form {
+            switch template.kind {
             case .anything:
                 appendFormal(.any)
             case .fields(let fields):
@@ -126,6 +136,9 @@ public struct TemplateBuilder: Sendable {
                 }
             case .record(let entries, let exactly):
                 append(.object(entries, extent: 0..<bytes.count, exactly: exactly), from: bytes)
+            case .anyOf:
+                appendFormal(.any)
+                hasNestedChoice = true
             }
         }
     }
@@ -160,18 +173,22 @@ public struct TemplateBuilder: Sendable {
     ///
     /// The arrays move to the template. A copy would count their references up and down again.
     @usableFromInline
-    mutating func takeFields() -> Template {
+    mutating func takeFields() -> TemplateForm {
         var own: [TemplateNode] = []
         swap(&own, &nodes)
-        return Template(bytes: encoder.takeBytes(), form: .fields(own), usesPattern: usesPattern)
+        return TemplateForm(bytes: encoder.takeBytes(), kind: .fields(own), usesPattern: usesPattern)
     }
 
     /// A template for records, made of the one object that was added; the builder is empty afterwards.
-    mutating func takeRecord() -> Template {
+    mutating func takeRecord() -> TemplateForm {
         guard case .object(let entries, _, let exactly)? = nodes.first else {
             // This happens only if the object itself was too deep, which is impossible at the top level.
-            return Template(bytes: [], form: .record([], exactly: false), usesPattern: false)
+            return TemplateForm(bytes: [], kind: .record([], exactly: false), usesPattern: false)
         }
-        return Template(bytes: encoder.takeBytes(), form: .record(entries, exactly: exactly), usesPattern: usesPattern)
+        return TemplateForm(
+            bytes: encoder.takeBytes(),
+            kind: .record(entries, exactly: exactly),
+            usesPattern: usesPattern
+        )
     }
 }

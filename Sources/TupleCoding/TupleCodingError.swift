@@ -6,6 +6,8 @@ public struct TupleCodingError: Error, Sendable, Hashable, CustomStringConvertib
     package enum Code: Sendable, Hashable {
         case truncated
         case malformed
+        /// What is stored as a tuple is none.
+        case damaged
         case unsupported
         case integerOutOfRange
         case invalidUTF8

@@ -5,6 +5,7 @@
 public struct TupleDecoder {
     private let bytes: UnsafeRawBufferPointer
     private let long: LongField
+    private let isRecord: Bool
     private var offset = 0
 
     /// How many arrays and objects are open.
@@ -15,12 +16,25 @@ public struct TupleDecoder {
     package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         long = LongField()
+        isRecord = false
     }
 
     /// Makes a decoder of a tuple whose bytes stay valid while it is used.
     package init(_ tuple: EncodedTuple) {
         bytes = tuple.bytes
         long = tuple.long
+        isRecord = tuple.isRecord
+    }
+
+    /// The whole tuple, checked and copied.
+    ///
+    /// - Throws: A `TupleCodingError` of code `damaged` if the bytes are no tuple.
+    package func decodeTuple() throws(TupleCodingError) -> Tuple {
+        do throws(TupleCodingError) {
+            return try Tuple(copying: EncodedTuple(bytes: bytes, isRecord: isRecord, long: long))
+        } catch {
+            throw TupleCodingError(.damaged, "\(error)")
+        }
     }
 
     /// Whether no field is left in the tuple, or in the array being read.

@@ -17,19 +17,19 @@ struct AnyOfTests {
 
     @Test func theFirstOfAllThatMatchComesFirst() async throws {
         for tuple in [["x", 0], ["b"], ["a", 1], ["b"]] as [Tuple] { try namespace.write(tuple: tuple) }
-        #expect(try await namespace.read(anyOf: templates) == ["b"])
-        #expect(try await namespace.take(anyOf: templates) == ["b"])
-        #expect(try await namespace.take(anyOf: templates, order: .newestFirst) == ["b"])
-        #expect(try await namespace.take(anyOf: templates) == ["a", 1])
-        #expect(try await namespace.take(anyOf: templates, timeout: .zero) == nil)
+        #expect(try await namespace.read(matching: .anyOf(templates)) == ["b"])
+        #expect(try await namespace.take(matching: .anyOf(templates)) == ["b"])
+        #expect(try await namespace.take(matching: .anyOf(templates), order: .newestFirst) == ["b"])
+        #expect(try await namespace.take(matching: .anyOf(templates)) == ["a", 1])
+        #expect(try await namespace.take(matching: .anyOf(templates), timeout: .zero) == nil)
         #expect(try namespace.count() == 1)
-        await #expect(throws: SpaceError.self) { try await namespace.take(anyOf: [], timeout: .zero) }
+        await #expect(throws: SpaceError.self) { try await namespace.take(matching: .anyOf([]), timeout: .zero) }
     }
 
     /// A tuple that is offered to a waiter for any of several templates, none of which matches it, is passed on.
     @Test func whatNoneMatchesIsPassedOn() async throws {
         let other = try Agent(root, "n")
-        async let taken = namespace.take(anyOf: templates)
+        async let taken = namespace.take(matching: .anyOf(templates))
         #expect(try await eventually { try namespace.status().waiters.count == 1 })
         try other.send("take-wait 60000 [\"z\"]")
         #expect(try other.line() == "waiting")
@@ -56,7 +56,9 @@ struct AnyOfTests {
             for _ in 0..<4 {
                 group.addTask {
                     var mine: [Tuple] = []
-                    while let tuple = try await namespace.take(anyOf: [["n", .any], ["stop"]]), tuple != ["stop"] {
+                    while case let tuple = try await namespace.take(matching: .anyOf(["n", .any], ["stop"])),
+                        tuple != ["stop"]
+                    {
                         mine.append(tuple)
                     }
                     return mine

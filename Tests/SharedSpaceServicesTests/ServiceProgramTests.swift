@@ -93,8 +93,10 @@ struct ServiceProgramTests {
         for number in 0..<count { try queue.put(Thumbnail(file: "\(number).png", width: 4)) }
         var done: [String] = []
         for round in 0..<4 {
-            // A worker is killed once its work is seen, wherever it then is; the last one ends well.
-            let workers = try runner.start("example-workers", [])
+            // A worker is killed once its work is seen, wherever it then is; the last one ends well. Those before it may
+            // have left it nothing to do: then it is seen by its holds.
+            #expect(try eventually { try shop.status().holds.isEmpty })
+            let workers = try startWorkers()
             done += try scaled(round < 3 ? 20 : count - done.count)
             if round < 3 {
                 workers.signal(SIGKILL)

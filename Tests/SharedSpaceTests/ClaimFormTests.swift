@@ -100,7 +100,7 @@ struct ClaimFormTests {
     @Test func byRecordByTupleAndById() async throws {
         try jobs.write(record: Job(kind: "resize", id: 1))
         let id = try jobs.write(tuple: ["crop", 2])
-        let record = try await jobs.claim(Job.self, matching: ["kind": "resize"])
+        let record = try await jobs.claim(matching: .record(Job.self, ["kind": "resize"]))
         #expect(record.fields == Job(kind: "resize", id: 1))
         guard let tuple = try jobs.claimIfExists(id: id) else { throw Broken() }
         #expect(tuple.id == id)
@@ -109,7 +109,7 @@ struct ClaimFormTests {
         try record.complete()
         try tuple.complete()
         try jobs.write(record: Job(kind: "resize", id: 2))
-        #expect(try await jobs.claim(Job.self, matching: ["id": 2]) { $0.kind } == "resize")
+        #expect(try await jobs.claim(matching: .record(Job.self, ["id": 2])) { $0.kind } == "resize")
         try jobs.write("plain")
         #expect(try await jobs.claim(matching: ["plain"]) { $0 } == ["plain"])
         #expect(try jobs.count() == 0)
@@ -118,7 +118,7 @@ struct ClaimFormTests {
     @Test func whatDoesNotDecodeStays() throws {
         try jobs.write(tuple: ["kind": "resize", "id": "no number"])
         let error = #expect(throws: SpaceError.self) {
-            _ = try jobs.claimIfExists(Job.self, matching: ["kind": "resize"])?.id
+            _ = try jobs.claimIfExists(matching: .record(Job.self, ["kind": "resize"]))?.id
         }
         #expect(error?.code == .badData)
         #expect(try jobs.count() == 1)

@@ -90,7 +90,7 @@ import Testing
         await expectRefused("wait to claim in time") {
             _ = try await namespace.claim("d", tooDeep, timeout: .zero) != nil
         }
-        #expect(throws: TupleCodingError.self) { try Template(checking: "d", tooDeep) }
+        #expect(throws: TupleCodingError.self) { try Template(checking: ["d", tooDeep]) }
         #expect(try namespace.takeIfExists("d", deepest) != nil)
     }
 

@@ -16,7 +16,7 @@ struct KeptClaimTests {
     }
 
     @Test("Each form with a body puts the tuple back, and counts no delivery") func forms() async throws {
-        let template = Template("gpu", any(Int.self))
+        let template: Template = ["gpu", any(Int.self)]
         let id = try await lab.claim(matching: template).id
         try lab.setDeliveryLimit(1)
         #expect(try await lab.claim("gpu", any(Int.self), keeping: true) { $1 } == 0)

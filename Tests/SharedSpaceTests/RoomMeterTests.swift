@@ -79,7 +79,7 @@ struct RoomMeterTests {
             try charged("a write") { try namespace.write("t", round, body) }
             try charged("a write that expires") { try namespace.write("e", round, body, expires: .seconds(3600)) }
             try charged("a batch") { try namespace.write(contentsOf: (0..<20).map { Tuple("b", $0, body) }) }
-            let found = try namespace.core.readAll(["t", .any, .any], .oldestFirst, max: 1)
+            let found = try namespace.matches(["t", .any, .any], max: 1)
             let terms = ClaimTerms(holder: .session(namespace.core.session.number), deadline: .seconds(3600))
             guard let first = found.first,
                 let claim = try charged("a claim", { try namespace.core.claim(id: first.id, terms) })

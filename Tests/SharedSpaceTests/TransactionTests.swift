@@ -37,7 +37,7 @@ struct TransactionTests {
             #expect(try !t.setIfAbsent("n", value: .int(9)))
             try t.set("gone", true)
             #expect(try t.unset("gone") == .bool(true))
-            guard let claim = try t.claimIfExists(matching: ["a"]) else { throw Broken() }
+            guard let claim = try t.claimIfExists(matching: ["a"])?.claim else { throw Broken() }
             try t.complete(claim)
             guard let (held, fields) = try t.claimIfExists("b", any(Int.self)) else { throw Broken() }
             #expect(fields == ("b", 2))
@@ -223,7 +223,7 @@ struct TransactionTests {
 
     @Test func aClaimMadeWithinHolds() throws {
         try space.write("job", 1)
-        let claim = try space.transaction { t in try t.claimIfExists(matching: ["job", .any]) }
+        let claim = try space.transaction { t in try t.claimIfExists(matching: ["job", .any])?.claim }
         guard let claim else { throw Broken() }
         #expect(try space.count() == 0)
         try space.complete(claim)
@@ -231,7 +231,7 @@ struct TransactionTests {
         var undone: HeldClaim?
         #expect(throws: Broken.self) {
             try space.transaction { t in
-                undone = try t.claimIfExists(matching: ["job", .any])
+                undone = try t.claimIfExists(matching: ["job", .any])?.claim
                 throw Broken()
             }
         }

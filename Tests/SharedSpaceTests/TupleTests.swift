@@ -110,9 +110,9 @@ struct TupleTests {
         let first = Job(kind: "resize", id: 1, file: "cat.png")
         try jobs.write(record: first)
         try jobs.write(record: Job(kind: "crop", id: 2))
-        #expect(try jobs.readIfExists(Job.self, matching: ["kind": "crop"])?.id == 2)
-        #expect(try jobs.takeIfExists(Job.self, matching: ["id": 1, "file": .any]) == first)
-        #expect(try jobs.takeIfExists(Job.self, matching: ["file": .any]) == nil)
+        #expect(try jobs.readIfExists(matching: .record(Job.self, ["kind": "crop"]))?.id == 2)
+        #expect(try jobs.takeIfExists(matching: .record(Job.self, ["id": 1, "file": .any])) == first)
+        #expect(try jobs.takeIfExists(matching: .record(Job.self, ["file": .any])) == nil)
         #expect(try jobs.count(matching: ["kind": .any]) == 1)
     }
 

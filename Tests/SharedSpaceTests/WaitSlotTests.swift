@@ -234,3 +234,7 @@ import TupleCoding
         withdraw(waiting)
     }
 }
+
+extension Interest {
+    fileprivate init(_ template: Template, isTaking: Bool) { self.init(template.form, isTaking: isTaking) }
+}

@@ -91,7 +91,7 @@ struct WaitingTests {
         let interruption = Interruption()
         let claim = Task {
             try await onThread {
-                try namespace.claimOne(anyOf: [["job", .any]], .waiting(nil, interruption))?.id
+                try namespace.claimOne(matching: ["job", .any], .forever, interruption: interruption)?.id
             }
         }
         try await waitUntilBlocked(namespace, 1)

@@ -372,7 +372,7 @@ struct MemberTests {
             matching: ["job", 1],
             holder: .current,
             deadline: nil,
-            timeout: watchdog,
+            .upTo(watchdog),
             interruption: nil
         )
         let held = try #require(claim)
@@ -394,7 +394,7 @@ struct MemberTests {
             matching: ["job", 1],
             holder: .current,
             deadline: nil,
-            timeout: watchdog,
+            .upTo(watchdog),
             interruption: nil
         )
         #expect(claim != nil)

@@ -277,7 +277,7 @@ struct AppendTests {
         guard case .entries(let entries) = answer else { throw TestFailure("\(answer)") }
         let entry = try #require(entries.last)
         let (appender, revision, wish) = try await appender()
-        let interests = InterestsValue([Interest(["job", .any], isTaking: true)])
+        let interests = InterestsValue([Interest((["job", .any] as Template).form, isTaking: true)])
         let key = keys.key(.interests(2))
         let put = try await store.transact(
             StoreTransaction(then: [.put(key, interests.encoded, wish.lease), .read(.key(key))])

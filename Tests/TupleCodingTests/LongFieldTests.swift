@@ -74,9 +74,9 @@ import Testing
     }()
 
     static let templates: [Template] = [
-        .any, Template("a", any()), Template("a", any(String.self)), Template("a", any([UInt8].self)),
-        Template("a", any(String?.self)), Template(any(), any([UInt8].self)), Template("a", any([String].self)),
-        Template("a", any(Int.self)), Template("a", any(), any()),
+        .any, ["a", any()], ["a", any(String.self)], ["a", any([UInt8].self)],
+        ["a", any(String?.self)], [any(), any([UInt8].self)], ["a", any([String].self)],
+        ["a", any(Int.self)], ["a", any(), any()],
     ]
 
     @Test func matchingWithNotesIsMatching() throws {
@@ -84,12 +84,12 @@ import Testing
         for (tuple, short) in Self.tuples {
             for template in Self.templates {
                 tuple.withEncoded { encoded in
-                    let match = template.match(encoded)
+                    let match = template.form.match(encoded)
                     #expect((match != nil) == template.matches(short), "\(template) \(short)")
                     guard let match else { return }
                     let long = encoded.knowing(match)
                     let fields = tuple.fields
-                    #expect(long.hash(of: template.shape) == template.boundHash)
+                    #expect(long.hash(of: template.form.shape) == template.form.boundHash)
                     let both = Shape.fields(arity: fields.count, bound: 3)
                     #expect(long.hash(of: both) == encoded.hash(of: both))
                     if long.long.start != .max { noted += 1 }
@@ -111,7 +111,7 @@ import Testing
             let encoded = [0x02] + content + [0x00]
             encoded.withUnsafeBytes { bytes in
                 let fresh = EncodedTuple(bytes: bytes, isRecord: false)
-                guard let match = Template(any(String.self)).match(fresh) else {
+                guard let match = ([any(String.self)] as Template).form.match(fresh) else {
                     Issue.record("no match")
                     return
                 }
@@ -128,7 +128,7 @@ import Testing
         for end in [[], [0x00, 0xff], [0x00, 0xff, 0x78]] as [[UInt8]] {
             let encoded = [0x01] + [UInt8](repeating: 0x78, count: 3000) + end
             encoded.withUnsafeBytes { bytes in
-                for template in [Template.any, Template(any()), Template(any([UInt8].self))] {
+                for template: Template in [.any, [any()], [any([UInt8].self)]] {
                     let tuple = EncodedTuple(bytes: bytes, isRecord: false)
                     #expect(!template.matches(tuple))
                     #expect(tuple.hash(of: .fields(arity: 1, bound: 1)) == nil)

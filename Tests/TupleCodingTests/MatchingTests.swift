@@ -38,7 +38,7 @@ import TupleCoding
         #expect(try Template(json: #"["??..."]"#).matches(["?..."]))
         let (kind, rest) = try #require(try take(["job", 1, .null], "job", .rest))
         #expect(kind == "job" && rest == [1, .null])
-        #expect(throws: TupleCodingError.self) { try Template(checking: .rest, "a") }
+        #expect(throws: TupleCodingError.self) { try Template(checking: [.rest, "a"]) }
     }
 
     /// As the layer above does it: a template of the pack, then the fields as the pack types them.
@@ -46,7 +46,7 @@ import TupleCoding
         _ tuple: Tuple,
         _ matcher: repeat each M
     ) throws(TupleCodingError) -> (repeat (each M).Matched)? {
-        guard Template(repeat each matcher).matches(tuple) else { return nil }
+        guard Selection(repeat each matcher).matches(tuple) else { return nil }
         return try tuple.encoded.withUnsafeBufferPointer { (bytes) throws(TupleCodingError) in
             var decoder = TupleDecoder(UnsafeRawBufferPointer(bytes))
             return try decoder.decodeMatched(repeat each matcher)
@@ -91,7 +91,7 @@ import TupleCoding
             var matched = 0
             for _ in 0..<400 {
                 let tuple = Tuple(random.value())
-                let matches = Template(any(type)).matches(tuple)
+                let matches = Selection(any(type)).matches(tuple)
                 let read = tuple.encoded.withUnsafeBytes { bytes in
                     var decoder = TupleDecoder(bytes)
                     return (try? decoder.decode(type)) != nil
@@ -115,28 +115,28 @@ import TupleCoding
         let tuples = (0..<200).map { _ in random.tuple() }
         for left in tuples {
             let template = Template(left)
-            #expect(template.literalTuple == left)
-            #expect(template.shape.bindsSomething == (left.count > 0))
+            #expect(template.form.literalTuple == left)
+            #expect(template.form.shape.bindsSomething == (left.count > 0))
             for right in tuples { #expect(template.matches(right) == (left == right), "\(left) \(right)") }
         }
     }
 
     @Test func literalTupleNeedsEveryFieldActual() throws {
-        #expect((["a", 1] as Template).literalTuple == ["a", 1])
-        #expect((["a", .any] as Template).literalTuple == nil)
-        #expect(Template.any.literalTuple == nil)
+        #expect((["a", 1] as Template).form.literalTuple == ["a", 1])
+        #expect((["a", .any] as Template).form.literalTuple == nil)
+        #expect(Template.any.form.literalTuple == nil)
         let record: Template = ["a": 1, "b": .null]
-        #expect(record.literalTuple == nil, "other records match too")
-        #expect(record.exactly().literalTuple == ["a": 1, "b": .null])
+        #expect(record.form.literalTuple == nil, "other records match too")
+        #expect(record.exactly().form.literalTuple == ["a": 1, "b": .null])
         let nested = try Template(json: #"[{"a":1}]"#)
-        #expect(nested.literalTuple == nil)
-        #expect(nested.exactly().literalTuple == [Record(dictionaryLiteral: ("a", 1))])
-        #expect(try Template(json: #"[[1,[null]]]"#).literalTuple?.json == "[[1,[null]]]")
+        #expect(nested.form.literalTuple == nil)
+        #expect(nested.exactly().form.literalTuple == [Record(dictionaryLiteral: ("a", 1))])
+        #expect(try Template(json: #"[[1,[null]]]"#).form.literalTuple?.json == "[[1,[null]]]")
     }
 
     @Test func nestedTemplatesMatchInside() throws {
         let inner: Template = ["kind": "resize", "id": .any]
-        let template: Template = ["job", inner, Template("x", Null(), 1...)]
+        let template: Template = ["job", inner, ["x", Null(), 1...] as Template]
         #expect(template.matches(try Tuple(json: #"["job",{"id":7,"kind":"resize","more":1},["x",null,3]]"#)))
         #expect(!template.matches(try Tuple(json: #"["job",{"kind":"resize"},["x",null,3]]"#)))
         #expect(!template.matches(try Tuple(json: #"["job",{"id":7,"kind":"resize"},["x",null]]"#)))
@@ -146,9 +146,9 @@ import TupleCoding
         let anything: Template = [Template.any]
         #expect(anything.matches([1]) && !anything.matches([]))
         // Nulls at the top of a template become nulls inside.
-        let literal: Template = [Template(Null(), Null())]
-        #expect(literal.literalTuple?.json == "[[null,null]]")
-        #expect(literal.shape == .fields(arity: 1, bound: 1))
+        let literal: Template = [[Null(), Null()] as Template]
+        #expect(literal.form.literalTuple?.json == "[[null,null]]")
+        #expect(literal.form.shape == .fields(arity: 1, bound: 1))
     }
 
     @Test func valuesGivenAsObjectsAreActuals() throws {
@@ -156,7 +156,7 @@ import TupleCoding
         let template: Template = ["x", record]
         #expect(template.matches(try Tuple(json: #"["x",{"a":1}]"#)))
         #expect(!template.matches(try Tuple(json: #"["x",{"a":1,"b":2}]"#)))
-        #expect(template.shape == .fields(arity: 2, bound: 0b11))
+        #expect(template.form.shape == .fields(arity: 2, bound: 0b11))
     }
 
     @Test func rangesFollowTheEncoding() {
@@ -173,15 +173,15 @@ import TupleCoding
     }
 
     @Test func patternsAreFoundAnywhereUnlessAnchored() throws {
-        let template = Template(try Pattern("b+"))
-        #expect(template.usesPattern)
-        #expect((["x", template] as Template).usesPattern)
-        #expect(!(["x", .any] as Template).usesPattern)
+        let template: Template = [try Pattern("b+")]
+        #expect(template.form.usesPattern)
+        #expect((["x", template] as Template).form.usesPattern)
+        #expect(!(["x", .any] as Template).form.usesPattern)
         #expect(
             template.matches(["abc"]) && template.matches(["a\0b"]) && !template.matches(["a"])
                 && !template.matches([1])
         )
-        #expect(try Template(json: #"{"a":[["?/x/"]]}"#).usesPattern)
+        #expect(try Template(json: #"{"a":[["?/x/"]]}"#).form.usesPattern)
         #expect(throws: TupleCodingError.self) { try Pattern("(") }
         #expect(try Pattern("a") == Pattern("a"))
     }

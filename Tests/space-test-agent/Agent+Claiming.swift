@@ -21,7 +21,7 @@ extension Agent {
                 matching: try template(words, from: 1),
                 holder: holder,
                 deadline: nil,
-                timeout: .zero,
+                .none,
                 interruption: nil
             )
             return claim.map { "ok \($0.number)" } ?? "none"
@@ -31,7 +31,7 @@ extension Agent {
             let tuple = try Tuple(json: rest(words, from: 0))
             let claim = try namespace().transaction { t in
                 try t.write(tuple: tuple)
-                return try t.claimIfExists(matching: Template(tuple))
+                return try t.claimIfExists(matching: Template(tuple))?.claim
             }
             if let claim { claims.append(claim) }
         case "claim-wait":

@@ -170,7 +170,7 @@ struct ClaimCommand: ParsableCommand {
                 matching: template,
                 order: MatchOrder(newest: newest),
                 deadline: deadline?.duration,
-                timeout: remaining ?? .zero,
+                .upTo(remaining ?? .zero),
                 interruption: Signals.interruption
             )
             guard let claim else { return nil }
@@ -235,7 +235,7 @@ struct ClaimCommand: ParsableCommand {
                 order: MatchOrder(newest: newest),
                 holder: holder,
                 deadline: deadline?.duration,
-                timeout: remaining ?? .zero,
+                .upTo(remaining ?? .zero),
                 interruption: Signals.interruption
             )
             guard let claim else { return nil }

@@ -48,24 +48,28 @@ struct ReadCommand: ParsableCommand {
     }
 
     func run() throws {
-        let templates = try templates.map { try matching.template($0) }
+        let template = Template.anyOf(try templates.map { try matching.template($0) })
         let order = MatchOrder(newest: newest)
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
         let hasFound = try access.obtain(wait, for: owner) { (namespace, remaining) -> Bool? in
-            let patience = remaining.map { Patience.waiting($0, Signals.interruption) }
-            func first(_ patience: Patience) throws -> Tuple? {
-                try namespace.find(anyOf: templates, isTaking: false, order, patience)
+            func first() throws -> Tuple? {
+                try namespace.readBlocking(
+                    matching: template,
+                    order,
+                    .upTo(remaining ?? .zero),
+                    interruption: Signals.interruption
+                )
             }
             if !all, max == nil {
-                guard let tuple = try first(patience ?? .none) else { return nil }
+                guard let tuple = try first() else { return nil }
                 try output.print(try printing.line(tuple))
                 return true
             }
-            if try printAll(templates, of: namespace, output) { return true }
-            guard let patience, let first = try first(patience) else { return nil }
+            if try printAll(template, of: namespace, output) { return true }
+            guard remaining != nil, let first = try first() else { return nil }
             // More tuples may have come with the first; and it may be gone again, but it was there.
-            if try !printAll(templates, of: namespace, output) { try output.print(try printing.line(first)) }
+            if try !printAll(template, of: namespace, output) { try output.print(try printing.line(first)) }
             return true
         }
         if hasFound == nil { throw status.nothingObtained }
@@ -74,10 +78,11 @@ struct ReadCommand: ParsableCommand {
     }
 
     /// Prints all matches, part by part, so that memory is bounded; returns whether there were any.
-    private func printAll(_ templates: [Template], of namespace: Namespace, _ output: Output) throws -> Bool {
+    private func printAll(_ template: Template, of namespace: Namespace, _ output: Output) throws -> Bool {
         var hasFound = false
         do {
-            try namespace.forEachPart(anyOf: templates, order: MatchOrder(newest: newest), max: max ?? .max) { tuples in
+            try namespace.forEachPart(matching: template, order: MatchOrder(newest: newest), max: max ?? .max) {
+                tuples in
                 hasFound = true
                 for tuple in tuples { try output.print(try printing.line(tuple)) }
                 try output.flush()

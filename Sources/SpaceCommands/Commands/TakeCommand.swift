@@ -54,11 +54,11 @@ struct TakeCommand: ParsableCommand {
     }
 
     func run() throws {
-        let templates = try templates.map { try matching.template($0) }
+        let template = Template.anyOf(try templates.map { try matching.template($0) })
         let access = try NamespaceAccess(common, namespace)
         let output = Output()
         let done = try access.obtain(wait, for: owner) { (namespace, remaining) -> Bool? in
-            try take(from: namespace, templates, remaining, output) ? true : nil
+            try take(from: namespace, template, remaining, output) ? true : nil
         }
         if done == nil { throw status.nothingObtained }
     }
@@ -66,7 +66,7 @@ struct TakeCommand: ParsableCommand {
     /// - Returns: Whether anything was taken.
     private func take(
         from namespace: Namespace,
-        _ templates: [Template],
+        _ template: Template,
         _ remaining: Duration?,
         _ output: Output
     ) throws -> Bool {
@@ -75,17 +75,18 @@ struct TakeCommand: ParsableCommand {
         while wanted > 0 {
             try Signals.check()
             let size = min(wanted, Self.batch)
-            var claims = try claimAll(templates, of: namespace, max: size)
+            var claims = try claimAll(template, of: namespace, max: size)
             if claims.isEmpty, taken == 0, let remaining {
                 let first = try namespace.claimOne(
-                    anyOf: templates,
+                    matching: template,
                     order: MatchOrder(newest: newest),
-                    .waiting(remaining, Signals.interruption)
+                    .upTo(remaining),
+                    interruption: Signals.interruption
                 )
                 if let first { claims = [first] }
                 if !claims.isEmpty, size > 1 {
                     // More tuples may have come with the one that ended the wait.
-                    claims += try claimAll(templates, of: namespace, max: size - 1)
+                    claims += try claimAll(template, of: namespace, max: size - 1)
                 }
             }
             if claims.isEmpty { break }
@@ -93,8 +94,7 @@ struct TakeCommand: ParsableCommand {
             // --all means what is there now, not what other processes keep writing: so the rest is counted after the
             // first batch. The size of a batch does not tell: it may be small because the namespace is full.
             if all, taken == 0 {
-                wanted = claims.count
-                for template in templates { wanted += try namespace.count(matching: template) }
+                wanted = claims.count + (try namespace.count(matching: template))
             }
             taken += claims.count
             wanted -= claims.count
@@ -102,28 +102,12 @@ struct TakeCommand: ParsableCommand {
         return taken > 0
     }
 
-    /// Claims what matches now; the oldest of what any of the templates matches comes first.
-    private func claimAll(_ templates: [Template], of namespace: Namespace, max: Int) throws -> [HeldClaim] {
-        if templates.count == 1 {
-            return try namespace.claimAll(
-                matching: templates[0],
-                order: MatchOrder(newest: newest),
-                max: max,
-                isTake: true
-            )
-        }
-        var claims: [HeldClaim] = []
-        do {
-            while claims.count < max,
-                let claim = try namespace.claimOne(anyOf: templates, order: MatchOrder(newest: newest), .none)
-            {
-                claims.append(claim)
-            }
-        } catch {
-            // What is claimed is printed first; the next round meets the error again.
-            if claims.isEmpty { throw error }
-        }
-        return claims
+    /// Claims what matches now, the oldest first.
+    private func claimAll(_ template: Template, of namespace: Namespace, max: Int) throws -> [HeldClaim] {
+        let order = MatchOrder(newest: newest)
+        // One tuple of several templates is found by their indexes.
+        if max == 1 { return try namespace.claimOne(matching: template, order: order, .none).map { [$0] } ?? [] }
+        return try namespace.claimAll(matching: template, order: order, max: max, isTake: true)
     }
 
     /// Completes the claims whose lines were accepted as a whole, and releases the others.

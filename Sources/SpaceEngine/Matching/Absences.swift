@@ -16,7 +16,7 @@ final class Absences: Sendable {
         let bound: UInt64
         let hash: UInt64
 
-        init?(_ template: Template) {
+        init?(_ template: TemplateForm) {
             guard case .fields(let arity, let bound) = template.shape, bound != 0 else { return nil }
             (self.arity, self.bound, hash) = (arity, bound, template.boundHash)
         }
@@ -58,7 +58,7 @@ final class Absences: Sendable {
 
     /// The commit's next id, if its tables are known to have no match; else `nil`.
     @inline(__always)
-    func floor(_ template: Template, asOf commit: Int) -> UInt64? {
+    func floor(_ template: TemplateForm, asOf commit: Int) -> UInt64? {
         if emptyCommit.load(ordering: .acquiring) == commit {
             let floor = emptyFloor.load(ordering: .acquiring)
             if emptyCommit.load(ordering: .relaxed) == commit { return floor }
@@ -66,7 +66,7 @@ final class Absences: Sendable {
         return lookUpFloor(template, asOf: commit)
     }
 
-    private func lookUpFloor(_ template: Template, asOf commit: Int) -> UInt64? {
+    private func lookUpFloor(_ template: TemplateForm, asOf commit: Int) -> UInt64? {
         known.withLock { known in
             guard known.commit == commit else {
                 mayKnow.store(false, ordering: .relaxed)
@@ -87,7 +87,7 @@ final class Absences: Sendable {
         }
     }
 
-    func note(_ template: Template, asOf commit: Int, floor: UInt64) {
+    func note(_ template: TemplateForm, asOf commit: Int, floor: UInt64) {
         guard let key = Key(template) else { return }
         known.withLock { known in
             known.begin(commit, floor)

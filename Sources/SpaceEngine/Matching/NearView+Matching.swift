@@ -5,7 +5,7 @@ extension NearView {
     /// Calls `visit` for each tuple that a template matches until it returns `false`; returns whether it went to the
     /// end.
     func forEach(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         within bounds: Range<UInt64>,
         _ visit: (UInt64, TupleRow) throws(SpaceError) -> Bool
@@ -27,7 +27,7 @@ extension NearRing {
     ///
     /// `isSound` becomes false if a record makes no sense.
     func first(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ ids: Range<UInt64>,
         copiedTo buffer: UnsafeMutableRawBufferPointer,

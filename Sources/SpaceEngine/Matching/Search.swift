@@ -45,7 +45,7 @@ package struct Search {
     /// the references of its arrays up and down.
     ///
     /// - Throws: `badData` if a regular expression took too many steps.
-    package mutating func forEach(_ template: Template, _ visit: Visit) throws(SpaceError) {
+    package mutating func forEach(_ template: TemplateForm, _ visit: Visit) throws(SpaceError) {
         // What a watch's filter has given up is no failure of this search.
         if template.usesPattern { _ = template.takeGivenUpPattern() }
         try walk(template, visit)
@@ -59,7 +59,7 @@ package struct Search {
         )
     }
 
-    private mutating func walk(_ template: Template, _ visit: Visit) throws(SpaceError) {
+    private mutating func walk(_ template: TemplateForm, _ visit: Visit) throws(SpaceError) {
         let isWhole = ids == Self.allIDs
         guard let near = snapshot.near, !near.pointee.isEmpty else {
             isAbsent = try walkTables(template, visit) && isWhole
@@ -77,7 +77,7 @@ package struct Search {
     }
 
     /// Walks through LMDB's tables, and returns whether it went to the end.
-    private mutating func walkTables(_ template: Template, _ visit: Visit) throws(SpaceError) -> Bool {
+    private mutating func walkTables(_ template: TemplateForm, _ visit: Visit) throws(SpaceError) -> Bool {
         guard let index = shapes.index(for: template.shape) else { return try scan(template, 0..<UInt64.max, visit) }
         switch order {
         case .oldestFirst:
@@ -91,7 +91,7 @@ package struct Search {
 
     /// Walks through all tuples in a range of ids.
     private mutating func scan(
-        _ template: Template,
+        _ template: TemplateForm,
         _ ids: Range<UInt64>,
         _ visit: Visit
     ) throws(SpaceError) -> Bool {
@@ -123,7 +123,7 @@ package struct Search {
     /// Calls `visit` if the tuple matches; the result is whether the walk goes on.
     @inline(__always)
     private func pass(
-        _ template: Template,
+        _ template: TemplateForm,
         _ id: UInt64,
         _ row: TupleRow,
         _ visit: Visit
@@ -138,7 +138,7 @@ package struct Search {
 
     /// Looks at the tuples that an index names.
     private mutating func lookUp(
-        _ template: Template,
+        _ template: TemplateForm,
         _ index: IndexedShape,
         from: UInt64,
         _ visit: Visit

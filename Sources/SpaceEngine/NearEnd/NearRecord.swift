@@ -142,7 +142,7 @@ enum NearSieve {
     /// `bound` is empty if the template binds fields beyond those of which a record has the terms.
     case fields(arity: UInt32, bound: UInt64, hash: UInt64)
 
-    init(_ template: Template) {
+    init(_ template: TemplateForm) {
         switch template.shape {
         case .anything: self = .all
         case .record: self = .records

@@ -30,7 +30,7 @@ package struct Interest: Hashable, Sendable {
         self.hash = hash ?? 0
     }
 
-    package init(_ template: Template, isTaking: Bool) {
+    package init(_ template: TemplateForm, isTaking: Bool) {
         switch template.shape {
         case .fields(let arity, let bound) where arity < Self.largestArity && bound >> Self.maskBits == 0:
             self.init(

@@ -11,9 +11,11 @@ public struct Awaitable: Sendable {
     }
 
     /// A tuple that matches.
-    public static func tuple(_ template: Template, in namespace: Namespace) -> Awaitable {
-        Awaitable { (timeout) async throws(SpaceError) in
-            try await namespace.read(anyOf: [template], timeout: timeout) != nil
+    public static func tuple<Content>(_ selection: Selection<Content>, in namespace: Namespace) -> Awaitable {
+        let match = Selection(selection.form) { _ in }
+        return Awaitable { (timeout) async throws(SpaceError) in
+            guard let timeout else { return try await namespace.read(matching: match) == () }
+            return try await namespace.read(matching: match, timeout: timeout) != nil
         }
     }
 

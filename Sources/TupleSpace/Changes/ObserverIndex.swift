@@ -60,7 +60,7 @@ struct ObserverIndex: Sendable {
         responders.update(filter.responders, change)
         objects.update(filter.objects, change)
         guard let template = filter.tuples else { return }
-        let interest = Interest(template, isTaking: false)
+        let interest = Interest(template.form, isTaking: false)
         guard interest.isHashed else { return change(&everyTuple) }
         update(&templates[interest.selector, default: [:]], interest.hash)
         if templates[interest.selector]?.isEmpty ?? false { templates[interest.selector] = nil }

@@ -13,15 +13,15 @@ public import TupleCoding
 /// A claim that goes out of scope without having been ended releases its tuple. The tuple also returns when the process
 /// ends, in whatever way, and at the claim's deadline, if it has one. The namespace stays open as long as the claim
 /// lives.
-public struct Claim<each Field: Sendable>: ~Copyable, Sendable {
-    /// The content of the tuple: its fields as the template types them, the decoded record, or the tuple itself.
-    public let fields: (repeat each Field)
+public struct Claim<Content: Sendable>: ~Copyable, Sendable {
+    /// What the selection makes of the tuple: its fields, typed, the decoded record, or the tuple itself.
+    public let fields: Content
     @usableFromInline let hold: OwnClaim
 
     @inlinable
-    package init(_ hold: OwnClaim, _ field: repeat each Field) {
+    package init(_ hold: OwnClaim, _ fields: Content) {
         self.hold = hold
-        fields = (repeat each field)
+        self.fields = fields
     }
 
     @inlinable

@@ -37,7 +37,7 @@ extension Namespace {
         keeping: Bool = false,
         _ body: (repeat (each M).Matched) async throws -> Result
     ) async throws -> Result {
-        let claim: Claim<repeat (each M).Matched> = try await claim(
+        let claim: Claim<(repeat (each M).Matched)> = try await claim(
             repeat each matcher,
             order: order,
             deadline: deadline
@@ -71,7 +71,7 @@ extension Namespace {
         timeout: Duration,
         _ body: (repeat (each M).Matched) async throws -> Result
     ) async throws -> Result? {
-        let claim: Claim<repeat (each M).Matched>? = try await claim(
+        let claim: Claim<(repeat (each M).Matched)>? = try await claim(
             repeat each matcher,
             order: order,
             deadline: deadline,
@@ -114,54 +114,43 @@ extension Namespace {
         return try claim.run(keeping: keeping) { () throws -> Result in try body(repeat each claim.fields) }
     }
 
-    /// Claims a tuple that matches, runs `body` with it, and completes the claim; `nil` if the time-out passes first.
+    /// Claims a tuple that matches, runs `body` with what the selection makes of it, and completes the claim; `nil` if the
+    /// time-out passes first.
     ///
-    /// It works like the typed form, for templates that are values.
+    /// It works like the form for fields.
     ///
     /// - Throws: What `body` throws, `cancelled`, `claimLost`.
-    nonisolated(nonsending) public func claim<Result>(
-        matching template: Template,
+    nonisolated(nonsending) public func claim<Content, Result>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil,
         keeping: Bool = false,
         timeout: Duration,
-        _ body: (Tuple) async throws -> Result
+        _ body: (Content) async throws -> Result
     ) async throws -> Result? {
-        let claim = try await claim(matching: template, order: order, deadline: deadline, timeout: timeout)
+        let claim = try await claim(matching: selection, order: order, deadline: deadline, timeout: timeout)
         guard let claim else { return nil }
-        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.tuple) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.fields) }
     }
 
-    /// Claims a tuple as soon as there is one that matches, runs `body` with it, and completes the claim.
+    /// Claims a tuple as soon as there is one that matches, runs `body` with what the selection makes of it, and completes
+    /// the claim.
     ///
-    /// It works like the typed form, for templates that are values.
+    /// ```swift
+    /// try await jobs.claim(matching: .record(Job.self, ["kind": "resize"])) { job in try await resize(job.file) }
+    /// ```
+    ///
+    /// It works like the form for fields.
     ///
     /// - Throws: What `body` throws, `cancelled`, `claimLost`.
-    nonisolated(nonsending) public func claim<Result>(
-        matching template: Template,
+    nonisolated(nonsending) public func claim<Content, Result>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
-        deadline: Duration? = nil,
-        keeping: Bool = false,
-        _ body: (Tuple) async throws -> Result
-    ) async throws -> Result {
-        let claim = try await claim(matching: template, order: order, deadline: deadline)
-        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.tuple) }
-    }
-
-    /// Claims a record as soon as there is one that matches, runs `body` with it decoded, and completes the claim.
-    ///
-    /// It works like the typed form, for `Codable` records.
-    ///
-    /// - Throws: What `body` throws, `cancelled`, `claimLost`, and `badData` for a record that doesn't decode; the
-    ///   record then stays in the namespace.
-    nonisolated(nonsending) public func claim<Content: Decodable & Sendable, Result>(
-        _ type: Content.Type,
-        matching template: Template,
         deadline: Duration? = nil,
         keeping: Bool = false,
         _ body: (Content) async throws -> Result
     ) async throws -> Result {
-        let claim = try await claim(type, matching: template, deadline: deadline)
+        let claim = try await claim(matching: selection, order: order, deadline: deadline)
         return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.fields) }
     }
 }
@@ -182,7 +171,7 @@ extension Claim {
         return result
     }
 
-    package func run<Result>(keeping: Bool = false, _ body: () throws -> Result) throws -> Result {
+    func run<Result>(keeping: Bool, _ body: () throws -> Result) throws -> Result {
         let result: Result
         do {
             result = try body()

@@ -148,7 +148,7 @@ extension Namespace {
     @discardableResult
     public func bury(matching template: Template, max: Int = .max) throws(SpaceError) -> Int {
         try attempt(BuryFound.name) { (core) throws(SpaceError) in
-            try core.removeAll(template, .oldestFirst, max: max, by: { BuryFound(candidate: $0) }) {
+            try core.removeAll(template.form, .oldestFirst, max: max, by: { BuryFound(candidate: $0) }) {
                 (_) throws(SpaceError) in
             }.count
         }
@@ -178,7 +178,7 @@ extension Namespace {
             while true {
                 do throws(SpaceError) {
                     return try core.removeAll(
-                        template,
+                        template.form,
                         order,
                         max: most,
                         maxBytes: Self.claimedBytes,
@@ -197,22 +197,19 @@ extension Namespace {
     /// The most bytes of tuples that one transaction claims: far less than is reserved for removals.
     private static let claimedBytes = 1 << 20
 
-    /// Claims a match as soon as there is one, as the first half of a take like ``claimAll(matching:order:max:isTake:)``; `nil` if the time-out passes
-    /// first.
+    /// Claims a match as soon as there is one, as the first half of a take like
+    /// ``claimAll(matching:order:max:isTake:)``; `nil` if the time passes first.
     ///
-    /// If `timeout` is `nil`, only the interruption ends the wait early.
+    /// The interruption ends the wait early.
     package func claimOne(
-        anyOf templates: [Template],
+        matching template: Template,
         order: MatchOrder = .oldestFirst,
-        _ patience: Patience
+        _ wait: Wait,
+        interruption: Interruption? = nil
     ) throws(SpaceError) -> HeldClaim? {
         try attempt("claim") { (core) throws(SpaceError) in
             let terms = core.ownTerms(deadline: nil, isTake: true)
-            return try core.find(anyOf: templates, isTaking: true, patience) { () throws(SpaceError) in
-                try core.lookForAny(of: templates, order) { (template) throws(SpaceError) in
-                    try core.lookToClaim(template, order, terms) { _ in }
-                }
-            }?.claim
+            return try core.claim(template.form, order, terms, wait, interruption)
         }
     }
 

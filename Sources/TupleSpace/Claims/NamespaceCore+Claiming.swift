@@ -7,30 +7,35 @@ import TupleCoding
 extension NamespaceCore {
     /// Looks for a match to claim, and decodes it; a tuple that does not decode stays in place.
     @inline(__always)
-    func lookToClaim<Content>(
-        _ template: Template,
+    func lookToClaim(
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ terms: ClaimTerms,
-        _ decode: (Match) throws(SpaceError) -> Content
-    ) throws(SpaceError) -> Found<Claimed<Content>>? {
-        try remove(template, order, by: { ClaimFound($0, terms) }) { (match) throws(SpaceError) -> (Tuple, Content) in
-            (try match.tuple(), try decode(match))
+        _ keep: Keeping = { _ in }
+    ) throws(SpaceError) -> Found<HeldClaim>? {
+        if let choices = template.choices {
+            return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
+                try lookToClaim(template, order, terms, keep)
+            }
+        }
+        return try remove(template, order, by: { ClaimFound($0, terms) }) { (match) throws(SpaceError) -> Tuple in
+            try match.decode(keep)
+            return try match.tuple()
         }.map { taken in
-            let claim = HeldClaim(taken.id, taken.result, taken.content.0)
-            return Found(result: Claimed(claim: claim, content: taken.content.1), removed: taken.id.rawValue)
+            Found(result: HeldClaim(taken.id, taken.result, taken.content), removed: taken.id.rawValue)
         }
     }
 
     /// Claims a match, on the calling thread.
-    func claim<Content>(
-        _ template: Template,
+    func claim(
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ terms: ClaimTerms,
-        _ patience: Patience,
-        _ decode: (Match) throws(SpaceError) -> Content
-    ) throws(SpaceError) -> Claimed<Content>? {
-        try find(template, isTaking: true, patience) { () throws(SpaceError) in
-            try lookToClaim(template, order, terms, decode)
+        _ wait: Wait,
+        _ interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        try find(template, isTaking: true, wait, interruption: interruption) { () throws(SpaceError) in
+            try lookToClaim(template, order, terms)
         }
     }
 
@@ -89,48 +94,44 @@ extension NamespaceCore {
 }
 
 extension Namespace {
-    /// Claims with a wait that blocks the thread; if `timeout` is `nil`, only the interruption ends the wait early.
+    /// Claims with a wait that blocks the thread, and that the interruption ends early.
     package func claimBlocking(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
         deadline: Duration?,
-        timeout: Duration?,
+        _ wait: Wait,
         interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
-        try attempt("claim") { (core) throws(SpaceError) in
-            let terms = try core.prepareClaim(deadline)
-            return try core.claim(template, order, terms, .waiting(timeout, interruption)) { _ in }?.claim
+        try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
+            try core.claim(template.form, order, try core.prepareClaim(deadline), wait, interruption)
         }
     }
 
     /// Claims a tuple for another process; the tuple returns when that process ends.
     ///
-    /// The result is `nil` if the time-out passes without a match. Any process that knows the claim's number can end
-    /// the claim. A `timeout` of zero looks once; if it is `nil`, only the interruption ends the wait early.
+    /// The result is `nil` if the time passes without a match. Any process that knows the claim's number can end
+    /// the claim. The interruption ends the wait early.
     package func claim(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
         holder: ProcessIdentity,
         deadline: Duration?,
-        timeout: Duration?,
+        _ wait: Wait,
         interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
-        try attempt("claim") { (core) throws(SpaceError) in
+        try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
             try deadline?.checkNotNegative("a deadline")
             if core.isSending {
                 // Of a claim of its own whose outcome is unknown, this process leaves nothing.
-                let terms = try core.prepareClaim(deadline)
-                let claimed = try core.claim(template, order, terms, .waiting(timeout, interruption)) { _ in }
-                if let claim = claimed?.claim { try core.handOver(claim, to: holder) }
-                return claimed?.claim
+                let claim = try core.claim(template.form, order, try core.prepareClaim(deadline), wait, interruption)
+                if let claim { try core.handOver(claim, to: holder) }
+                return claim
             }
             let terms = ClaimTerms(holder: .process(holder, member: core.session.member), deadline: deadline)
-            guard let claimed = try core.claim(template, order, terms, .waiting(timeout, interruption), { _ in }) else {
-                return nil
-            }
+            guard let claim = try core.claim(template.form, order, terms, wait, interruption) else { return nil }
             // After the claim, so that a waiter finds the process among the holders of claims.
             core.ringForClaimants()
-            return claimed.claim
+            return claim
         }
     }
 

@@ -90,36 +90,48 @@ public struct Transaction: ~Copyable {
 
     // MARK: Reading
 
+    /// Reads the first tuple that matches; `nil` if none does.
+    public func readIfExists<Content>(
+        matching selection: Selection<Content>,
+        order: MatchOrder = .oldestFirst
+    ) throws(SpaceError) -> Content? {
+        try state.first(selection.form, order, .read, selection.decode)?.content
+    }
+
     /// Reads the first tuple that matches, as typed fields; `nil` if none does.
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
         let template = try state.namespace.template(for: .read, repeat each matcher)
-        guard let match = try state.matches(template, order, max: 1).first else { return nil }
-        return try state.attempt("read") { () throws(SpaceError) in try match.fields(repeat each matcher) }
-    }
-
-    /// Reads the first tuple that matches; `nil` if none does.
-    public func readIfExists(matching template: Template, order: MatchOrder = .oldestFirst) throws(SpaceError) -> Tuple?
-    {
-        try readAll(matching: template, order: order, max: 1).first
+        return try state.first(template, order, .read) { (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }?.content
     }
 
     /// All tuples that match.
-    public func readAll(
-        matching template: Template = .any,
+    public func readAll<Content>(
+        matching selection: Selection<Content> = Template.any,
         order: MatchOrder = .oldestFirst,
         max: Int = .max
-    ) throws(SpaceError) -> [Tuple] {
-        let matches = try state.matches(template, order, max: max)
-        return try state.attempt("read") { () throws(SpaceError) in try matches.tuples() }
+    ) throws(SpaceError) -> [Content] {
+        try state.all(selection, order, max: max, .read).contents
     }
 
     /// The number of tuples that match.
-    public func count(matching template: Template = .any) throws(SpaceError) -> Int { try state.count(template) }
+    public func count<Content>(matching selection: Selection<Content> = Template.any) throws(SpaceError) -> Int {
+        try state.count(selection.form)
+    }
 
     // MARK: Taking
+
+    /// Takes the first tuple that matches; `nil` if none does.
+    public func takeIfExists<Content>(
+        matching selection: Selection<Content>,
+        order: MatchOrder = .oldestFirst
+    ) throws(SpaceError) -> Content? {
+        try state.takeFirst(selection.form, order, selection.decode)
+    }
 
     /// Takes the first tuple that matches, as typed fields; `nil` if none does.
     public func takeIfExists<each M: Matcher>(
@@ -127,43 +139,23 @@ public struct Transaction: ~Copyable {
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
         let template = try state.namespace.template(for: .take, repeat each matcher)
-        guard let match = try state.matches(template, order, max: 1).first else { return nil }
-        // Decode before the take, so that a tuple that does not decode stays.
-        let fields = try state.attempt("take") { () throws(SpaceError) in try match.fields(repeat each matcher) }
-        try state.take([match])
-        return fields
-    }
-
-    /// Takes the first tuple that matches; `nil` if none does.
-    public func takeIfExists(matching template: Template, order: MatchOrder = .oldestFirst) throws(SpaceError) -> Tuple?
-    {
-        try takeAll(matching: template, order: order, max: 1).first
-    }
-
-    /// Takes the first record that matches, decoded; `nil` if none does.
-    public func takeIfExists<Content: Decodable>(
-        _ type: Content.Type,
-        matching template: Template
-    ) throws(SpaceError) -> Content? {
-        guard let match = try state.matches(template, .oldestFirst, max: 1).first else { return nil }
-        let content = try state.attempt("take") { () throws(SpaceError) in try match.tuple().content(type) }
-        try state.take([match])
-        return content
+        return try state.takeFirst(template, order) { (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
     }
 
     /// Takes all tuples that match.
     ///
-    /// - Returns: The tuples, in order.
+    /// - Returns: What the selection makes of the tuples, in order.
     @discardableResult
-    public func takeAll(
-        matching template: Template = .any,
+    public func takeAll<Content>(
+        matching selection: Selection<Content> = Template.any,
         order: MatchOrder = .oldestFirst,
         max: Int = .max
-    ) throws(SpaceError) -> [Tuple] {
-        let matches = try state.matches(template, order, max: max)
-        let tuples = try state.attempt("take") { () throws(SpaceError) in try matches.tuples() }
+    ) throws(SpaceError) -> [Content] {
+        let (matches, contents) = try state.all(selection, order, max: max, .take)
         try state.take(matches)
-        return tuples
+        return contents
     }
 
     // MARK: Claiming
@@ -173,19 +165,17 @@ public struct Transaction: ~Copyable {
     /// If the transaction is undone, so is the claim.
     ///
     /// - Parameters:
-    ///   - template: What to look for.
+    ///   - selection: What to look for.
     ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until it is ended.
-    /// - Returns: The claim, as a plain value; `nil` if nothing matches.
+    /// - Returns: The claim, as a plain value, and what the selection makes of the tuple; `nil` if nothing matches.
     /// - Throws: `invalidArgument` for a negative deadline, `transactionTooLarge`, `storageFull`, `limitReached`.
-    public func claimIfExists(
-        matching template: Template,
+    public func claimIfExists<Content>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
-    ) throws(SpaceError) -> HeldClaim? {
-        guard let match = try state.matches(template, order, max: 1).first else { return nil }
-        let tuple = try state.attempt("claim") { () throws(SpaceError) in try match.tuple() }
-        return try state.claim(match, tuple, deadline: deadline)
+    ) throws(SpaceError) -> (claim: HeldClaim, fields: Content)? {
+        try state.claimFirst(selection.form, order, deadline, selection.decode)
     }
 
     /// Claims the first tuple that matches; `nil` if none does.
@@ -197,12 +187,9 @@ public struct Transaction: ~Copyable {
         deadline: Duration? = nil
     ) throws(SpaceError) -> (claim: HeldClaim, fields: (repeat (each M).Matched))? {
         let template = try state.namespace.template(for: .claim, repeat each matcher)
-        guard let match = try state.matches(template, order, max: 1).first else { return nil }
-        let (tuple, fields) = try state.attempt("claim") { () throws(SpaceError) in
-            (try match.tuple(), try match.fields(repeat each matcher))
+        return try state.claimFirst(template, order, deadline) { (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
         }
-        guard let claim = try state.claim(match, tuple, deadline: deadline) else { return nil }
-        return (claim, fields)
     }
 
     /// Ends a claim: once the transaction is committed, the tuple is gone.

@@ -103,7 +103,7 @@ package final class TransactionState {
     // MARK: Searching
 
     /// The matches, at most `max`, copied, because what follows may change the rows.
-    func matches(_ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
+    func matches(_ template: TemplateForm, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
         try look { (scope) throws(SpaceError) in
             guard max > 0 else { return [] }
             var found: [Match] = []
@@ -118,7 +118,52 @@ package final class TransactionState {
         }
     }
 
-    package func count(_ template: Template) throws(SpaceError) -> Int {
+    /// The first match, and its content; it is decoded before anything is done with it.
+    func first<Content>(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ verb: Verb,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
+    ) throws(SpaceError) -> (match: Match, content: Content)? {
+        guard let match = try matches(template, order, max: 1).first else { return nil }
+        return (match, try attempt(verb.rawValue) { () throws(SpaceError) in try match.decode(decode) })
+    }
+
+    /// The matches, and their contents.
+    func all<Content>(
+        _ selection: Selection<Content>,
+        _ order: MatchOrder,
+        max: Int,
+        _ verb: Verb
+    ) throws(SpaceError) -> (matches: [Match], contents: [Content]) {
+        let matches = try matches(selection.form, order, max: max)
+        let contents = try attempt(verb.rawValue) { () throws(SpaceError) in try matches.contents(selection.decode) }
+        return (matches, contents)
+    }
+
+    func takeFirst<Content>(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
+    ) throws(SpaceError) -> Content? {
+        guard let (match, content) = try first(template, order, .take, decode) else { return nil }
+        try take([match])
+        return content
+    }
+
+    func claimFirst<Content>(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ deadline: Duration?,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
+    ) throws(SpaceError) -> (claim: HeldClaim, fields: Content)? {
+        guard let (match, content) = try first(template, order, .claim, decode) else { return nil }
+        let tuple = try attempt(Verb.claim.rawValue) { () throws(SpaceError) in try match.tuple() }
+        guard let claim = try claim(match, tuple, deadline: deadline) else { return nil }
+        return (claim, content)
+    }
+
+    package func count(_ template: TemplateForm) throws(SpaceError) -> Int {
         try look { (scope) throws(SpaceError) in
             if scope.counters.claimed > 0 { hasMissed = true }
             var count = 0

@@ -1,14 +1,13 @@
 import SpaceSystem
 public import TupleCoding
 
-// What read, take and claim share. Their public functions stand in files of the same form (`Namespace+Reading`,
-// `Namespace+Taking`, `Namespace+Claiming`): for templates that are values, for matchers, whose types make the types of
-// the fields, and for records. Each comes at once (`…IfExists`), blocking the thread with a time-out, async without a
-// time-out, and async with one. A wait that ends without a result has taken nothing.
+// What read, take and claim share. Each comes at once (`…IfExists`), blocking the thread with a time-out, async without a
+// time-out, and async with one; and each of these for a selection, and for the fields that would make one. A wait that
+// ends without a result has taken nothing.
 //
-// With matchers, the forms are inlined into their callers, down to the bytes: the caller knows the types. Without
-// inlining, each call would look up the types of its pack at run time, which costs as much as the transaction. Of the forms
-// that await, this is so of the first look, which most of them end with; the wait itself is not inlined.
+// The forms are inlined into their callers, down to the bytes: the caller knows the types. Without inlining, each call
+// would look up the types of its fields at run time, which costs as much as the transaction. So what is below knows no
+// types: it is passed a closure that decodes a match into the caller's variable.
 
 /// What is done with a match; its name is that of the operation.
 @usableFromInline
@@ -17,199 +16,116 @@ package enum Verb: String {
     case replace = "replace tuples"
 }
 
+/// Decodes a match, and keeps the content.
+///
+/// The last call is for the tuple that was found. There may be earlier calls, for tuples that other processes took first.
+@usableFromInline typealias Keeping = (inout TupleDecoder) throws(TupleCodingError) -> Void
+
 extension Namespace {
-    // MARK: The verbs
+    // MARK: With the content's type
 
-    /// Reads a match, on the calling thread.
-    package func read<T>(
-        _ template: Template,
-        _ order: MatchOrder,
-        _ patience: Patience,
-        _ decode: (Match) throws(SpaceError) -> T
-    ) throws(SpaceError) -> T? {
-        try find(isTaking: false, template, order, patience, decode)
-    }
-
-    /// Takes a match, on the calling thread.
-    package func take<T>(
-        _ template: Template,
-        _ order: MatchOrder,
-        _ patience: Patience,
-        _ decode: (Match) throws(SpaceError) -> T
-    ) throws(SpaceError) -> T? {
-        try find(isTaking: true, template, order, patience, decode)
-    }
-
-    /// Reads or takes a match.
-    ///
-    /// It is inlined, so that each verb has code of its own, without a branch.
-    @inline(__always)
-    private func find<T>(
-        isTaking: Bool,
-        _ template: Template,
-        _ order: MatchOrder,
-        _ patience: Patience,
-        _ decode: (Match) throws(SpaceError) -> T
-    ) throws(SpaceError) -> T? {
-        try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
-            try core.find(template, isTaking: isTaking, patience) { () throws(SpaceError) in
-                isTaking
-                    ? try core.lookToTake(template, order, decode) : try core.lookToRead(template, order, decode)
-            }
-        }
-    }
-
-    /// Waits for a match to read or to take; the task is suspended.
-    ///
-    /// `first` is the first look if it was made; its time limit then holds.
-    func suspend<T>(
-        after first: FirstLook? = nil,
-        isTaking: Bool,
-        _ template: Template,
-        _ order: MatchOrder,
-        timeout: Duration?,
-        _ decode: (Match) throws(SpaceError) -> T
-    ) async throws(SpaceError) -> T? {
-        try await attempt(suspending: isTaking ? "take" : "read") { (core) async throws(SpaceError) in
-            try await core.suspend(for: template, isTaking: isTaking, after: first, timeout: timeout) {
-                () throws(SpaceError) in
-                isTaking
-                    ? try core.lookToTake(template, order, decode) : try core.lookToRead(template, order, decode)
-            }
-        }
-    }
-
-    // MARK: Matchers
-
-    /// Finds a match for matchers, and decodes its fields in the caller, which knows their types.
-    ///
-    /// `timeout` says how long the thread may block; `nil` looks once, without waiting.
+    /// Reads or takes a match, on the calling thread.
     @inlinable
     @inline(__always)
-    func find<each M: Matcher>(
+    func find<Content>(
         isTaking: Bool,
+        _ template: TemplateForm,
         _ order: MatchOrder,
-        within timeout: Duration?,
-        _ matcher: repeat each M
-    ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(
-            isTaking: isTaking,
-            try template(for: isTaking ? .take : .read, repeat each matcher),
-            order,
-            within: timeout
-        ) {
-            (decoder) throws(TupleCodingError) in
-            try decoder.decodeMatched(repeat each matcher)
+        _ wait: Wait,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
+    ) throws(SpaceError) -> Content? {
+        var content: Content?
+        let isFound = try carryOut(isTaking: isTaking, template, order, wait) { (decoder) throws(TupleCodingError) in
+            content = try decode(&decoder)
         }
+        return isFound ? content : nil
     }
 
-    @inlinable
-    func find<Fields>(
-        isTaking: Bool,
-        _ template: Template,
-        _ order: MatchOrder,
-        within timeout: Duration?,
-        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
-    ) throws(SpaceError) -> Fields? {
-        var fields: Fields?
-        let isFound = try carryOut(isTaking: isTaking, template, order, within: timeout) {
-            (decoder) throws(TupleCodingError) in
-            fields = try decode(&decoder)
-        }
-        return isFound ? fields : nil
-    }
-
-    /// Finds a match for matchers; the task is suspended until there is one, or `timeout` has passed.
+    /// Reads or takes a match; the task is suspended until there is one, or the time has passed.
     @inlinable
     @inline(__always)
-    func find<each M: Matcher>(
+    func find<Content>(
         isTaking: Bool,
+        _ template: TemplateForm,
         _ order: MatchOrder,
-        awaiting timeout: Duration?,
-        _ matcher: repeat each M
-    ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        let template = try template(for: isTaking ? .take : .read, repeat each matcher)
-        var first = FirstLook(timeout: timeout)
-        let found = try look(&first, isTaking: isTaking, template, order) { (decoder) throws(TupleCodingError) in
-            try decoder.decodeMatched(repeat each matcher)
-        }
-        if let found { return found }
-        return try await wait(after: first, isTaking: isTaking, template, order, repeat each matcher)
-    }
-
-    /// Makes the first look of a wait.
-    @inlinable
-    func look<Fields>(
-        _ first: inout FirstLook,
-        isTaking: Bool,
-        _ template: Template,
-        _ order: MatchOrder,
-        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Fields
-    ) throws(SpaceError) -> Fields? {
-        var fields: Fields?
+        awaiting wait: Wait,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
+    ) async throws(SpaceError) -> Content? {
+        var content: Content?
+        var first = FirstLook(wait)
         let isFound = try carryOut(&first, isTaking: isTaking, template, order) { (decoder) throws(TupleCodingError) in
-            fields = try decode(&decoder)
+            content = try decode(&decoder)
         }
-        return isFound ? fields : nil
+        if isFound { return content }
+        return try await carryOut(after: first, isTaking: isTaking, template, order) {
+            (decoder) throws(TupleCodingError) in
+            content = try decode(&decoder)
+        } ? content : nil
     }
 
-    /// Makes the first look of a wait, without generics; the result says whether there was a match.
+    // MARK: Without it
+
+    /// Reads or takes; the result says whether there was a match.
     @usableFromInline
     func carryOut(
-        _ first: inout FirstLook,
         isTaking: Bool,
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
-        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Void
+        _ wait: Wait,
+        _ keep: Keeping
     ) throws(SpaceError) -> Bool {
         try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
-            func fields(_ match: Match) throws(SpaceError) { try match.decode(decode) }
-            return try first.make(in: core) { () throws(SpaceError) in
-                isTaking
-                    ? try core.lookToTake(template, order, fields) : try core.lookToRead(template, order, fields)
+            try core.find(template, isTaking: isTaking, wait) { () throws(SpaceError) in
+                try core.look(isTaking: isTaking, template, order, keep)
             } != nil
         }
     }
 
-    /// Waits for a match after a first look that found none.
+    /// Makes the first look of a wait.
     @usableFromInline
-    func wait<each M: Matcher>(
-        after first: FirstLook,
+    func carryOut(
+        _ first: inout FirstLook,
         isTaking: Bool,
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
-        _ matcher: repeat each M
-    ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        try await suspend(after: first, isTaking: isTaking, template, order, timeout: nil) {
-            (match) throws(SpaceError) in
-            try match.fields(repeat each matcher)
+        _ keep: Keeping
+    ) throws(SpaceError) -> Bool {
+        try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
+            if Task.isCancelled { throw .cancelled }
+            return try first.make(in: core) { () throws(SpaceError) in
+                try core.look(isTaking: isTaking, template, order, keep)
+            } != nil
         }
     }
 
-    /// Reads or takes, without generics; the result says whether there was a match.
-    ///
-    /// The last call of `decode` is for the tuple that was read or taken. There may be earlier calls, for tuples that
-    /// other processes took first.
+    /// Waits after a first look that found nothing.
     @usableFromInline
     func carryOut(
+        after first: FirstLook,
         isTaking: Bool,
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
-        within timeout: Duration?,
-        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Void
-    ) throws(SpaceError) -> Bool {
-        let patience = timeout.map { Patience.waiting($0) } ?? .none
-        func fields(_ match: Match) throws(SpaceError) { try match.decode(decode) }
-        return try find(isTaking: isTaking, template, order, patience, fields) != nil
+        _ keep: Keeping
+    ) async throws(SpaceError) -> Bool {
+        try await attempt(suspending: isTaking ? "take" : "read") { (core) async throws(SpaceError) in
+            try await core.suspend(for: template, isTaking: isTaking, after: first) { () throws(SpaceError) in
+                try core.look(isTaking: isTaking, template, order, keep)
+            } != nil
+        }
     }
 
-    /// The template that matchers make.
+    // MARK: Fields that make a selection
+
+    /// What fields match.
     ///
     /// Throws `badData` if an actual is nested too deep.
     @inlinable
-    package func template<each M: Matcher>(for verb: Verb, _ matcher: repeat each M) throws(SpaceError) -> Template {
+    package func template<each M: Matcher>(
+        for verb: Verb,
+        _ matcher: repeat each M
+    ) throws(SpaceError) -> TemplateForm {
         do throws(TupleCodingError) {
-            return try Template(checking: repeat each matcher)
+            return try TemplateForm(checking: repeat each matcher)
         } catch {
             throw refusal(error, verb)
         }
@@ -221,38 +137,80 @@ extension Namespace {
     }
 }
 
+extension NamespaceCore {
+    /// Looks for a match to read or to take.
+    ///
+    /// It is inlined, so that each verb has code of its own, without a branch.
+    @inline(__always)
+    fileprivate func look(
+        isTaking: Bool,
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ keep: Keeping
+    ) throws(SpaceError) -> Found<Void>? {
+        func content(_ match: Match) throws(SpaceError) { try match.decode(keep) }
+        return isTaking ? try lookToTake(template, order, content) : try lookToRead(template, order, content)
+    }
+
+    /// Looks for a match, on the calling thread.
+    @inline(__always)
+    package func find<Result>(
+        _ template: TemplateForm,
+        isTaking: Bool,
+        _ wait: Wait,
+        interruption: Interruption? = nil,
+        _ look: () throws(SpaceError) -> Found<Result>?
+    ) throws(SpaceError) -> Result? {
+        if case .none = wait { return try look()?.result }
+        return try block(
+            Interest(template, isTaking: isTaking),
+            text: template.json,
+            until: wait.deadline,
+            interruption: interruption,
+            look
+        )
+    }
+
+    /// Looks for a match until there is one; the task is suspended between two looks.
+    @inline(__always)
+    func suspend<Result>(
+        for template: TemplateForm,
+        isTaking: Bool,
+        after first: FirstLook,
+        _ look: () throws(SpaceError) -> Found<Result>?
+    ) async throws(SpaceError) -> Result? {
+        try await suspend(
+            Interest(template, isTaking: isTaking),
+            text: { template.json },
+            after: first,
+            look
+        )
+    }
+}
+
 extension Match {
-    /// The fields, as `body` decodes them.
-    package func decode<Fields>(
-        _ body: (inout TupleDecoder) throws(TupleCodingError) -> Fields
-    ) throws(SpaceError) -> Fields {
+    /// The content, as `decode` makes it.
+    @inline(__always)
+    package func decode<Content>(
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
+    ) throws(SpaceError) -> Content {
         do throws(TupleCodingError) {
             if let lent {
                 var decoder = TupleDecoder(lent.pointee)
-                return try body(&decoder)
+                return try decode(&decoder)
             }
             return try bytes.withBytes { (bytes) throws(TupleCodingError) in
-                var decoder = TupleDecoder(bytes)
-                return try body(&decoder)
+                var decoder = TupleDecoder(EncodedTuple(bytes: bytes, isRecord: isRecord))
+                return try decode(&decoder)
             }
         } catch {
-            throw SpaceError(error)
+            throw error.code == .damaged ? .damaged("tuple \(id.rawValue): \(error)") : SpaceError(error)
         }
     }
 
     /// The fields, typed as the matchers say.
     package func fields<each M: Matcher>(_ matcher: repeat each M) throws(SpaceError) -> (repeat (each M).Matched) {
         try decode { (decoder) throws(TupleCodingError) in try decoder.decodeMatched(repeat each matcher) }
-    }
-}
-
-extension Tuple {
-    /// The record that the tuple is, or its fields as an array, decoded.
-    package func content<Content: Decodable>(_ type: Content.Type) throws(SpaceError) -> Content {
-        try coding { () throws(TupleCodingError) in
-            guard let record else { return try TupleCoding.Value.array(fields).decode(type) }
-            return try record.decode(type)
-        }
     }
 }
 

@@ -1,19 +1,21 @@
 import SpaceSystem
 public import TupleCoding
 
-// Reading: the tuple stays in the namespace. `Namespace+Finding` describes the forms.
+// Reading: the tuple stays in the namespace.
 
 extension Namespace {
-    // MARK: Templates
+    // MARK: Selections
 
     /// Reads the first tuple that matches; `nil` if none does.
     ///
+    /// - Throws: `badData` if the tuple is not what the selection makes of it, and what ``readAll(matching:order:max:)`` throws.
     /// - Complexity: O(log n) if the template's shape has an index (takes earn one), else O(n) up to the first match.
-    public func readIfExists(
-        matching template: Template,
+    @inlinable
+    public func readIfExists<Content>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst
-    ) throws(SpaceError) -> Tuple? {
-        try read(template, order, .none) { (match) throws(SpaceError) in try match.tuple() }
+    ) throws(SpaceError) -> Content? {
+        try find(isTaking: false, selection.form, order, .none, selection.decode)
     }
 
     /// Waits for a tuple that matches; `nil` if the time-out passes first.
@@ -21,55 +23,75 @@ extension Namespace {
     /// Blocks the thread.
     ///
     /// - Parameters:
-    ///   - template: What to wait for.
+    ///   - selection: What to wait for.
     ///   - order: Which tuple comes first, if several match.
     ///   - timeout: How long to wait; zero looks once.
-    /// - Returns: The tuple, which stays in the namespace; `nil` if the time-out passes first.
-    /// - Throws: What ``readAll(matching:order:max:)`` throws.
+    /// - Returns: What the selection makes of the tuple, which stays in the namespace; `nil` if the time-out passes first.
+    /// - Throws: What ``readIfExists(matching:order:)`` throws.
+    @inlinable
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func read(
-        matching template: Template,
+    public func read<Content>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
         timeout: Duration
-    ) throws(SpaceError) -> Tuple? {
-        try read(template, order, .waiting(timeout)) { (match) throws(SpaceError) in try match.tuple() }
+    ) throws(SpaceError) -> Content? {
+        try find(isTaking: false, selection.form, order, .upTo(timeout), selection.decode)
     }
 
     /// Waits for a tuple that matches.
     ///
     /// - Throws: `cancelled` if the task is cancelled.
-    public func read(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
-        try await suspend(isTaking: false, template, order, timeout: nil) { (match) throws(SpaceError) in
-            try match.tuple()
-        }
-        .orEnded()
+    @inlinable
+    public func read<Content>(
+        matching selection: Selection<Content>,
+        order: MatchOrder = .oldestFirst
+    ) async throws(SpaceError) -> Content {
+        try await find(isTaking: false, selection.form, order, awaiting: .forever, selection.decode).orEnded()
     }
 
     /// Waits for a tuple that matches; `nil` if the time-out passes first.
     ///
     /// - Throws: `cancelled` if the task is cancelled.
-    public func read(
-        matching template: Template,
+    @inlinable
+    public func read<Content>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
         timeout: Duration
-    ) async throws(SpaceError) -> Tuple? {
-        try await suspend(isTaking: false, template, order, timeout: timeout) { (match) throws(SpaceError) in
-            try match.tuple()
+    ) async throws(SpaceError) -> Content? {
+        try await find(isTaking: false, selection.form, order, awaiting: .upTo(timeout), selection.decode)
+    }
+
+    /// Reads a tuple as soon as there is one, with a wait that blocks the thread, and that the interruption ends early.
+    package func readBlocking(
+        matching template: Template,
+        _ order: MatchOrder,
+        _ wait: Wait,
+        interruption: Interruption?
+    ) throws(SpaceError) -> Tuple? {
+        try attempt("read") { (core) throws(SpaceError) in
+            try core.find(template.form, isTaking: false, wait, interruption: interruption) { () throws(SpaceError) in
+                try core.lookToRead(template.form, order) { (match) throws(SpaceError) in
+                    try match.decode(template.decode)
+                }
+            }
         }
     }
 
-    // MARK: Matchers
+    // MARK: Fields
 
     /// Reads the first tuple that matches, as typed fields; `nil` if none does.
     ///
     /// - Throws: `badData` if an actual is nested deeper than ``TupleLimits/maximumDepth``, and what
-    ///   ``readAll(matching:order:max:)`` throws.
+    ///   ``readIfExists(matching:order:)`` throws.
     @inlinable
     public func readIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(isTaking: false, order, within: nil, repeat each matcher)
+        try find(isTaking: false, try template(for: .read, repeat each matcher), order, .none) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
     }
 
     /// Waits for a tuple that matches; `nil` if the time-out passes first.
@@ -89,7 +111,10 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(isTaking: false, order, within: timeout, repeat each matcher)
+        try find(isTaking: false, try template(for: .read, repeat each matcher), order, .upTo(timeout)) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
     }
 
     /// Waits for a tuple that matches.
@@ -100,7 +125,11 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        try await find(isTaking: false, order, awaiting: nil, repeat each matcher).orEnded()
+        let template = try template(for: .read, repeat each matcher)
+        return try await find(isTaking: false, template, order, awaiting: .forever) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }.orEnded()
     }
 
     /// Waits for a tuple that matches; `nil` if the time-out passes first.
@@ -112,27 +141,11 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        try await find(isTaking: false, order, awaiting: timeout, repeat each matcher)
-    }
-
-    // MARK: Records
-
-    /// Reads the first record that matches, decoded; `nil` if none does.
-    public func readIfExists<Content: Decodable>(
-        _ type: Content.Type,
-        matching template: Template
-    ) throws(SpaceError) -> Content? {
-        try read(template, .oldestFirst, .none) { (match) throws(SpaceError) in try match.tuple().content(type) }
-    }
-
-    /// Waits for a record that matches, decoded.
-    public func read<Content: Decodable>(
-        _ type: Content.Type,
-        matching template: Template
-    ) async throws(SpaceError) -> Content {
-        try await suspend(isTaking: false, template, .oldestFirst, timeout: nil) { (match) throws(SpaceError) in
-            try match.tuple().content(type)
-        }.orEnded()
+        let template = try template(for: .read, repeat each matcher)
+        return try await find(isTaking: false, template, order, awaiting: .upTo(timeout)) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
     }
 
     // MARK: All at once
@@ -140,18 +153,19 @@ extension Namespace {
     /// All tuples that match, of one snapshot.
     ///
     /// - Parameters:
-    ///   - template: What to look for; the default matches all tuples.
+    ///   - selection: What to look for; the default matches all tuples.
     ///   - order: Which tuples come first.
     ///   - max: The largest number of tuples to read.
-    /// - Returns: Copies of the tuples, in order.
-    /// - Throws: `namespaceDeleted`, `closed`, `forked`, `damaged`, `readersExhausted`, `holderStopped`, `holderBusy`.
-    public func readAll(
-        matching template: Template = .any,
+    /// - Returns: What the selection makes of the tuples, in order.
+    /// - Throws: `badData` if one of them is not what the selection makes of it; `namespaceDeleted`, `closed`, `forked`,
+    ///   `damaged`, `readersExhausted`, `holderStopped`, `holderBusy`.
+    public func readAll<Content>(
+        matching selection: Selection<Content> = Template.any,
         order: MatchOrder = .oldestFirst,
         max: Int = .max
-    ) throws(SpaceError) -> [Tuple] {
+    ) throws(SpaceError) -> [Content] {
         try attempt("read") { (core) throws(SpaceError) in
-            try core.readAll(template, order, max: max).tuples()
+            try core.readAll(selection.form, order, max: max).contents(selection.decode)
         }
     }
 
@@ -160,14 +174,26 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         max: Int = .max
     ) throws(SpaceError) -> [Match] {
-        try attempt("read") { (core) throws(SpaceError) in try core.readAll(template, order, max: max) }
+        try attempt("read") { (core) throws(SpaceError) in try core.readAll(template.form, order, max: max) }
     }
 
     /// The number of tuples that match.
     ///
     /// - Complexity: O(1) for the template that matches all tuples if no tuple expires; O(log n + matches) with an
     ///   index; else O(n).
-    public func count(matching template: Template = .any) throws(SpaceError) -> Int {
-        try attempt("count") { (core) throws(SpaceError) in try core.count(template) }
+    public func count<Content>(matching selection: Selection<Content> = Template.any) throws(SpaceError) -> Int {
+        try attempt("count") { (core) throws(SpaceError) in try core.count(selection.form) }
+    }
+}
+
+extension [Match] {
+    /// What a selection makes of each.
+    func contents<Content>(
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
+    ) throws(SpaceError) -> [Content] {
+        var contents: [Content] = []
+        contents.reserveCapacity(count)
+        for match in self { contents.append(try match.decode(decode)) }
+        return contents
     }
 }

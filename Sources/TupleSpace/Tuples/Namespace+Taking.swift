@@ -2,19 +2,22 @@ import SpaceSystem
 public import TupleCoding
 
 // Taking: the tuple is gone for all others. A tuple that does not decode stays in the namespace, and a wait that throws
-// has taken nothing. `Namespace+Finding` describes the forms.
+// has taken nothing.
 
 extension Namespace {
-    // MARK: Templates
+    // MARK: Selections
 
     /// Takes the first tuple that matches; `nil` if none does.
     ///
+    /// - Throws: `badData` if the tuple is not what the selection makes of it, and what ``readAll(matching:order:max:)`` throws;
+    ///   then nothing was taken.
     /// - Complexity: O(log n) once the template's shape has earned an index, else O(n) up to the first match.
-    public func takeIfExists(
-        matching template: Template,
+    @inlinable
+    public func takeIfExists<Content>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst
-    ) throws(SpaceError) -> Tuple? {
-        try take(template, order, .none) { (match) throws(SpaceError) in try match.tuple() }
+    ) throws(SpaceError) -> Content? {
+        try find(isTaking: true, selection.form, order, .none, selection.decode)
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
@@ -22,44 +25,45 @@ extension Namespace {
     /// Blocks the thread.
     ///
     /// - Parameters:
-    ///   - template: What to wait for.
+    ///   - selection: What to take.
     ///   - order: Which tuple comes first, if several match.
     ///   - timeout: How long to wait; zero looks once.
-    /// - Returns: The tuple, which is gone for all others; `nil` if the time-out passes first.
-    /// - Throws: What ``readAll(matching:order:max:)`` throws. Without a result nothing was taken.
+    /// - Returns: What the selection makes of the tuple, which is gone for all others; `nil` if the time-out passes first.
+    /// - Throws: What ``readIfExists(matching:order:)`` throws. Without a result nothing was taken.
+    @inlinable
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func take(
-        matching template: Template,
+    public func take<Content>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
         timeout: Duration
-    ) throws(SpaceError) -> Tuple? {
-        try take(template, order, .waiting(timeout)) { (match) throws(SpaceError) in try match.tuple() }
+    ) throws(SpaceError) -> Content? {
+        try find(isTaking: true, selection.form, order, .upTo(timeout), selection.decode)
     }
 
     /// Takes a tuple that matches as soon as there is one.
     ///
     /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
-    public func take(matching template: Template, order: MatchOrder = .oldestFirst) async throws(SpaceError) -> Tuple {
-        try await suspend(isTaking: true, template, order, timeout: nil) { (match) throws(SpaceError) in
-            try match.tuple()
-        }
-        .orEnded()
+    @inlinable
+    public func take<Content>(
+        matching selection: Selection<Content>,
+        order: MatchOrder = .oldestFirst
+    ) async throws(SpaceError) -> Content {
+        try await find(isTaking: true, selection.form, order, awaiting: .forever, selection.decode).orEnded()
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
     ///
     /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
-    public func take(
-        matching template: Template,
+    @inlinable
+    public func take<Content>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
         timeout: Duration
-    ) async throws(SpaceError) -> Tuple? {
-        try await suspend(isTaking: true, template, order, timeout: timeout) { (match) throws(SpaceError) in
-            try match.tuple()
-        }
+    ) async throws(SpaceError) -> Content? {
+        try await find(isTaking: true, selection.form, order, awaiting: .upTo(timeout), selection.decode)
     }
 
-    // MARK: Matchers
+    // MARK: Fields
 
     /// Takes the first tuple that matches, as typed fields; `nil` if none does.
     ///
@@ -73,7 +77,10 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(isTaking: true, order, within: nil, repeat each matcher)
+        try find(isTaking: true, try template(for: .take, repeat each matcher), order, .none) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
@@ -93,7 +100,10 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(isTaking: true, order, within: timeout, repeat each matcher)
+        try find(isTaking: true, try template(for: .take, repeat each matcher), order, .upTo(timeout)) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
     }
 
     /// Takes a tuple that matches as soon as there is one.
@@ -108,7 +118,11 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) async throws(SpaceError) -> (repeat (each M).Matched) {
-        try await find(isTaking: true, order, awaiting: nil, repeat each matcher).orEnded()
+        let template = try template(for: .take, repeat each matcher)
+        return try await find(isTaking: true, template, order, awaiting: .forever) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }.orEnded()
     }
 
     /// Takes a tuple that matches as soon as there is one; `nil` if the time-out passes first.
@@ -120,27 +134,11 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) async throws(SpaceError) -> (repeat (each M).Matched)? {
-        try await find(isTaking: true, order, awaiting: timeout, repeat each matcher)
-    }
-
-    // MARK: Records
-
-    /// Takes the first record that matches, decoded; `nil` if none does.
-    public func takeIfExists<Content: Decodable>(
-        _ type: Content.Type,
-        matching template: Template
-    ) throws(SpaceError) -> Content? {
-        try take(template, .oldestFirst, .none) { (match) throws(SpaceError) in try match.tuple().content(type) }
-    }
-
-    /// Takes a record that matches as soon as there is one, decoded.
-    public func take<Content: Decodable>(
-        _ type: Content.Type,
-        matching template: Template
-    ) async throws(SpaceError) -> Content {
-        try await suspend(isTaking: true, template, .oldestFirst, timeout: nil) { (match) throws(SpaceError) in
-            try match.tuple().content(type)
-        }.orEnded()
+        let template = try template(for: .take, repeat each matcher)
+        return try await find(isTaking: true, template, order, awaiting: .upTo(timeout)) {
+            (decoder) throws(TupleCodingError) in
+            try decoder.decodeMatched(repeat each matcher)
+        }
     }
 
     // MARK: All at once
@@ -151,18 +149,89 @@ extension Namespace {
     /// take in between, and also those that they write in between.
     ///
     /// - Parameters:
-    ///   - template: What to look for; the default matches all tuples.
+    ///   - selection: What to look for; the default matches all tuples.
     ///   - order: Which tuples come first.
     ///   - max: The largest number of tuples to take.
-    /// - Returns: The tuples that were taken, in order.
-    /// - Throws: What ``readAll(matching:order:max:)`` throws, and `transactionTooLarge`.
-    public func takeAll(
-        matching template: Template = .any,
+    /// - Returns: What the selection makes of the tuples that were taken, in order.
+    /// - Throws: What ``readAll(matching:order:max:)`` throws, and `transactionTooLarge`; then nothing was taken.
+    public func takeAll<Content>(
+        matching selection: Selection<Content> = Template.any,
         order: MatchOrder = .oldestFirst,
         max: Int = .max
-    ) throws(SpaceError) -> [Tuple] {
+    ) throws(SpaceError) -> [Content] {
         try attempt("take") { (core) throws(SpaceError) in
-            try core.takeAll(template, order, max: max).map(\.content)
+            try core.takeAll(selection, order, max: max).map(\.content)
         }
+    }
+
+    /// Waits for a tuple that matches, and takes it with all others that match, up to a number, in one transaction.
+    ///
+    /// Blocks the thread.
+    ///
+    /// - Parameters:
+    ///   - selection: What to look for; the default matches all tuples.
+    ///   - order: Which tuples come first.
+    ///   - max: The largest number of tuples to take, from 1.
+    ///   - timeout: How long to wait for the first; zero looks once.
+    /// - Returns: What the selection makes of the tuples that were taken, in order; none if the time-out passes first.
+    /// - Throws: What ``takeAll(matching:order:max:)`` throws.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    public func takeAll<Content>(
+        matching selection: Selection<Content> = Template.any,
+        order: MatchOrder = .oldestFirst,
+        max: Int = .max,
+        timeout: Duration
+    ) throws(SpaceError) -> [Content] {
+        try attempt("take") { (core) throws(SpaceError) in
+            try core.find(selection.form, isTaking: true, .upTo(timeout)) { () throws(SpaceError) in
+                try core.lookToTakeAll(selection, order, max: max)
+            } ?? []
+        }
+    }
+
+    /// Waits for a tuple that matches, and takes it with all others that match, up to a number, in one transaction.
+    ///
+    /// - Parameters:
+    ///   - selection: What to look for; the default matches all tuples.
+    ///   - order: Which tuples come first.
+    ///   - max: The largest number of tuples to take, from 1.
+    ///   - timeout: How long to wait for the first; zero looks once, `nil` waits without a limit.
+    /// - Returns: What the selection makes of the tuples that were taken, in order; none if the time-out passes first.
+    /// - Throws: `cancelled` if the task is cancelled; then nothing was taken.
+    public func takeAll<Content>(
+        matching selection: Selection<Content> = Template.any,
+        order: MatchOrder = .oldestFirst,
+        max: Int = .max,
+        timeout: Duration?
+    ) async throws(SpaceError) -> [Content] {
+        try await attempt(suspending: "take") { (core) async throws(SpaceError) in
+            let first = FirstLook(Wait(timeout: timeout))
+            return try await core.suspend(for: selection.form, isTaking: true, after: first) { () throws(SpaceError) in
+                try core.lookToTakeAll(selection, order, max: max)
+            } ?? []
+        }
+    }
+}
+
+extension NamespaceCore {
+    fileprivate func takeAll<Content>(
+        _ selection: Selection<Content>,
+        _ order: MatchOrder,
+        max: Int
+    ) throws(SpaceError) -> [Taken<Content, Void>] {
+        try removeAll(selection.form, order, max: max, by: { Take($0) }) { (match) throws(SpaceError) in
+            try match.decode(selection.decode)
+        }
+    }
+
+    fileprivate func lookToTakeAll<Content>(
+        _ selection: Selection<Content>,
+        _ order: MatchOrder,
+        max: Int
+    ) throws(SpaceError) -> Found<[Content]>? {
+        guard max > 0 else { throw .badNumber("\(max) is no number of tuples", advice: "give a number from 1") }
+        let taken = try takeAll(selection, order, max: max)
+        guard let first = taken.first else { return nil }
+        return Found(result: taken.map(\.content), removed: first.id.rawValue)
     }
 }

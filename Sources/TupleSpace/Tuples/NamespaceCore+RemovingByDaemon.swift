@@ -10,7 +10,7 @@ extension NamespaceCore {
     /// - Returns: What was removed, or that others have removed all that were named; `nil` if the process must do it itself.
     func removeByDaemon<T, R: SharedRemoval>(
         _ removal: R,
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Removed<Taken<T, R.Made>>? {

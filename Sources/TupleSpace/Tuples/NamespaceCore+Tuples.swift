@@ -22,7 +22,7 @@ extension NamespaceCore {
 
     /// Whether there is a match; the first one is lent to `borrow`.
     private func readIfExists(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ borrow: (Match) -> Void
     ) throws(SpaceError) -> Bool {
@@ -59,7 +59,7 @@ extension NamespaceCore {
     /// Looks for the first match, in the tables and in the near end.
     @inline(__always)
     private func look(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ sight: inout Sight,
         _ borrow: (Match) -> Void
@@ -80,7 +80,7 @@ extension NamespaceCore {
     /// Looks in the near end after a search of the tables, and again in both if the near end has changed since.
     @inline(never)
     private func lookBehindTables(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ sight: inout Sight,
         _ borrow: (Match) -> Void,
@@ -110,7 +110,7 @@ extension NamespaceCore {
 
     @inline(__always)
     private func lookInTables(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ sight: inout Sight,
         _ borrow: (Match) -> Void,
@@ -127,7 +127,7 @@ extension NamespaceCore {
     @inline(__always)
     private func look(
         _ snapshot: Snapshot,
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ sight: inout Sight,
         _ borrow: (Match) -> Void
@@ -151,7 +151,7 @@ extension NamespaceCore {
 
     /// All matches of one snapshot: at most `max`, and at most `maxBytes`, which the first match alone may exceed.
     package func readAll(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         max: Int,
         maxBytes: Int = .max
@@ -163,7 +163,7 @@ extension NamespaceCore {
     ///
     /// `end`: If there may be more matches, the first id that the snapshot had not given out yet.
     func readPart(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         max: Int,
         maxBytes: Int,
@@ -192,7 +192,7 @@ extension NamespaceCore {
         }
     }
 
-    package func count(_ template: Template) throws(SpaceError) -> Int {
+    package func count(_ template: TemplateForm) throws(SpaceError) -> Int {
         while true {
             var endsWithHolder = false
             let (count, mayBeMore) = try read(showsNear: true) { (snapshot) throws(SpaceError) -> (Int, Bool) in
@@ -219,7 +219,7 @@ extension NamespaceCore {
     ///
     /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
     func remove<T, R: SharedRemoval>(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         by removal: (Candidate) -> R,
         decode: (Match) throws(SpaceError) -> T
@@ -265,7 +265,7 @@ extension NamespaceCore {
     /// Removes the candidate, or looks again in the same transaction, when others have been quicker several times.
     @inline(never)
     private func removeUnderGate<T, R: SharedRemoval>(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ removal: R,
         _ content: T,
@@ -289,7 +289,7 @@ extension NamespaceCore {
     }
 
     @inline(__always)
-    private func followUp(_ template: Template, _ sight: Sight) {
+    private func followUp(_ template: TemplateForm, _ sight: Sight) {
         guard let shapes = sight.shapes else { return }
         engine.followUp(template.shape, shapes, examined: sight.examined)
     }
@@ -299,7 +299,7 @@ extension NamespaceCore {
     ///
     /// If one of them does not decode, none is removed.
     func removeAll<T, R: Removal>(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         max: Int,
         maxBytes: Int = .max,
@@ -330,19 +330,20 @@ extension NamespaceCore {
         }
     }
 
-    func takeAll(_ template: Template, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Taken<Tuple, Void>] {
-        try removeAll(template, order, max: max, by: { Take($0) }) { (match) throws(SpaceError) in try match.tuple() }
-    }
-
     // MARK: Looks
 
     /// Looks for a match to read, and decodes it.
     @inline(__always)
     func lookToRead<T>(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
+        if let choices = template.choices {
+            return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
+                try lookToRead(template, order, decode)
+            }
+        }
         var borrowed = Borrowed<T>()
         guard try readIfExists(template, order, { borrowed.decode($0, decode) }) else { return nil }
         return Found(result: try borrowed.lentContent(), removed: nil)
@@ -351,11 +352,16 @@ extension NamespaceCore {
     /// Looks for a match to take, and decodes it; a tuple that does not decode stays in place.
     @inline(__always)
     func lookToTake<T>(
-        _ template: Template,
+        _ template: TemplateForm,
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try remove(template, order, by: { Take($0) }, decode: decode).map {
+        if let choices = template.choices {
+            return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
+                try lookToTake(template, order, decode)
+            }
+        }
+        return try remove(template, order, by: { Take($0) }, decode: decode).map {
             Found(result: $0.content, removed: $0.id.rawValue)
         }
     }

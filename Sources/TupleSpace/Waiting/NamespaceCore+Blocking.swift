@@ -13,9 +13,7 @@ extension NamespaceCore {
     /// Looks until `look` finds something; the calling thread sleeps between two looks.
     ///
     /// A look that fails because the gate or a reader is not available does not end the wait: the next turn looks
-    /// again. If `deadline` is `nil`, the wait has no time limit. The result is `nil` if the deadline passes.
-    ///
-    /// If the deadline passes and the last look failed, the error of that look is thrown.
+    /// again. The result is `nil` if the time passes first; if the last look failed then, its error is thrown.
     package func block<R>(
         _ interest: @autoclosure () -> Interest,
         text: @autoclosure () -> String,
@@ -23,18 +21,18 @@ extension NamespaceCore {
         interruption: Interruption? = nil,
         _ look: () throws(SpaceError) -> Found<R>?
     ) throws(SpaceError) -> R? {
-        var hindrance: SpaceError?
-        if let found = try lookIfPossible(&hindrance, look) { return found.result }
-        if deadline?.hasPassed ?? false { return try nothing(hindrance) }
+        var first = FirstLook(until: deadline)
+        if let found = try first.make(in: self, look) { return found.result }
+        if try first.isOver() { return nil }
         try checkMayWait()
         let measure = WaitMeasure(self, interest())
         // If other waiters have slots, this one takes its turn behind them.
         var hasSpun = !slots.isAnybodyWaiting && maySpin
-        if hasSpun, let found = try spin(until: deadline, &hindrance, look) {
+        if hasSpun, let found = try spin(&first, look) {
             measure?.end(self, grantedAt: nil)
             return found.result
         }
-        var wait = Wait(self, interest(), doorbell: nil, isMeasured: measure != nil)
+        var wait = WaitLoop(self, after: first, interest(), doorbell: nil, measure)
         defer { wait.end() }
         var isDescribed = false
         // The event loop looks after a wait that lasts longer than a tick; until then, and if it can't, the thread does.
@@ -43,13 +41,10 @@ extension NamespaceCore {
         var nextTick: MonotonicInstant?
         var hasLasted = false
         while true {
-            if let found = try wait.turn(look) {
-                measure?.end(self, grantedAt: wait.grantedAt)
-                return found.result
-            }
+            if let result = try wait.turn(look) { return result }
             while !wait.isRaised {
                 if interruption?.isTriggered ?? false { throw .cancelled }
-                if deadline?.hasPassed ?? false { return try nothing(wait.hindrance) }
+                if try wait.isOver() { return nil }
                 if !hasSpun {
                     hasSpun = true
                     if maySpin,
@@ -71,12 +66,12 @@ extension NamespaceCore {
                 }
                 wait.attendClaimants()
                 if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(self, mayRest: true) {
-                    sleep(wait, until: deadline ?? .distantFuture)
+                    wait.sleep(until: wait.deadline ?? .distantFuture)
                 } else {
                     let turn = wait.hindrance == nil ? Ticking.interval : Limits.tick
                     let end = min(nextTick ?? .distantFuture, .now.advanced(by: turn))
                     nextTick = end
-                    sleep(wait, until: min(end, deadline ?? end))
+                    wait.sleep(until: min(end, wait.deadline ?? end))
                     if end.hasPassed {
                         nextTick = nil
                         if !EventLoop.attend(self, mayRest: true) { tickAlone() }
@@ -88,8 +83,7 @@ extension NamespaceCore {
                         }
                     }
                 }
-                wait.wake()
-                try checkUsable()
+                try wait.wake()
             }
             hasSpun = false
         }
@@ -103,48 +97,30 @@ extension NamespaceCore {
     ///
     /// A tuple that is handed over meanwhile costs its writer no look at the slots.
     private func spin<R>(
-        until deadline: MonotonicInstant?,
-        _ hindrance: inout SpaceError?,
+        _ first: inout FirstLook,
         _ look: () throws(SpaceError) -> Found<R>?
     ) throws(SpaceError) -> Found<R>? {
-        // The first look sees what has changed since the caller's.
+        // The first of these looks sees what has changed since the caller's.
         var seen: Int?
         var looks = 0
         var found: Found<R>?
         let isAnswered = try Spin.wait(
             for: Self.longestSpin,
-            while: { engine.lastWriter.isApart && !(deadline?.hasPassed ?? false) },
+            while: { [deadline = first.deadline] in
+                engine.lastWriter.isApart && !(deadline?.hasPassed ?? false)
+            },
             until: { () throws(SpaceError) in
                 let last = engine.lastChange
                 guard last != seen else { return false }
                 seen = last
                 looks += 1
-                found = try lookIfPossible(&hindrance, look)
+                found = try first.make(in: self, look)
                 // Changes that are others' business end the spin.
                 return found != nil || looks > Self.mostLooksInVain
             }
         )
         if isAnswered != nil { spinPolicy.note(isAnswered: found != nil) }
         return found
-    }
-
-    /// Looks; if a look is not possible at this moment, the result is `nil` and `hindrance` says why.
-    func lookIfPossible<R>(
-        _ hindrance: inout SpaceError?,
-        _ look: () throws(SpaceError) -> Found<R>?
-    ) throws(SpaceError) -> Found<R>? {
-        do throws(SpaceError) {
-            let found = try look()
-            hindrance = nil
-            return found
-        } catch {
-            // A stopped holder is reported at once: it may stay stopped.
-            guard error.code == .holderBusy || error.code == .readersExhausted || error.isOfOtherMachines else {
-                throw error
-            }
-            hindrance = error
-            return nil
-        }
     }
 
     /// Counts a find after a nudge, for which no bell was rung, as a lost hint.
@@ -154,19 +130,5 @@ extension NamespaceCore {
     func noteLateFind(of id: UInt64?) {
         if let id, slots.hasGranted(id) { return }
         lateFinds.add(1, ordering: .relaxed)
-    }
-
-    /// The result of a wait whose deadline has passed: `nil`, or the error of the last look if that look failed.
-    package func nothing<R>(_ hindrance: SpaceError?) throws(SpaceError) -> R? {
-        if let hindrance { throw hindrance }
-        return nil
-    }
-
-    /// Sleeps until the bell has moved, until the given moment, or until a signal arrives.
-    func sleep(_ wait: Wait, until end: MonotonicInstant) {
-        if let slot = wait.slot { slot.isSleeping.storeSequential(1) }
-        defer { wait.slot?.isSleeping.store(0) }
-        // The only possible errors are a bad address and a bad time; even then the thread looks again.
-        _ = try? Futex(at: wait.bell.word.address).wait(while: wait.bellAtLook, until: end)
     }
 }

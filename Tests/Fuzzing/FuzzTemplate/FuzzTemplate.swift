@@ -15,7 +15,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let literal = try? Tuple(json: text, arguments: arguments)
     if let literal {
         check(Template(literal).matches(literal), "a tuple doesn't match itself")
-        check(Template(literal).exactly().literalTuple == literal, "a tuple is not its own literal")
+        check(Template(literal).exactly().form.literalTuple == literal, "a tuple is not its own literal")
     }
     for exactly in [false, true] {
         guard let template = try? Template(json: text, exactly: exactly, arguments: arguments) else { continue }
@@ -23,9 +23,12 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             fatalError("can't read \(template.json)")
         }
         check(again.json == template.json, "writes differently")
-        check(again.shape == template.shape && again.boundHash == template.boundHash, "another shape when read again")
         check(
-            template.shape.encoded().withUnsafeBytes { Shape(encoded: $0) } == template.shape,
+            again.form.shape == template.form.shape && again.form.boundHash == template.form.boundHash,
+            "another shape when read again"
+        )
+        check(
+            template.form.shape.encoded().withUnsafeBytes { Shape(encoded: $0) } == template.form.shape,
             "a shape's bytes differ"
         )
         for tuple in tuples + (literal.map { [$0] } ?? []) {
@@ -33,9 +36,9 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             check(matches == again.matches(tuple), "matches differently when read again")
             guard matches else { continue }
             tuple.withEncoded { encoded in
-                check(encoded.hash(of: template.shape) == template.boundHash, "a match hashes differently")
+                check(encoded.hash(of: template.form.shape) == template.form.boundHash, "a match hashes differently")
             }
-            if let only = template.literalTuple { check(only == tuple, "a literal matches another tuple") }
+            if let only = template.form.literalTuple { check(only == tuple, "a literal matches another tuple") }
         }
     }
     return 0

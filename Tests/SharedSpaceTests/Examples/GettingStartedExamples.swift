@@ -76,8 +76,18 @@ struct GettingStartedExamples {
         }
 
         try jobs.write(record: Job(kind: "resize", id: 42, file: "cat.png"))
-        let job = try await jobs.take(Job.self, matching: ["kind": "resize", "id": .any])
+        let job = try await jobs.take(matching: .record(Job.self, ["kind": "resize", "id": .any]))
         #expect(job.file == "cat.png")
+    }
+
+    @Test func selections() async throws {
+        for id in 0..<3 { try jobs.write("resize", id, "\(id).png") }
+        let next = Selection("resize", any(Int.self), any(String.self))
+        while let (_, id, file) = try jobs.takeIfExists(matching: next) { print(id, file) }
+        #expect(try jobs.count() == 0)
+        try jobs.write("stop")
+        let either = try await jobs.take(matching: .anyOf(["resize", .rest], ["stop"]))
+        #expect(either == ["stop"])
     }
 
     @Test func cells() async throws {

@@ -4,8 +4,8 @@ import TupleCoding
 extension NamespaceCore {
     /// Looks until `look` finds something; the task is suspended between two looks.
     ///
-    /// As in `block`, a look that could not be carried out does not end the wait. If `deadline` is `nil`, the wait has
-    /// no time limit. The result is `nil` if the deadline passes.
+    /// As in `block`, a look that could not be carried out does not end the wait. The result is `nil` if the time passes
+    /// first.
     ///
     /// Throws `cancelled` if the task is cancelled; then the wait has taken nothing.
     package func suspend<R>(
@@ -25,27 +25,25 @@ extension NamespaceCore {
         _ look: () throws(SpaceError) -> Found<R>?
     ) async throws(SpaceError) -> R? {
         var first = first
-        if !first.isMade, let found = try first.make(in: self, look) { return found.result }
-        let deadline = first.deadline
-        if deadline?.hasPassed ?? false { return try nothing(first.hindrance) }
+        if !first.isMade {
+            if Task.isCancelled { throw .cancelled }
+            if let found = try first.make(in: self, look) { return found.result }
+        }
+        if try first.isOver() { return nil }
         let doorbell = TaskWakeups.of(root).doorbell
-        let measure = WaitMeasure(self, interest)
-        var wait = Wait(self, interest, doorbell: doorbell, isMeasured: measure != nil)
+        var wait = WaitLoop(self, after: first, interest, doorbell: doorbell, WaitMeasure(self, interest))
         wait.slot?.text = text()
         tellOfWait(for: interest)
         defer { wait.end() }
         while true {
-            if let found = try wait.turn(look) {
-                measure?.end(self, grantedAt: wait.grantedAt)
-                return found.result
-            }
-            if deadline?.hasPassed ?? false { return try nothing(wait.hindrance) }
+            if let result = try wait.turn(look) { return result }
+            if try wait.isOver() { return nil }
             wait.attendClaimants()
             let isAttended = EventLoop.attend(self)
             // Without a doorbell no process wakes the task, and a look that was hindered is repeated.
             let mustTick = doorbell == nil || !wait.hasSlot || wait.hindrance != nil
             let tick = MonotonicInstant.now.advanced(by: wait.hindrance == nil ? Ticking.interval : Limits.tick)
-            let end = mustTick ? min(tick, deadline ?? tick) : deadline
+            let end = mustTick ? min(tick, wait.deadline ?? tick) : wait.deadline
             if isAttended {
                 await TaskWakeups.sleep(
                     on: wait.bell,
@@ -57,14 +55,13 @@ extension NamespaceCore {
             } else {
                 // The process can have no thread that wakes tasks, nor has the runtime one for its clock. So the task's
                 // own thread sleeps.
-                sleep(wait, until: min(tick, end ?? tick))
+                wait.sleep(until: min(tick, end ?? tick))
                 tickAlone()
                 await Task.yield()
             }
             if Task.isCancelled { throw .cancelled }
             wait.renew()
-            wait.wake()
-            try checkUsable()
+            try wait.wake()
         }
     }
 }

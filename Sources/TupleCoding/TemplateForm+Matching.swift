@@ -1,10 +1,10 @@
 // Matching runs on encoded bytes, under the gate and on pages of the database. It allocates only to search a string
 // with a regular expression, and it reads only within bounds. Malformed bytes don't match.
 
-extension Template {
+extension TemplateForm {
     /// Whether the tuple matches.
     package func matches(_ tuple: EncodedTuple) -> Bool {
-        switch form {
+        switch kind {
         case .anything:
             return tuple.isWellFormed
         case .fields(let nodes):
@@ -23,6 +23,8 @@ extension Template {
                 TemplateNode.matchObject(entries, exactly: exactly, tuple.bytes, from: 0, own: own)
                     == tuple.bytes.count
             }
+        case .anyOf(let forms):
+            return forms.contains { $0.matches(tuple) }
         }
     }
 
@@ -31,7 +33,7 @@ extension Template {
     /// The result is a field that was searched for its end, or no field; `nil` if the tuple doesn't match.
     package func match(_ tuple: EncodedTuple) -> LongField? {
         guard !tuple.isRecord else { return matches(tuple) ? LongField() : nil }
-        switch form {
+        switch kind {
         case .anything:
             return tuple.bytes.longFieldOfAll
         case .fields(let nodes):
@@ -50,28 +52,26 @@ extension Template {
             }
         case .record:
             return nil
+        case .anyOf(let forms):
+            return forms.lazy.compactMap { $0.match(tuple) }.first
         }
-    }
-
-    /// Whether the tuple matches.
-    public func matches(_ tuple: Tuple) -> Bool {
-        tuple.withEncoded { matches($0) }
     }
 
     /// A regular expression whose search in a tuple was given up since the last call, because it took too many steps.
     package func takeGivenUpPattern() -> Pattern? {
         guard usesPattern else { return nil }
-        switch form {
+        switch kind {
         case .anything: return nil
         case .fields(let nodes): return nodes.compactMap { $0.takeGivenUpPattern() }.first
         case .record(let entries, _): return entries.compactMap { $0.node.takeGivenUpPattern() }.first
+        case .anyOf(let forms): return forms.compactMap { $0.takeGivenUpPattern() }.first
         }
     }
 
     /// The only tuple that matches, if every field is an actual, so that matching is equality of bytes.
     package var literalTuple: Tuple? {
-        switch form {
-        case .anything:
+        switch kind {
+        case .anything, .anyOf:
             nil
         case .fields(let nodes):
             nodes.allSatisfy(\.isActual) ? Tuple(trusting: bytes, isRecord: false) : nil
@@ -82,7 +82,7 @@ extension Template {
 
     /// The hash of the first bound name and value, or `nil` if no name is bound or the template has no names.
     package var firstPairHash: UInt64? {
-        guard case .record(let entries, _) = form, let extent = entries.lazy.compactMap(\.boundExtent).first else {
+        guard case .record(let entries, _) = kind, let extent = entries.lazy.compactMap(\.boundExtent).first else {
             return nil
         }
         return bytes.withUnsafeBytes { Hash64.mix(Hash64.hash($0.slice(extent)), Hash64.recordMark) }

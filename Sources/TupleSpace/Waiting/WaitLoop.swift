@@ -1,0 +1,177 @@
+import SpaceSystem
+import TupleCoding
+
+/// A wait after its first look: a published slot, and the rules by which a grant is taken up, ended and handed on.
+///
+/// Threads and tasks follow the same rules; their drivers (`block`, `suspend`) differ only in how they sleep. One turn
+/// goes:
+///
+///     remember the bell → re-arm (a granted slot becomes active again) → look → if the look found nothing, hand on
+///     the grant → sleep until the bell is raised
+///
+/// So whatever is written after the re-arm is either seen by the look or rings the bell again.
+struct WaitLoop {
+    private let core: NamespaceCore
+    /// When the wait ends; `nil`: only when something is found.
+    let deadline: MonotonicInstant?
+    private let measure: WaitMeasure?
+    /// The waiter's slot; `nil` if the table was full: then the shared word stands in, which every commit rings.
+    private let tenancy: WaitSlots.Tenancy?
+    private var pending: UInt64?
+    private(set) var bellAtLook: UInt32 = 0
+    private(set) var transactionAtLook = -1
+    /// Whether the wait is for a tuple, which can also appear because a claimer dies.
+    private let isForTuple: Bool
+    /// The control file's count of claimants as this wait last saw it; 0 if it does not listen for their end yet.
+    private var claimants: UInt32 = 0
+    /// Whether the next look follows a nudge, without a ring for news.
+    private var isNudged = false
+    /// Why the last look could not be carried out, if so.
+    private(set) var hindrance: SpaceError?
+    private var took: UInt64?
+
+    /// Begins a wait whose time has not passed.
+    ///
+    /// - Parameters:
+    ///   - core: The namespace.
+    ///   - first: The first look, which found nothing.
+    ///   - interest: What wakes the waiter.
+    ///   - doorbell: The number of the word that wakes this process's tasks; `nil`: a thread waits, or tasks have no word.
+    ///   - measure: The measuring of the wait.
+    init(
+        _ core: NamespaceCore,
+        after first: FirstLook,
+        _ interest: Interest,
+        doorbell: UInt32?,
+        _ measure: WaitMeasure?
+    ) {
+        self.core = core
+        self.measure = measure
+        deadline = first.deadline
+        hindrance = first.hindrance
+        core.attendance.begin()
+        tenancy = core.publishWait(interest, doorbell: doorbell, isMeasured: measure != nil)
+        isForTuple = interest.form != .cell
+        renew()
+    }
+
+    var slot: WaitSlots.Slot? { tenancy?.slot }
+    private var ticket: UInt64 { tenancy?.ticket ?? .max }
+
+    /// When the tuple that the wait took was granted to it, in monotonic nanoseconds; `nil` if it was not, or if the wait
+    /// is not measured.
+    private var grantedAt: UInt64? {
+        guard let slot, let took, slot.lastGrant.load() == took else { return nil }
+        let moment = slot.grantedAt.load()
+        return moment > 1 ? moment : nil
+    }
+
+    /// Whether the waiter has a slot; one without looks at every tick.
+    var hasSlot: Bool { tenancy != nil }
+
+    /// Called at each tick: if the waiter has no slot, it announces that it still waits.
+    func renew() {
+        if tenancy == nil { core.slots.announceOverflowWaiter() }
+    }
+
+    var bell: Bell { Bell(slot?.bell ?? core.slots.overflow) }
+    var isRaised: Bool { bell.isRaised(since: bellAtLook) }
+
+    /// Takes one turn: looks, and hands on what was granted in vain.
+    ///
+    /// A look that could not be carried out does not end the wait.
+    mutating func turn<R>(_ look: () throws(SpaceError) -> Found<R>?) throws(SpaceError) -> R? {
+        prepare()
+        guard let found = try core.lookIfPossible(&hindrance, look) else {
+            foundNothing()
+            return nil
+        }
+        took = found.removed
+        // A ring during the look is no lost one.
+        if isNudged, !bell.isRung(since: bellAtLook) { core.noteLateFind(of: found.removed) }
+        measure?.end(core, grantedAt: grantedAt)
+        return found.result
+    }
+
+    /// Whether the time has passed; the error of the last look is thrown if it has, and the look could not be carried out.
+    func isOver() throws(SpaceError) -> Bool { try deadline.isOver(after: hindrance) }
+
+    /// Notes that a sleep has ended.
+    ///
+    /// - Throws: The error of a namespace that can't be used any more.
+    mutating func wake() throws(SpaceError) {
+        isNudged = isRaised && !bell.isRung(since: bellAtLook) && hindrance == nil
+        // The ticker has seen something that this process has to look at, too.
+        if isNudged {
+            core.attendOwnPart()
+            if core.hasNewTicker { EventLoop.hasten(core) }
+        }
+        try core.checkUsable()
+    }
+
+    /// Notes that the waiter looks because of a commit for which no bell was heard.
+    mutating func lookUnrung() { isNudged = hindrance == nil && !isRaised }
+
+    /// Prepares a look: remembers the bell, and re-arms a granted slot.
+    private mutating func prepare() {
+        bellAtLook = bell.word.loadSequential()
+        transactionAtLook = core.engine.lastChange
+        guard let tenancy else {
+            renew()
+            return SharedWord64.fence()
+        }
+        let slot = tenancy.slot
+        while true {
+            let word = slot.current
+            guard word.state == .granted, tenancy.isCurrent else { break }
+            if slot.change(from: word, to: word.next(.active)) {
+                pending = word.payload
+                CrashPoint.reach(.rearmed)
+                break
+            }
+        }
+        SharedWord64.fence()
+    }
+
+    /// Called after a look that found nothing: hands on the tuple that had been granted.
+    private mutating func foundNothing() {
+        if hindrance != nil { transactionAtLook = -1 }
+        guard let id = pending else { return }
+        pending = nil
+        handOn(id)
+    }
+
+    private func handOn(_ id: UInt64) {
+        if Safeguard.handedOn.stands { core.engine.offer(id, youngerThan: ticket) }
+    }
+
+    /// Called before sleeping: listens for the end of the processes that have claimed something.
+    mutating func attendClaimants() {
+        let known = core.control.claimants.loadSequential()
+        guard isForTuple, known != claimants else { return }
+        claimants = known
+        EventLoop.shared.attend(core, claimants: known)
+    }
+
+    /// Sleeps until the bell has moved, until the given moment, or until a signal arrives.
+    func sleep(until end: MonotonicInstant) {
+        slot?.isSleeping.storeSequential(1)
+        defer { slot?.isSleeping.store(0) }
+        // The only possible errors are a bad address and a bad time; even then the thread looks again.
+        _ = try? Futex(at: bell.word.address).wait(while: bellAtLook, until: end)
+    }
+
+    /// Whether there may be something new although no bell was heard.
+    var mayHaveMissed: Bool { core.engine.lastChange != transactionAtLook }
+
+    /// Ends the wait.
+    ///
+    /// A tuple that was granted and not taken is handed on.
+    func end() {
+        let granted = tenancy.flatMap { core.slots.withdraw($0, session: core.session.number) }
+        for grant in [pending, granted] {
+            if let grant, grant != took { handOn(grant) }
+        }
+        core.attendance.end()
+    }
+}
