@@ -14,7 +14,7 @@
 
 // mdb.c: a page begins with its number (8 bytes), pad (2), flags (2), and lower and upper (2 each) or the number of
 // pages (4).
-enum { PAGE_HEADER = 16, OVERFLOW_FLAG = 0x04 };
+enum { OVERFLOW_FLAG = 0x04 };
 
 void guard_find_map(struct guarded_environment *guard) {
     const uintptr_t *words = (const uintptr_t *)guard->environment;
@@ -103,14 +103,19 @@ static size_t measure(struct guarded_environment *guard, size_t map_size) {
     return known;
 }
 
-/// Whether the value at `start` is the content of an overflow page that has enough pages for `size` bytes.
-static bool fills_overflow_page(struct guarded_environment *guard, const char *start, size_t size) {
+/// Whether the value at `start` is the content of an overflow page that has enough pages for `size` bytes, and not more
+/// than `most`.
+///
+/// liblmdb puts each page on a list when the value is removed, as many as the page says: with a number beyond all bounds
+/// it would fill the memory.
+static bool fills_overflow_page(struct guarded_environment *guard, const char *start, size_t size, size_t most) {
     const char *page = start - PAGE_HEADER;
     uint16_t flags;
     uint32_t pages;
     memcpy(&flags, page + 10, sizeof flags);
     memcpy(&pages, page + 12, sizeof pages);
-    return (flags & OVERFLOW_FLAG) != 0 && size <= pages * guard->page_size - PAGE_HEADER;
+    if ((flags & OVERFLOW_FLAG) == 0 || pages == 0 || pages > most) return false;
+    return size <= pages * guard->page_size - PAGE_HEADER;
 }
 
 bool guard_lies_whole_slowly(struct guarded_environment *guard, const MDB_val *bytes, bool is_writing) {
@@ -121,7 +126,7 @@ bool guard_lies_whole_slowly(struct guarded_environment *guard, const MDB_val *b
     if (offset >= map_size) {
         // Only pages that this transaction has copied or made lie outside the map.
         if (!is_writing || guard->writes_map) return false;
-        return size <= page_size || fills_overflow_page(guard, bytes->mv_data, size);
+        return size <= page_size || fills_overflow_page(guard, bytes->mv_data, size, map_size / page_size);
     }
     size_t known = atomic_load_explicit(&guard->known, memory_order_relaxed);
     if (size > known || offset > known - size) {
@@ -129,6 +134,9 @@ bool guard_lies_whole_slowly(struct guarded_environment *guard, const MDB_val *b
         if (size > known || offset > known - size) return false;
     }
     size_t within = offset & (page_size - 1);
-    if (within + size <= page_size) return true;
-    return within == PAGE_HEADER && fills_overflow_page(guard, bytes->mv_data, size);
+    if (within != PAGE_HEADER) return within + size <= page_size;
+    // The last commit's pages are in the file.
+    if (fills_overflow_page(guard, bytes->mv_data, size, (known - offset) / page_size + 1)) return true;
+    known = measure(guard, map_size);
+    return known > offset && fills_overflow_page(guard, bytes->mv_data, size, (known - offset) / page_size + 1);
 }

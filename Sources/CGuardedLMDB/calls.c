@@ -30,14 +30,22 @@ static __attribute__((noinline, cold)) int damaged_by(struct guarded_environment
     return damaged(guard, mdb_cursor_txn(cursor));
 }
 
-/// Whether the bytes that liblmdb returned lie in a possible place; most lie in one page of the file within its last
-/// known size.
+/// Whether the bytes that liblmdb returned lie in a possible place; most lie in one leaf of the file within its last
+/// known size. (Right behind the header of a page only the value of an overflow page begins.)
 static inline bool lies_whole(struct guarded_environment *guard, const MDB_val *bytes, bool is_writing) {
     size_t offset = (uintptr_t)bytes->mv_data - atomic_load_explicit(&guard->map, memory_order_relaxed);
-    if ((offset & (guard->page_size - 1)) + bytes->mv_size <= guard->page_size
+    size_t within = offset & (guard->page_size - 1);
+    if (within + bytes->mv_size <= guard->page_size && within != PAGE_HEADER
         && offset < atomic_load_explicit(&guard->known, memory_order_relaxed))
         return true;
     return guard_lies_whole_slowly(guard, bytes, is_writing);
+}
+
+/// Whether the room that a put has reserved, which the caller then fills, lies in a possible place.
+///
+/// In a leaf of a form that no table has (mdb.c: P_LEAF2), liblmdb stores keys alone, and names no room for a value.
+static inline bool has_room(struct guarded_environment *guard, const MDB_val *value, unsigned flags) {
+    return !(flags & MDB_RESERVE) || value->mv_size == 0 || (value->mv_data && lies_whole(guard, value, true));
 }
 
 // MARK: Environments
@@ -267,7 +275,7 @@ int guarded_put(
     int result;
     if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
     GUARDED(result, mdb_put(transaction, database, key, value, flags), damaged(guard, transaction));
-    return result;
+    return result != 0 || has_room(guard, value, flags) ? result : damaged(guard, transaction);
 }
 
 int guarded_del(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_val *key) {
@@ -312,7 +320,7 @@ int guarded_cursor_put(struct guarded_environment *guard, MDB_cursor *cursor, MD
     int result;
     if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
     GUARDED(result, mdb_cursor_put(cursor, key, value, flags), damaged_by(guard, cursor));
-    return result;
+    return result != 0 || has_room(guard, value, flags) ? result : damaged_by(guard, cursor);
 }
 
 int guarded_cursor_del(struct guarded_environment *guard, MDB_cursor *cursor) {

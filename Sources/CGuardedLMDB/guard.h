@@ -89,6 +89,9 @@ void guard_assertion_failed(MDB_env *environment, const char *message);
 enum { GUARD_ENVIRONMENTS = 2048 };
 extern struct guarded_environment guard_environments[GUARD_ENVIRONMENTS] __attribute__((visibility("hidden")));
 
+/// The size of a page's header.
+enum { PAGE_HEADER = 16 };
+
 /// Finds the map's address in liblmdb's structure.
 void guard_find_map(struct guarded_environment *guard);
 /// Finds the lists of cursors in a write transaction; a read transaction has none.

@@ -6,7 +6,7 @@ import Testing
 /// Processes of their own read damaged pages: each call returns its result, or throws `damaged`.
 @Suite(.blocking, .serialized, .timeLimit(.minutes(10)))
 struct DamagedPageTests {
-    private static let pageSize = 4096
+    static let pageSize = 4096
 
     /// A persistent namespace of 1,000 tuples and 20 cells that no process has open; its pages in use.
     private func make(_ root: TemporaryRoot, _ mode: StorageMode) throws -> Int {
@@ -41,14 +41,31 @@ struct DamagedPageTests {
         return damaged
     }
 
-    @Test(arguments: [StorageMode.fast, .guarded])
-    func aZeroedPageEndsNoProcess(_ mode: StorageMode) throws {
+    enum Damage: CaseIterable, Sendable {
+        /// All zeros.
+        case zeros
+        /// A leaf of a form that no table has: LMDB reserves no room for a value in it.
+        case leafOfKeys
+
+        func spoil(_ page: Int, _ root: TemporaryRoot) throws {
+            let place = page * DamagedPageTests.pageSize
+            switch self {
+            case .zeros: try root.overwrite("n/data.mdb", [UInt8](repeating: 0, count: DamagedPageTests.pageSize), at: place)
+            case .leafOfKeys: try root.overwrite("n/data.mdb", [0x22], at: place + 10)
+            }
+        }
+    }
+
+    /// A removal from a leaf of another form makes LMDB move bytes beyond the page: in the heap, where a `guarded` namespace
+    /// has the pages that it changes, nothing can stop it.
+    @Test(arguments: [(StorageMode.fast, Damage.zeros), (.guarded, .zeros), (.fast, .leafOfKeys)])
+    func aDamagedPageEndsNoProcess(_ mode: StorageMode, _ damage: Damage) throws {
         var damagedPages = 0
         var page = 2
         while true {
             let root = try TemporaryRoot()
             guard try page < make(root, mode) else { break }
-            try root.overwrite("n/data.mdb", [UInt8](repeating: 0, count: Self.pageSize), at: page * Self.pageSize)
+            try damage.spoil(page, root)
             let (first, second) = (try Agent(), try Agent())
             if try askAll(first, root, page) > 0 { damagedPages += 1 }
             // LMDB's writer mutex and the gate are free again, though the first process lives.
@@ -61,12 +78,35 @@ struct DamagedPageTests {
         #expect(damagedPages > 10)
     }
 
+    /// A page that says of how many pages a large value consists says too much: LMDB would list each of them as free.
+    @Test(arguments: [StorageMode.fast, .guarded], [6000, 3000])
+    func aRunOfPagesBeyondTheFileFillsNoMemory(_ mode: StorageMode, _ size: Int) throws {
+        let root = try TemporaryRoot()
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: mode, isPersistent: true))
+        for _ in 0..<4 { try namespace.write("job", [UInt8](repeating: 7, count: size)) }
+        try namespace.set("cell", value: .bytes([UInt8](repeating: 7, count: size)))
+        let pages = try namespace.status().bytes / Self.pageSize
+        try namespace.leave()
+        let data = try root.prefix(of: "n/data.mdb", count: pages * Self.pageSize)
+        let runs = (2..<pages).filter { data[$0 * Self.pageSize + 10] == 4 }
+        #expect(runs.count >= 5)
+        for run in runs { try root.overwrite("n/data.mdb", [0, 0, 0, 0x20], at: run * Self.pageSize + 12) }
+        for call in [#"take ["job", "?"]"#, "unset cell", "set cell 1", #"count ["job", "?"]"#] {
+            let agent = try Agent(root, "n")
+            let answer = try agent.ask(call)
+            #expect(answer.hasPrefix("error damaged"), "\(call): \(answer)")
+            let peak = try #require(Int(try agent.run("peak-memory")))
+            #expect(peak < 1 << 20, "\(call): \(peak) KiB")
+            try agent.exit()
+        }
+    }
+
     /// With liblmdb as it is, a damaged page ends the process.
     @Test func withoutGuardsTheProcessDies() throws {
         let root = try TemporaryRoot()
         _ = try make(root, .fast)
         // One of the leaves of the table of tuples.
-        try root.overwrite("n/data.mdb", [UInt8](repeating: 0, count: Self.pageSize), at: 10 * Self.pageSize)
+        try Damage.zeros.spoil(10, root)
         let agent = try Agent()
         try agent.run("leave-out damagedPages")
         try agent.open(root, "n")

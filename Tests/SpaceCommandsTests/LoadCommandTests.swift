@@ -141,6 +141,23 @@ struct LoadCommandTests {
         }
     }
 
+    @Test("A limit of deliveries that no namespace can have is refused", arguments: ["4294967296", "\(Int.max)"])
+    func deliveryLimit(_ limit: String) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "n", "[1]")
+            try runner.space("bury", "n", "--after", "4")
+            let dump = try runner.shell("space-dump --format json n").output
+            let changed = dump.replacing(#""delivery_limit":4"#, with: #""delivery_limit":\#(limit)"#)
+            #expect(changed != dump)
+            let loaded = try runner.space("load", "new", input: changed)
+            #expect(loaded.ending == .exited(65) && loaded.errors.contains("delivery_limit"), "\(loaded.errors)")
+            let buried = try runner.space("bury", "n", "[1]", "--after", limit)
+            #expect(buried.ending == .exited(64) && buried.errors.contains("1 to 4294967295, or 'none'"))
+            #expect(try runner.space("list").lines == ["n"])
+            #expect(try runner.tuples("n") == ["[1]"])
+        }
+    }
+
     @Test("A load that is killed leaves nothing of a part, and what it left goes")
     func killed() throws {
         try withRoot { (runner) throws in

@@ -1,4 +1,5 @@
 import Glibc
+import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -71,6 +72,25 @@ struct SalvageTests {
         }
         #expect(try runner.space("count", "saved").output == "\(keys(result.output, ["tuple", "claim"]).count)\n")
         #expect(try runner.dump("--check", "saved").status == 0)
+    }
+
+    @Test("A cell whose key begins with NUL is whole, and is salvaged", arguments: [false, true])
+    func nulKey(losesBranches: Bool) throws {
+        let agent = try Agent(root, "jobs", "persistent=1")
+        try agent.exit()
+        let keys = losesBranches ? (0..<2000).map { "\0\($0)" } : ["\0"]
+        let jobs = try root.space.namespace("jobs")
+        for key in keys { try jobs.set(key, value: .string("a value")) }
+        let check = try runner.dump("--check", "jobs")
+        #expect(check.status == 0, "\(check.output)\(check.errors)")
+        if losesBranches {
+            // The branches are the pages whose flags say so; the leaves below are found without them.
+            let pages = try jobs.status().bytes / Self.pageSize
+            let data = try root.prefix(of: "jobs/data.mdb", count: pages * Self.pageSize)
+            for page in 2..<pages where data[page * Self.pageSize + 10] & 1 != 0 { try zero(page) }
+        }
+        let result = try salvage()
+        #expect(try self.keys(result.output, ["cell"]).count == keys.count, "\(result.errors)")
     }
 
     @Test("A zeroed page costs its own records, is named, and is found by --check")

@@ -8,6 +8,11 @@ import SystemPackage
 extension Agent {
     func performOnProcess(_ command: String, _ words: [String]) throws -> String {
         switch command {
+        case "peak-memory":
+            // In KiB.
+            var usage = rusage()
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+            return "ok \(usage.ru_maxrss)"
         case "limit": try limit(try word(words, 0), to: try number(words, 1))
         case "fork-holding": return "ok \(try forkHolding())"
         case "fork-using": return try forkUsing()

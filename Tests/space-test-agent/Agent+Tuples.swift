@@ -30,6 +30,7 @@ extension Agent {
         case "write-session":
             let tuple = try Tuple(json: rest(words, from: 0))
             return "ok " + (try namespace().write(tuple: tuple, lifetime: .session).description)
+        case "unset": return try namespace().unset(try word(words, 0)).map { "ok \($0.json)" } ?? "none"
         case "get": return try namespace().get(try word(words, 0)).map { "ok \($0.json)" } ?? "none"
         case "verify": return "ok " + (try namespace().verify().joined(separator: "; "))
         case "claim":

@@ -34,8 +34,8 @@ struct BuryCommand: ParsableCommand {
 
     func validate() throws {
         if subject == nil, after == nil { throw ValidationError("name a claim's id or a template, or give --after") }
-        if let after, after != "none", (Int(after) ?? 0) < 1 {
-            throw ValidationError("--after is a number from 1, or 'none'")
+        if let after, after != "none", !Limits.deliveryLimits.contains(Int(after) ?? 0) {
+            throw ValidationError("--after is a number from 1 to \(UInt32.max), or 'none'")
         }
     }
 

@@ -125,7 +125,12 @@ struct DumpReader {
         isPersistent = line["persistent"] == .bool(true)
         // Dumps of earlier releases have no such limits.
         if case .int(let limit)? = line["limit"], limit > 0 { byteLimit = limit }
-        if case .int(let limit)? = line["delivery_limit"], limit > 0 { deliveryLimit = limit }
+        if case .int(let limit)? = line["delivery_limit"], limit > 0 {
+            guard Limits.deliveryLimits.contains(limit) else {
+                throw line.bad("\"delivery_limit\" is no number from 1 to \(UInt32.max)")
+            }
+            deliveryLimit = limit
+        }
         // Dumps of earlier releases have no history.
         guard case .object(let history)? = line["history"] else { return }
         guard case .int(let changes)? = history["changes"], case .int(let bytes)? = history["bytes"] else {

@@ -160,7 +160,7 @@ package struct SalvagedRows {
         var found: [(SalvagedTable, [TreeWalk.Record])] = []
         walk.forEachStrayLeaf { (_, records) in
             let match = wanted.first { (table, gaps) in
-                records.allSatisfy { record in table.fits(record) && gaps.contains { $0.contains(record.key) } }
+                records.allSatisfy { record in table.fitsAlone(record) && gaps.contains { $0.contains(record.key) } }
             }
             guard let match else { return false }
             found.append((match.table, records))

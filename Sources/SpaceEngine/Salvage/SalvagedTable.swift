@@ -11,6 +11,12 @@ package enum SalvagedTable: String, CaseIterable {
     package static let named: [SalvagedTable] = [.tuples, .cells, .elements, .index, .expiries, .journal]
     private static let sections: ClosedRange<UInt8> = 0x80...0x85
 
+    /// Whether a record of a leaf to which no page leads can be a row of this table, and is no other one's as far as its
+    /// form shows.
+    func fitsAlone(_ record: TreeWalk.Record) -> Bool {
+        fits(record) && (self != .cells || !SalvagedTable.elements.fits(record))
+    }
+
     /// Whether a record can be a row of this table.
     func fits(_ record: TreeWalk.Record) -> Bool {
         let (key, value) = (record.key, record.value)
@@ -30,7 +36,7 @@ package enum SalvagedTable: String, CaseIterable {
         // Object numbers are far below 2⁴⁸, so the first two bytes are 0.
         case .elements: return key.count > 8 && key[0] == 0 && key[1] == 0
         case .cells:
-            guard (1...Limits.cellKeyBytes).contains(key.count), key[0] != 0 else { return false }
+            guard (1...Limits.cellKeyBytes).contains(key.count) else { return false }
             return value.withBytes { bytes in
                 CellRow(bytes).map { (try? Value(encodedElement: $0.element)) != nil } ?? false
             }

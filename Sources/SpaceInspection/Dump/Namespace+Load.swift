@@ -41,6 +41,7 @@ package struct LoadedContents: Sendable {
         }
         for collection in collections { try collection.check() }
         try recipes.check()
+        if let deliveryLimit { try Limits.check(deliveryLimit: deliveryLimit) }
     }
 }
 

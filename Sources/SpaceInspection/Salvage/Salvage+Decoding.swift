@@ -10,7 +10,9 @@ extension Salvage {
         let counters = main.first { MainKey(keyBytes: $0.key) == .counters }
             .flatMap { $0.value.withBytes { Counters($0) } }
         history = counters?.history(limit: UInt64(Limits.mapBytes))
-        deliveryLimit = counters.flatMap { $0.deliveryLimit == 0 ? nil : Int(exactly: $0.deliveryLimit) }
+        deliveryLimit = counters.flatMap { Int(exactly: $0.deliveryLimit) }.flatMap {
+            Limits.deliveryLimits.contains($0) ? $0 : nil
+        }
         var visible: Set<UInt64> = []
         for row in rows.rows[.tuples] ?? [] { decodeTuple(row, clock, &visible) }
         // The pages have the tuples of lower ids, or they are gone.

@@ -79,10 +79,7 @@ extension Namespace {
     /// - Throws: `invalidArgument` for a limit below 1 or above 2³²−1, and what ``write(tuple:expires:lifetime:)`` throws.
     public func setDeliveryLimit(_ limit: Int?) throws(SpaceError) {
         try attempt("set the limit of deliveries") { (core) throws(SpaceError) in
-            if let limit, limit < 1 || limit > Int(UInt32.max) {
-                let reason = "\(limit) is no number of deliveries"
-                throw .badNumber(reason, advice: "give a number from 1, or nil for no limit")
-            }
+            if let limit { try Limits.check(deliveryLimit: limit) }
             try core.write(.removing) { (scope) throws(SpaceError) in
                 scope.counters.deliveryLimit = UInt64(limit ?? 0)
                 scope.noteUpkeep()

@@ -10,6 +10,18 @@ extension Limits {
         }
     }
 
+    /// The numbers of deliveries after which a tuple can be buried.
+    package static let deliveryLimits = 1...Int(UInt32.max)
+
+    /// Throws `invalidArgument` for a number of deliveries that no namespace can have as its limit.
+    package static func check(deliveryLimit limit: Int) throws(SpaceError) {
+        guard !deliveryLimits.contains(limit) else { return }
+        throw .badNumber(
+            "\(limit) is no number of deliveries",
+            advice: "give a number from 1 to \(UInt32.max), or no limit"
+        )
+    }
+
     /// Throws `tooLarge` for content of too many bytes.
     @inline(__always)
     package static func check(size count: Int) throws(SpaceError) {
