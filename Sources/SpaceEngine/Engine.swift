@@ -166,7 +166,7 @@ package final class Engine: @unchecked Sendable {
         evenAfterLeaving: Bool = false,
         evenAfterDeletion: Bool = false
     ) throws(SpaceError) {
-        if isInherited || (!evenAfterDeletion && control.dead.load() != 0)
+        if isInherited || (!evenAfterDeletion && control.dead.load() != 0) || control.isCut
             || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring)) || isInTransactionHere
         {
             throw unusable
@@ -188,6 +188,7 @@ package final class Engine: @unchecked Sendable {
         if isInherited {
             return .forked("this handle was opened before fork, by another process")
         }
+        if control.isCut { return .damaged("its control file was cut short while it was in use") }
         if !hasLeft.load(ordering: .acquiring) {
             return SpaceError(
                 .namespaceDeleted,

@@ -4,15 +4,20 @@ package import SystemPackage
 
 /// The beginning of a file, mapped into memory, readable and writable, and shared with every process that maps it.
 ///
-/// Reserve the file's blocks first (`Blocks.reserve`): writing to a hole on a full disk raises SIGBUS. Do not release
-/// the map while a thread holds one of its mutexes: the kernel finds a dead holder's mutexes through a list whose links
-/// lie in them.
+/// Reserve the file's blocks first (`Blocks.reserve`): a page that a full disk has no block for counts as cut off. Do not
+/// release the map while a thread holds one of its mutexes: the kernel finds a dead holder's mutexes through a list whose
+/// links lie in them.
+///
+/// A file that is cut short while it is mapped ends no process: what it no longer has is zeros from then on, which only this
+/// process sees, and `isCut` is true.
 ///
 /// `@unchecked Sendable`: it consists of an address and a length that never change. All code reads and writes the
 /// memory through `SharedWord32`, `SharedWord64`, `Futex` and `SharedMutex`, or under a lock.
 package final class MappedFile: @unchecked Sendable {
     package let base: UnsafeMutableRawPointer
     package let length: Int
+    /// The word that becomes 1 if the file is cut; `nil` if the process has too many maps.
+    private let cut: SharedWord32?
 
     /// Maps the first `length` bytes.
     ///
@@ -29,7 +34,11 @@ package final class MappedFile: @unchecked Sendable {
         guard let base = address else { throw .noMemory }
         self.base = base
         self.length = length
+        cut = space_map_watch(base, length).map { SharedWord32(at: $0) }
     }
+
+    /// Whether the file was cut short, as far as this process has touched what is missing.
+    package var isCut: Bool { cut.map { $0.loadRelaxed() != 0 } ?? false }
 
     /// Maps the first `length` bytes; the descriptor may be closed afterwards.
     package convenience init(_ descriptor: borrowing OwnedDescriptor, length: Int) throws(Errno) {
@@ -37,6 +46,7 @@ package final class MappedFile: @unchecked Sendable {
     }
 
     deinit {
+        space_map_unwatch(base)
         munmap(base, length)
     }
 

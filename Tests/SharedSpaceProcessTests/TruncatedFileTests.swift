@@ -67,4 +67,55 @@ struct TruncatedFileTests {
             try opener.exit()
         }
     }
+
+    private static let calls = [
+        "count", #"write ["new", 1]"#, #"take ["job", "?"]"#, "set cell 1", "get cell", #"claim ["job", "?"]"#, "write-loop 0 50",
+    ]
+
+    /// The control file is cut while processes use it and wait: `cp` over a namespace in use does that.
+    @Test(arguments: StorageMode.allCases, [0, 4096, 20_000])
+    func aControlFileThatIsCutInUseIsDamage(_ mode: StorageMode, _ length: Int) throws {
+        let root = try TemporaryRoot(for: mode)
+        let user = try Agent(root, "n", "mode=\(mode) persistent=1")
+        try user.run("write-loop 0 100")
+        let waiter = try Agent(root, "n")
+        try waiter.send(#"take-wait 600000 ["never"]"#)
+        #expect(try waiter.line() == "waiting")
+        try root.overwrite("n/control", [], length: length)
+        var damaged = 0
+        for call in Self.calls {
+            let answer = try user.ask(call)
+            #expect(answer.hasPrefix("ok") || answer == "none" || answer.hasPrefix("error"), "\(call): \(answer)")
+            if answer.hasPrefix("error damaged") { damaged += 1 }
+        }
+        if length == 0 {
+            #expect(damaged >= Self.calls.count - 1)
+            #expect(try #require(try waiter.line()).hasPrefix("error damaged"))
+        }
+        let opener = try Agent()
+        #expect(try opener.ask("open \(root.path) n").hasPrefix("error damaged"))
+        for agent in [opener, user] { try agent.exit() }
+        try waiter.kill()
+        try root.space.delete("n")
+    }
+
+    /// LMDB takes the length of a lock file that others have open for the length of its table.
+    @Test(arguments: StorageMode.allCases, [1, 10, 64, 191, 192, 255, 4096])
+    func aLockFileThatIsCutInUseIsDamage(_ mode: StorageMode, _ length: Int) throws {
+        let root = try TemporaryRoot(for: mode)
+        let user = try Agent(root, "n", "mode=\(mode) persistent=1")
+        try user.run("write-loop 0 100")
+        try root.overwrite("n/lock.mdb", [], length: length)
+        let opener = try Agent()
+        for call in ["open \(root.path) n timeout=3000"] + Self.calls {
+            let answer = try opener.ask(call)
+            #expect(answer.hasPrefix("ok") || answer == "none" || answer.hasPrefix("error"), "\(call): \(answer)")
+        }
+        for call in Self.calls {
+            let answer = try user.ask(call)
+            #expect(answer.hasPrefix("ok") || answer == "none" || answer.hasPrefix("error"), "\(call): \(answer)")
+        }
+        for agent in [opener, user] { try agent.exit() }
+        try root.space.delete("n")
+    }
 }

@@ -250,6 +250,25 @@ struct DamageTests {
 
     // MARK: The data file
 
+    /// A look that has opened the folder finds files missing when the namespace is deleted: that is no damage.
+    @Test func aNamespaceThatIsDeletedUnderALookIsNotFound() throws {
+        try makeNamespace()
+        let subject = Inspection.Subject.name("n", root: root.path)
+        let folder = try Inspection.folder(subject, for: "look")
+        try root.space.delete("n")
+        for isMadeAnew in [false, true] {
+            if isMadeAnew { try makeNamespace() }
+            let errors = try [
+                refusal { _ = try Inspection.damagedPages(whole: folder, timeout: .seconds(1)) },
+                refusal { _ = try Inspection(whole: folder, checking: true, listsClaims: true, timeout: .seconds(1)) },
+                refusal { _ = try Inspection(whole: folder, checking: false, listsClaims: false, timeout: .seconds(1)) },
+                refusal { _ = try Salvage(whole: folder, timeout: .seconds(1)) },
+            ]
+            #expect(errors.map(\.code) == Array(repeating: .namespaceNotFound, count: 4))
+        }
+        #expect(try Inspection(subject, checking: true).damage == [])
+    }
+
     @Test(arguments: StorageMode.allCases)
     func garbageInPlaceOfTheDataFileIsDamage(_ mode: StorageMode) throws {
         let root = try TemporaryRoot(for: mode)

@@ -137,11 +137,18 @@ package struct DataPlace: ~Copyable {
         let deadline = MonotonicInstant.now.advanced(by: timeout)
         let path = OwnedDescriptor.procPath(of: lock)
         while true {
-            let holder = try system("LMDB's lock file") { () throws(Errno) in
+            let (holder, length) = try system("LMDB's lock file") { () throws(Errno) in
                 let file = try OwnedDescriptor.open(path, flags: O_RDONLY)
-                return try FileLock.exclusiveHolder(file.raw, byte: 0)
+                let holder = try FileLock.exclusiveHolder(file.raw, byte: 0)
+                let isInUse = try FileLock.isHeldByAnother(file.raw, byte: 0)
+                return (holder, isInUse ? try FileInfo.of(file.raw).size : DataFile.lockFileSize)
             }
-            guard let holder else { return }
+            guard let holder else {
+                // A file that nobody uses is made anew. Of one in use LMDB takes the length for that of the table, and one
+                // within the header for more than there is memory.
+                guard length < DataFile.lockFileSize else { return }
+                throw .damaged("LMDB's lock file was cut to \(length) bytes while processes use it")
+            }
             guard !deadline.hasPassed else {
                 throw SpaceError(
                     .holderBusy,

@@ -125,6 +125,9 @@ package final class ControlFile: Sendable {
     /// The newest tuples, in mode `fast`; in the other modes it stays empty.
     package let near: NearRing
 
+    /// Whether the file was cut short while this process has it mapped.
+    package var isCut: Bool { map.isCut }
+
     /// Maps the file.
     ///
     /// - `isPrivate`: Whether the words are this process's own copy, for a file that can only be read.

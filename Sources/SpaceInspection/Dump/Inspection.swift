@@ -54,10 +54,21 @@ package final class Inspection {
         timeout: Duration = .seconds(1)
     ) throws(SpaceError) {
         let folder = try Self.folder(subject, for: Self.operation)
+        try self.init(whole: folder, checking: checking, listsClaims: listsClaims, timeout: timeout)
+    }
+
+    /// Looks at a folder that may be deleted meanwhile.
+    convenience init(
+        whole folder: borrowing NamespaceFolder,
+        checking: Bool,
+        listsClaims: Bool,
+        timeout: Duration
+    ) throws(SpaceError) {
         do throws(SpaceError) {
             try self.init(folder, checking: checking, listsClaims: listsClaims, timeout: timeout)
+            if !damage.isEmpty { try folder.checkInPlace() }
         } catch {
-            throw error.named(Self.operation, folder.name.text)
+            throw folder.named(error, Self.operation)
         }
     }
 

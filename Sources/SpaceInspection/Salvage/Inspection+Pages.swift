@@ -8,14 +8,51 @@ extension Inspection {
         timeout: Duration = .seconds(1)
     ) throws(SpaceError) -> [String] {
         let folder = try folder(subject, for: operation)
-        return try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
-            guard let reading = try PageReading(folder) else { return ["there is no data file"] }
-            for _ in 0..<3 {
-                let (rows, isOfOneCommit) = try reading.whileUnchanged()
-                if isOfOneCommit { return rows.faults }
-            }
-            let (rows, _) = try reading.underGate(folder, timeout)
-            return rows.faults
+        return try damagedPages(whole: folder, timeout: timeout)
+    }
+
+    /// Looks at a folder that may be deleted meanwhile.
+    static func damagedPages(
+        whole folder: borrowing NamespaceFolder,
+        timeout: Duration
+    ) throws(SpaceError) -> [String] {
+        do throws(SpaceError) {
+            let damage = try damagedPages(folder, timeout)
+            if !damage.isEmpty { try folder.checkInPlace() }
+            return damage
+        } catch {
+            throw folder.named(error, operation)
         }
+    }
+
+    private static func damagedPages(
+        _ folder: borrowing NamespaceFolder,
+        _ timeout: Duration
+    ) throws(SpaceError) -> [String] {
+        guard let reading = try PageReading(folder) else { return ["there is no data file"] }
+        for _ in 0..<3 {
+            let (rows, isOfOneCommit) = try reading.whileUnchanged()
+            if isOfOneCommit { return rows.faults }
+        }
+        let (rows, _) = try reading.underGate(folder, timeout)
+        return rows.faults
+    }
+}
+
+extension NamespaceFolder {
+    /// Throws `namespaceNotFound` if the folder is no longer a namespace's: what was found in it then is no damage.
+    func checkInPlace() throws(SpaceError) {
+        guard let rootFolder = try root.open(create: false), isInPlace(in: rootFolder) else {
+            throw .noNamespace(in: root.path, advice: "it was deleted while it was looked at")
+        }
+    }
+
+    /// The error of a look at the folder, with the operation's name.
+    func named(_ error: SpaceError, _ operation: String) -> SpaceError {
+        var error = error
+        if error.code == .damaged {
+            do throws(SpaceError) { try checkInPlace() } catch let other { error = other }
+        }
+        return error.named(operation, name.text)
     }
 }

@@ -46,11 +46,16 @@ package struct Salvage: Sendable {
 
     /// Reads a namespace and saves what is readable.
     package init(_ subject: Inspection.Subject, timeout: Duration = .seconds(1)) throws(SpaceError) {
-        let folder = try Inspection.folder(subject, for: Self.operation)
+        try self.init(whole: try Inspection.folder(subject, for: Self.operation), timeout: timeout)
+    }
+
+    /// Reads a folder that may be deleted meanwhile.
+    init(whole folder: borrowing NamespaceFolder, timeout: Duration) throws(SpaceError) {
         do throws(SpaceError) {
             try self.init(folder, timeout: timeout)
+            if !leftOut.isEmpty { try folder.checkInPlace() }
         } catch {
-            throw error.named(Self.operation, folder.name.text)
+            throw folder.named(error, Self.operation)
         }
     }
 
