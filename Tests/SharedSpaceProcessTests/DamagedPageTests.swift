@@ -50,7 +50,8 @@ struct DamagedPageTests {
         func spoil(_ page: Int, _ root: TemporaryRoot) throws {
             let place = page * DamagedPageTests.pageSize
             switch self {
-            case .zeros: try root.overwrite("n/data.mdb", [UInt8](repeating: 0, count: DamagedPageTests.pageSize), at: place)
+            case .zeros:
+                try root.overwrite("n/data.mdb", [UInt8](repeating: 0, count: DamagedPageTests.pageSize), at: place)
             case .leafOfKeys: try root.overwrite("n/data.mdb", [0x22], at: place + 10)
             }
         }

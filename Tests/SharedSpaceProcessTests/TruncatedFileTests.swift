@@ -69,7 +69,8 @@ struct TruncatedFileTests {
     }
 
     private static let calls = [
-        "count", #"write ["new", 1]"#, #"take ["job", "?"]"#, "set cell 1", "get cell", #"claim ["job", "?"]"#, "write-loop 0 50",
+        "count", #"write ["new", 1]"#, #"take ["job", "?"]"#, "set cell 1", "get cell", #"claim ["job", "?"]"#,
+        "write-loop 0 50",
     ]
 
     /// The control file is cut while processes use it and wait: `cp` over a namespace in use does that.

@@ -261,7 +261,9 @@ struct DamageTests {
             let errors = try [
                 refusal { _ = try Inspection.damagedPages(whole: folder, timeout: .seconds(1)) },
                 refusal { _ = try Inspection(whole: folder, checking: true, listsClaims: true, timeout: .seconds(1)) },
-                refusal { _ = try Inspection(whole: folder, checking: false, listsClaims: false, timeout: .seconds(1)) },
+                refusal {
+                    _ = try Inspection(whole: folder, checking: false, listsClaims: false, timeout: .seconds(1))
+                },
                 refusal { _ = try Salvage(whole: folder, timeout: .seconds(1)) },
             ]
             #expect(errors.map(\.code) == Array(repeating: .namespaceNotFound, count: 4))

@@ -66,9 +66,12 @@ struct DamagePart {
         for user in users { subject.askAll(user, "\(damage), in use") }
         for command in subject.looks(2) { try subject.expectAnswer(command, "\(damage), in use") }
         if round.coin() {
-            let length = round.random(0..<subject.pristine.count)
-            try round.root.overwrite("n/data.mdb", [], length: length)
-            for user in users { subject.askAll(user, "data.mdb cut to \(length), in use") }
+            let name = round.one(of: ["data.mdb", "control", "lock.mdb"])
+            let size = name == "data.mdb" ? subject.pristine.count : try round.root.bytes(of: "n/\(name)").count
+            let length = round.coin() ? round.random(0..<size) : round.random(0..<min(size, 512))
+            try round.root.overwrite("n/\(name)", [], length: length)
+            for user in users { subject.askAll(user, "\(name) cut to \(length), in use") }
+            for command in subject.looks(2) { try subject.expectAnswer(command, "\(name) cut to \(length), in use") }
         }
         try subject.end()
     }

@@ -8,7 +8,7 @@ struct LoadCommand: ParsableCommand {
         abstract: "Read what 'space-dump --format json' printed, from standard input.",
         discussion: """
             Writes the dump's tuples, in their order, sets its cells, makes its dictionaries, appends to its ordered sets what they \
-            have not, puts the items of its work queues behind those that are there, and sets its counters, latches and rate limits: all or \
+            have not, puts the items of its work queues behind those that are there, but for those whose unique key is there already, and sets its counters, latches and rate limits: all or \
             nothing. A new namespace appears when all of it is there, and needs no more room than the dumped one; into one that \
             exists, all is written in one step. A dump without its last line was cut off, and is refused. What was claimed or \
             worked on is written too, as unclaimed. Tuples and items get new ids; tuples keep their expiry, deliveries and origin, items their priority, delay, group and deliveries. Creates \
