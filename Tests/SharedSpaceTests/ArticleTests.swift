@@ -68,6 +68,39 @@ import Testing
         )
     }
 
+    /// The map of the sources, and what contributors read, name files that are there, and what these declare.
+    @Test(arguments: ["HowATakeTravels", "Contributing"]) func mapsNameWhatIsThere(_ article: String) throws {
+        let text = try Self.text("Sources/SharedSpace/SharedSpace.docc/\(article).md")
+        let files = try ["Sources", "Tests"].flatMap { folder in
+            try Self.files(under: folder, suffix: ".swift").map { "\(folder)/\($0)" }
+        }
+        let sources = try files.map(Self.text).joined()
+        let declaration = #/\b(?:func|var|let|case|struct|class|enum|protocol|actor|typealias) `?(\w+)/#
+        let declared = Set(sources.matches(of: declaration).map { String($0.output.1) })
+        var (named, known) = (0, 0)
+        for word in text.split(separator: "`", omittingEmptySubsequences: false).enumerated() where word.offset % 2 == 1
+        {
+            let word = String(word.element)
+            if word.hasSuffix(".swift") {
+                #expect(files.contains { $0 == word || $0.hasSuffix("/\(word)") }, "\(word) is no source file")
+                named += 1
+            } else if word.hasPrefix("tools/") {
+                #expect(access("\(Self.folder)/\(word.prefix { $0 != " " })", F_OK) == 0, "\(word) is not there")
+            } else if word.wholeMatch(of: #/\w+(?:\/[\w-]+)+/#) != nil {
+                #expect(files.contains { "\($0)".contains("\(word)/") }, "\(word) is no folder of sources")
+            } else if word.wholeMatch(of: #/\w+(?:\(\w*:?\))?/#) != nil {
+                let name = String(word.prefix { $0 != "(" })
+                let isModule = files.contains { $0.hasPrefix("Sources/\(name)/") }
+                #expect(declared.contains(name) || isModule || Self.words.contains(name), "\(word) is not declared")
+                known += 1
+            }
+        }
+        #expect(named > 3 && known > 5)
+    }
+
+    /// What is in quotes and not Swift's.
+    private static let words: Set<String> = ["sh", "in"]
+
     @Test func thereAreArticles() throws {
         #expect(Self.articles.count > 10)
         #expect(!Self.compiled.isEmpty)
@@ -104,7 +137,8 @@ import Testing
         let descriptor = try OwnedDescriptor.open(path, flags: O_RDONLY | O_DIRECTORY)
         return try Directory.list(descriptor.raw).flatMap { name -> [String] in
             if name.hasSuffix(suffix) { return [name] }
-            guard !name.contains(".") else { return [] }
+            let kind = try Directory.info(at: descriptor.raw, name).kind
+            guard kind == .directory else { return [] }
             return try files(under: "\(folder)/\(name)", suffix: suffix).map { "\(name)/\($0)" }
         }
     }

@@ -48,7 +48,7 @@ func useSmallFileSystem(_ folder: String, _ what: String) throws(Errno) {
 
 private func write(_ mapped: MappedFile) {
     memset(mapped.base, 1, mapped.length)
-    say("written")
+    say(mapped.isCut ? "cut" : "written")
 }
 
 /// Writes another file until nothing is free.

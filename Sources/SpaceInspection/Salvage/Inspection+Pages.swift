@@ -38,21 +38,3 @@ extension Inspection {
         return rows.faults
     }
 }
-
-extension NamespaceFolder {
-    /// Throws `namespaceNotFound` if the folder is no longer a namespace's: what was found in it then is no damage.
-    func checkInPlace() throws(SpaceError) {
-        guard let rootFolder = try root.open(create: false), isInPlace(in: rootFolder) else {
-            throw .noNamespace(in: root.path, advice: "it was deleted while it was looked at")
-        }
-    }
-
-    /// The error of a look at the folder, with the operation's name.
-    func named(_ error: SpaceError, _ operation: String) -> SpaceError {
-        var error = error
-        if error.code == .damaged {
-            do throws(SpaceError) { try checkInPlace() } catch let other { error = other }
-        }
-        return error.named(operation, name.text)
-    }
-}

@@ -41,11 +41,8 @@ extension Snapshot {
 }
 
 extension WriteScope {
-    /// Makes an object, which must not exist yet, and returns its number.
-    ///
-    /// Throws `typeMismatch` if a process holds the name, or waits for it, as another kind.
-    package func makeObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
-        try checkNoPlace(name, as: kind)
+    /// Adds an object whose name is free, and returns its number.
+    func addObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
         let number = counters.nextObject
         counters.nextObject += 1
         try store(name, SharedObjectRow(kind: kind, number: number, details: details))

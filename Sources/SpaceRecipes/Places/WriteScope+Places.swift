@@ -113,13 +113,17 @@ extension WriteScope {
         noteUpkeep()
     }
 
+    /// Makes an object, which must not exist yet, and returns its number.
+    ///
     /// Throws `typeMismatch` if a process holds the name, or waits for it, as another kind.
-    func checkNoPlace(_ name: String, as kind: SharedObjectKind) throws(SpaceError) {
-        guard counters.holds > 0 else { return }
-        try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
-            if row.kind != kind { throw .mismatch(name, row.kind, wanted: kind) }
-            return false
+    package func makeObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
+        if counters.holds > 0 {
+            try snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
+                if row.kind != kind { throw .mismatch(name, row.kind, wanted: kind) }
+                return false
+            }
         }
+        return try addObject(name, kind, details: details)
     }
 
     /// Throws `typeMismatch` if an object of another kind has the name.

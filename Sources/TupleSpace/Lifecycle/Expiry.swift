@@ -28,3 +28,10 @@ package struct Expiry {
         isNeverSeen = duration == .zero
     }
 }
+
+extension RowEnd {
+    /// The time until the row expires; `nil`: it does not.
+    package func timeLeft(_ clock: NamespaceClock) -> Duration? {
+        expiry == 0 ? nil : .milliseconds(max(0, expiry - clock.milliseconds))
+    }
+}

@@ -31,3 +31,8 @@ package final class HeldNamespaces: Sendable {
 
     func remove(_ name: String) -> Namespace? { namespaces.withLock { $0.removeValue(forKey: Name(name)) } }
 }
+
+extension Namespace {
+    /// Whether the namespace still exists and this handle can be used.
+    fileprivate var isAlive: Bool { (try? usableCore().checkUsable()) != nil }
+}

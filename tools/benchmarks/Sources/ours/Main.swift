@@ -56,6 +56,7 @@ enum Main {
         case "other": try OneProcess(space).other(count)
         case "claim": try OneProcess(space).claim(count)
         case "near-claim": try OneProcess(space).nearClaims(count)
+        case "prepared-take": try OneProcess(space).preparedTakes(count)
         case "batch": try OneProcess(space).batch(count)
         case "get": try OneProcess(space).get(count)
         case "read": try OneProcess(space).read(count)

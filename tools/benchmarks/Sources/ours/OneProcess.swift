@@ -93,6 +93,17 @@ struct OneProcess {
         }
     }
 
+    /// Writes by turns with takes of a selection that was made once.
+    func preparedTakes(_ count: Int) throws {
+        let next = Selection("job", any(Int.self), any(String.self))
+        for number in 0..<count {
+            try namespace.write("job", number, Self.payload)
+            guard let (_, found, _) = try namespace.takeIfExists(matching: next), found == number else {
+                throw Failure("tuple \(number) was not taken")
+            }
+        }
+    }
+
     /// Writes by turns with takes that are awaited, and need not wait.
     func awaitTakes(_ count: Int) async throws {
         for number in 0..<count {

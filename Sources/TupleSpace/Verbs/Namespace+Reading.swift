@@ -185,15 +185,3 @@ extension Namespace {
         try attempt("count") { (core) throws(SpaceError) in try core.count(selection.form) }
     }
 }
-
-extension [Match] {
-    /// What a selection makes of each.
-    func contents<Content>(
-        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
-    ) throws(SpaceError) -> [Content] {
-        var contents: [Content] = []
-        contents.reserveCapacity(count)
-        for match in self { contents.append(try match.decode(decode)) }
-        return contents
-    }
-}

@@ -38,10 +38,3 @@ extension Namespace {
         }
     }
 }
-
-extension RowEnd {
-    /// The time until the row expires; `nil`: it does not.
-    package func timeLeft(_ clock: NamespaceClock) -> Duration? {
-        expiry == 0 ? nil : .milliseconds(max(0, expiry - clock.milliseconds))
-    }
-}

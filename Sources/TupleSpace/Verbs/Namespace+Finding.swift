@@ -9,18 +9,6 @@ public import TupleCoding
 // would look up the types of its fields at run time, which costs as much as the transaction. So what is below knows no
 // types: it is passed a closure that decodes a match into the caller's variable.
 
-/// What is done with a match; its name is that of the operation.
-@usableFromInline
-package enum Verb: String {
-    case read, take, claim
-    case replace = "replace tuples"
-}
-
-/// Decodes a match, and keeps the content.
-///
-/// The last call is for the tuple that was found. There may be earlier calls, for tuples that other processes took first.
-@usableFromInline typealias Keeping = (inout TupleDecoder) throws(TupleCodingError) -> Void
-
 extension Namespace {
     // MARK: With the content's type
 
@@ -185,32 +173,6 @@ extension NamespaceCore {
             after: first,
             look
         )
-    }
-}
-
-extension Match {
-    /// The content, as `decode` makes it.
-    @inline(__always)
-    package func decode<Content>(
-        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
-    ) throws(SpaceError) -> Content {
-        do throws(TupleCodingError) {
-            if let lent {
-                var decoder = TupleDecoder(lent.pointee)
-                return try decode(&decoder)
-            }
-            return try bytes.withBytes { (bytes) throws(TupleCodingError) in
-                var decoder = TupleDecoder(EncodedTuple(bytes: bytes, isRecord: isRecord))
-                return try decode(&decoder)
-            }
-        } catch {
-            throw error.code == .damaged ? .damaged("tuple \(id.rawValue): \(error)") : SpaceError(error)
-        }
-    }
-
-    /// The fields, typed as the matchers say.
-    package func fields<each M: Matcher>(_ matcher: repeat each M) throws(SpaceError) -> (repeat (each M).Matched) {
-        try decode { (decoder) throws(TupleCodingError) in try decoder.decodeMatched(repeat each matcher) }
     }
 }
 

@@ -1,0 +1,13 @@
+import TupleCoding
+
+/// What is done with a match; its name is that of the operation.
+@usableFromInline
+package enum Verb: String {
+    case read, take, claim
+    case replace = "replace tuples"
+}
+
+/// Decodes a match, and keeps the content.
+///
+/// The last call is for the tuple that was found. There may be earlier calls, for tuples that other processes took first.
+@usableFromInline typealias Keeping = (inout TupleDecoder) throws(TupleCodingError) -> Void
