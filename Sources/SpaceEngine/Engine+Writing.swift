@@ -28,7 +28,8 @@ extension Engine {
         }
     }
 
-    /// Writes after a refusal for want of room, as often as a snapshot in the way ends in time.
+    /// Writes after a refusal for want of room, as often as a snapshot in the way ends in time; that of the last commit ends
+    /// with one more commit, which is made once.
     @inline(never)
     private func writeAgain(
         after refusal: SpaceError,
@@ -39,7 +40,15 @@ extension Engine {
     ) throws(SpaceError) {
         let deadline = MonotonicInstant.now.advanced(by: min(timeout ?? self.timeout, Self.readerPatience))
         var refusal = refusal
-        while let snapshot = refusal.snapshotInTheWay, waitForReaders(of: snapshot, until: deadline) {
+        var hasCommitted = control.staying.isReplica
+        while let snapshot = refusal.snapshotInTheWay {
+            if snapshot == environment.lastTransaction {
+                if hasCommitted { break }
+                hasCommitted = true
+                try writeOnce(.removing, timeout: timeout, keepsNear: false) { scope in scope.noteUpkeep() }
+            } else if !waitForReaders(of: snapshot, until: deadline) {
+                break
+            }
             do throws(SpaceError) {
                 return try writeOnce(purpose, timeout: timeout, keepsNear: keepsNear, body)
             } catch {

@@ -33,7 +33,7 @@ public struct Selection<Content: Sendable>: Sendable {
     /// Makes a selection of tuples with as many fields as there are matchers; a match comes as these fields.
     ///
     /// - Parameter matcher: For each field an actual, a formal, a range or a pattern.
-    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)``.
+    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see `init(checking:)`.
     @inlinable
     public init<each M: Matcher>(_ matcher: repeat each M) where Content == (repeat (each M).Matched) {
         self.init(TemplateForm(repeat each matcher)) { (decoder) throws(TupleCodingError) in

@@ -37,7 +37,7 @@ extension Selection where Content == Tuple {
     /// - Returns: The template; of one template, that one.
     public static func anyOf(_ templates: Template...) -> Template { anyOf(templates) }
 
-    /// The template that matches what any of several matches; the same as ``anyOf(_:)-(Template...)``.
+    /// The template that matches what any of several matches; the same as the form that takes them one by one.
     public static func anyOf(_ templates: [Template]) -> Template {
         templates.count == 1 ? templates[0] : Template(form: TemplateForm(anyOf: templates.map(\.form)))
     }
@@ -67,7 +67,7 @@ extension Selection: ExpressibleByArrayLiteral where Content == Tuple {
     /// Makes a template of fields.
     ///
     /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see
-    ///   ``init(checking:)-([TemplateElement])``.
+    ///   `init(checking:)`.
     public init(arrayLiteral elements: any TemplateElement...) {
         var builder = TemplateBuilder()
         for element in elements { element.describe(into: &builder) }
