@@ -62,6 +62,7 @@ extension Engine {
                 slots.grant(id, &appearance, into: wakes)
             }
             CrashPoint.reach(.granted)
+            if control.isCut { try checkUsable() }
             return .written(id)
         }
     }
@@ -243,7 +244,7 @@ extension Engine {
             let match = near.first(template, order, min(max(head, floor), tail)..<tail, copiedTo: buffer, &isSound)
             SharedWord64.acquireFence()
             guard near.word.loadRelaxed() == word, environment.lastTransaction == commit else { continue }
-            guard isSound else { return .unknown }
+            guard isSound, !control.isCut else { return .unknown }
             guard let match else { return .nothing }
             return .match(match.lend(to: borrow))
         }

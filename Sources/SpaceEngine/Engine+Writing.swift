@@ -45,7 +45,11 @@ extension Engine {
             if snapshot == environment.lastTransaction {
                 if hasCommitted { break }
                 hasCommitted = true
-                try writeOnce(.removing, timeout: timeout, keepsNear: false) { scope in scope.noteUpkeep() }
+                do throws(SpaceError) {
+                    try writeOnce(.removing, timeout: timeout, keepsNear: false) { scope in scope.noteUpkeep() }
+                } catch {
+                    break
+                }
             } else if !waitForReaders(of: snapshot, until: deadline) {
                 break
             }

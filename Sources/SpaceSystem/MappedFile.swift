@@ -8,8 +8,9 @@ package import SystemPackage
 /// release the map while a thread holds one of its mutexes: the kernel finds a dead holder's mutexes through a list whose
 /// links lie in them.
 ///
-/// A file that is cut short while it is mapped ends no process: what it no longer has is zeros from then on, which only this
-/// process sees, and `isCut` is true.
+/// A file that is cut short while it is mapped ends no process: a page that it no longer has is zeros from the first use on,
+/// which only this process sees, and `isCut` is true. (Of the rest of the file's last page, and of a file that has grown
+/// again before it is used, nothing is noticed: they are zeros for all.)
 ///
 /// `@unchecked Sendable`: it consists of an address and a length that never change. All code reads and writes the
 /// memory through `SharedWord32`, `SharedWord64`, `Futex` and `SharedMutex`, or under a lock.
@@ -46,6 +47,8 @@ package final class MappedFile: @unchecked Sendable {
     }
 
     deinit {
+        // The list of the mutexes that a thread holds may still lead into a page that was replaced.
+        guard !isCut else { return }
         space_map_unwatch(base)
         munmap(base, length)
     }

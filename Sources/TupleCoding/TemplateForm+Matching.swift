@@ -53,7 +53,10 @@ extension TemplateForm {
         case .record:
             return nil
         case .anyOf(let forms):
-            return forms.lazy.compactMap { $0.match(tuple) }.first
+            for form in forms {
+                if let long = form.match(tuple) { return long }
+            }
+            return nil
         }
     }
 

@@ -152,6 +152,9 @@ struct SelectionTests {
         let error = #expect(throws: SpaceError.self) { try jobs.takeIfExists(matching: none) }
         #expect(error?.code == .invalidArgument)
         await #expect(throws: SpaceError.self) { try await jobs.take(matching: none) }
+        await #expect(throws: SpaceError.self) { try await jobs.takeAll(matching: none, timeout: nil) }
+        #expect(throws: SpaceError.self) { try jobs.readAll(matching: none) }
+        #expect(throws: SpaceError.self) { try jobs.transaction { t in _ = try t.takeIfExists(matching: none) } }
         #expect(try jobs.count() == 5)
     }
 

@@ -5,6 +5,8 @@ import SpaceSystem
 package enum DataFile {
     /// The size of LMDB's lock file: a header, and 64 bytes per reader (mdb.c: MDB_txninfo, MDB_reader).
     package static let lockFileSize = 192 + 64 * Limits.readers
+    /// How long LMDB makes it: its header has the first reader.
+    static let leastLockFileSize = lockFileSize - 64
 
     /// LMDB's two meta pages.
     private static let leastSize = 2 * 4096

@@ -146,7 +146,7 @@ package struct DataPlace: ~Copyable {
             guard let holder else {
                 // A file that nobody uses is made anew. Of one in use LMDB takes the length for that of the table, and one
                 // within the header for more than there is memory.
-                guard length < DataFile.lockFileSize else { return }
+                guard length < DataFile.leastLockFileSize else { return }
                 throw .damaged("LMDB's lock file was cut to \(length) bytes while processes use it")
             }
             guard !deadline.hasPassed else {

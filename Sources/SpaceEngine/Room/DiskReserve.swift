@@ -336,6 +336,8 @@ package final class DiskReserve {
             let left = try? reader.access.reusableFreePages(oldestReader: oldest, lastPage: last, beside: read)
         else { return }
         freePages = FreePages(count: left.count + taken, longestRun: left.longestRun + taken, lists: left.lists)
+        // These numbers are this transaction's alone, unless it is committed.
+        countedFor = -1
     }
 
     /// The snapshot that was the oldest one as the free pages were counted, if they would be enough without it; or the last

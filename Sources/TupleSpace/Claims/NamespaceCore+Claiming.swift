@@ -14,6 +14,7 @@ extension NamespaceCore {
         _ keep: Keeping = { _ in }
     ) throws(SpaceError) -> Found<HeldClaim>? {
         if let choices = template.choices {
+            try template.checkChoice()
             return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
                 try lookToClaim(template, order, terms, keep)
             }

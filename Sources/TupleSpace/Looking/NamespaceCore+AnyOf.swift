@@ -26,13 +26,18 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ find: (TemplateForm) throws(SpaceError) -> Found<Result>?
     ) throws(SpaceError) -> Found<Result>? {
-        guard !templates.isEmpty else {
-            throw .misuse("there is no template to look for", advice: "give one at least")
-        }
         for _ in 0..<Self.looksForAny {
             guard let template = try firstTemplate(templates, order) else { return nil }
             if let found = try find(template) { return found }
         }
         return nil
+    }
+}
+
+extension TemplateForm {
+    /// Throws `invalidArgument` for a choice of no templates, which nothing matches.
+    func checkChoice() throws(SpaceError) {
+        guard let choices, choices.isEmpty else { return }
+        throw .misuse("there is no template to look for", advice: "give one at least")
     }
 }

@@ -161,6 +161,7 @@ extension NamespaceCore {
         within ids: Range<UInt64> = Search.allIDs
     ) throws(SpaceError) -> (matches: [Match], end: UInt64?) {
         guard max > 0 else { return ([], nil) }
+        try template.checkChoice()
         while true {
             let (found, end, mayBeMore) = try read(showsNear: true) {
                 (snapshot) throws(SpaceError) -> ([Match], UInt64?, Bool) in
@@ -216,6 +217,7 @@ extension NamespaceCore {
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
         if let choices = template.choices {
+            try template.checkChoice()
             return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
                 try lookToRead(template, order, decode)
             }
@@ -233,6 +235,7 @@ extension NamespaceCore {
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
         if let choices = template.choices {
+            try template.checkChoice()
             return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
                 try lookToTake(template, order, decode)
             }

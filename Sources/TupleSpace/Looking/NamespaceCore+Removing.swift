@@ -44,7 +44,10 @@ extension NamespaceCore {
                     followUp(template, sight)
                     return taken
                 case .lost?: continue
-                case nil: attempt = Self.sentAttempts
+                case nil:
+                    // What was decoded last is not this candidate any more.
+                    attempt = Self.sentAttempts
+                    continue
                 }
             }
             if attempt > Self.optimisticAttempts, !template.usesPattern {
@@ -70,9 +73,15 @@ extension NamespaceCore {
         decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Taken<T, R.Made>? {
         let id = removal.candidate.id
+        var (content, decoded) = (content, id)
         if case .removed(let made, _)? = try removal.execute(near: engine) { return Taken(id, content, made) }
         return try write(R.purpose) { (scope) throws(SpaceError) -> Taken<T, R.Made>? in
             let removal = renewed(removal)
+            // The body may run again, and find the candidate that was gone before. What is decoded last is what the caller
+            // keeps.
+            if decoded != id, let row = try scope.snapshot.tupleRow(id.rawValue) {
+                (content, decoded) = (try decode(Match(id.rawValue, row)), id)
+            }
             if case .removed(let made, _) = try removal.execute(in: scope) { return Taken(id, content, made) }
             var found: (UInt64, TupleRow)?
             var search = Search(scope.snapshot, scope.shapes, order)
@@ -81,8 +90,8 @@ extension NamespaceCore {
                 return false
             }
             guard let (id, row) = found else { return nil }
-            let content = try decode(Match(id, row))
-            return Taken(TupleID(rawValue: id), content, try removal.remove(id, row, in: scope))
+            (content, decoded) = (try decode(Match(id, row)), TupleID(rawValue: id))
+            return Taken(decoded, content, try removal.remove(id, row, in: scope))
         }
     }
 

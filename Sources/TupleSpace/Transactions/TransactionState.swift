@@ -106,6 +106,7 @@ package final class TransactionState {
     func matches(_ template: TemplateForm, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
         try look { (scope) throws(SpaceError) in
             guard max > 0 else { return [] }
+            try template.checkChoice()
             var found: [Match] = []
             var search = Search(scope.snapshot, scope.shapes, order)
             try search.forEach(template) { (id, row) throws(SpaceError) in

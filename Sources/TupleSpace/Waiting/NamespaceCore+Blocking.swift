@@ -9,6 +9,8 @@ extension NamespaceCore {
     /// of them takes longer than the other would spin.
     private static let longestSpin = Duration.microseconds(60)
     private static let mostLooksInVain = 8
+    /// After how long a thread that waits looks at the latest whether the namespace can still be used.
+    private static let longestSleep = Duration.seconds(30)
 
     /// Looks until `look` finds something; the calling thread sleeps between two looks.
     ///
@@ -66,7 +68,8 @@ extension NamespaceCore {
                 }
                 wait.attendClaimants()
                 if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(self, mayRest: true) {
-                    wait.sleep(until: wait.deadline ?? .distantFuture)
+                    // The bell of a control file that was cut rings for nobody.
+                    wait.sleep(until: min(wait.deadline ?? .distantFuture, .now.advanced(by: Self.longestSleep)))
                 } else {
                     let turn = wait.hindrance == nil ? Ticking.interval : Limits.tick
                     let end = min(nextTick ?? .distantFuture, .now.advanced(by: turn))
