@@ -65,21 +65,6 @@ void guard_find_cursors(struct guarded_environment *guard, MDB_txn *transaction)
 // The words of a write transaction that count its pages (mdb.c: struct MDB_txn, from mt_next_pgno on).
 enum { NEXT_PAGE, ID, ENVIRONMENT, FREED, LOOSE, LOOSE_COUNT, SPILLED, DIRTY, PAGE_WORDS };
 
-// The words of an environment that follow each other (mdb.c: struct MDB_env, from me_pgstate on).
-enum { HEAD, LAST_LIST, SPARE, FREED_BY_WRITER, DIRTY_OF_WRITER, RECLAIMED_WORDS };
-
-/// Finds where the environment has the free pages that a write transaction has read; it has just begun, so there are none.
-static void find_reclaimed(struct guarded_environment *guard) {
-    const uintptr_t *words = (const uintptr_t *)guard->environment;
-    size_t count = malloc_usable_size(guard->environment) / sizeof *words;
-    for (size_t i = 0; i + RECLAIMED_WORDS <= count; i++) {
-        const uintptr_t *found = words + i;
-        if (found[FREED_BY_WRITER] != guard->pages[FREED] || found[DIRTY_OF_WRITER] != guard->pages[DIRTY]) continue;
-        if (found[HEAD] == 0 && found[LAST_LIST] == 0) guard->reclaimed = found;
-        return;
-    }
-}
-
 void guard_find_pages(struct guarded_environment *guard, MDB_txn *transaction) {
     const uintptr_t *words = (const uintptr_t *)transaction;
     size_t count = malloc_usable_size(transaction) / sizeof *words;
@@ -95,19 +80,8 @@ void guard_find_pages(struct guarded_environment *guard, MDB_txn *transaction) {
         if (found[LOOSE] != 0 || (uint32_t)found[LOOSE_COUNT] != 0 || found[SPILLED] != 0) return;
         if (found[DIRTY] == 0 || *(const uintptr_t *)found[DIRTY] != 0) return;
         guard->pages = found;
-        find_reclaimed(guard);
         return;
     }
-}
-
-bool guarded_reclaimed(struct guarded_environment *guard, MDB_txn *transaction, struct guarded_free_pages *left) {
-    const uintptr_t *pages = guard->pages, *reclaimed = guard->reclaimed;
-    if (!reclaimed || transaction != guard->writer || pages[ID] != mdb_txn_id(transaction)) return false;
-    const size_t *list = (const size_t *)reclaimed[HEAD];
-    left->count = list ? list[0] : 0;
-    left->pages = list ? list + 1 : NULL;
-    left->last_list = reclaimed[LAST_LIST];
-    return true;
 }
 
 bool guarded_count_pages(struct guarded_environment *guard, MDB_txn *transaction, struct guarded_pages *counted) {

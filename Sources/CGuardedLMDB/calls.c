@@ -67,7 +67,6 @@ int guarded_env_create(MDB_env **environment, struct guarded_environment **guard
     free->writer = NULL;
     free->cursors = NULL;
     free->pages = NULL;
-    free->reclaimed = NULL;
     free->descriptor = -1;
     free->page_size = 1;
     atomic_store(&free->known, 0);

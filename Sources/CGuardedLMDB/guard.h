@@ -29,9 +29,6 @@ struct guarded_environment {
     MDB_cursor **cursors;
     /// Where the write transaction counts its pages; NULL if that was not found.
     const uintptr_t *pages;
-    /// Where the environment has the free pages that the write transaction has read from their lists and not taken yet; NULL if
-    /// that was not found.
-    const uintptr_t *reclaimed;
 };
 
 /// The place to which a jump leads if liblmdb meets a damaged page in a guarded call.

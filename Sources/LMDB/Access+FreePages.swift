@@ -8,33 +8,20 @@ extension Access {
     ///
     /// `oldestReader`: The oldest snapshot that is being read, or the last transaction if no snapshot is being read.
     /// `lastPage`: The last page in use.
-    /// `read`: What a write transaction has read of these lists and not taken; the result is then what is left to it.
     /// Throws: `.invalidArgument` in a write transaction (mdb.c: `mdb_cursor_open` allows only "read access to the
     ///   freelist"). Begin a read transaction beside it: this one shows the state that the write transaction began
     ///   with.
     /// - Complexity: O(pages) in time, and a bit of memory for each page.
-    package func reusableFreePages(
-        oldestReader: Int,
-        lastPage: Int,
-        beside read: ReadFreePages? = nil
-    ) throws(LMDBError) -> FreePages {
+    package func reusableFreePages(oldestReader: Int, lastPage: Int) throws(LMDBError) -> FreePages {
         let limit = UInt(clamping: oldestReader)
         let end = UInt(clamping: lastPage) &+ 1
         var isFree = [UInt64](repeating: 0, count: Int(clamping: end / 64) + 1)
         var cursor = try cursor(Database(handle: 0))
         var pages = FreePages(count: 0, longestRun: 0, lists: 0)
-        if let read {
-            for page in read.pages where page >= 0 && UInt(page) < end {
-                isFree[page / 64] |= 1 << UInt64(page % 64)
-                pages.count += 1
-            }
-        }
         while let entry = try cursor.next() {
             let size = MemoryLayout<UInt>.size
             guard entry.key.count == size, entry.value.count >= size else { throw .corrupted }
-            let list = entry.key.loadUnaligned(as: UInt.self)
-            guard list < limit else { break }
-            guard list > read?.lastList ?? 0 else { continue }
+            guard entry.key.loadUnaligned(as: UInt.self) < limit else { break }
             pages.lists += 1
             let listed = min(Int(clamping: entry.value.loadUnaligned(as: UInt.self)), entry.value.count / size - 1)
             for index in 0..<listed {

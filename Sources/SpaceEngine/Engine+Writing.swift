@@ -28,8 +28,7 @@ extension Engine {
         }
     }
 
-    /// Writes after a refusal for want of room, as often as a snapshot in the way ends in time; that of the last commit ends
-    /// with one more commit, which is made once.
+    /// Writes after a refusal for want of room, as often as a snapshot in the way ends in time.
     @inline(never)
     private func writeAgain(
         after refusal: SpaceError,
@@ -40,19 +39,7 @@ extension Engine {
     ) throws(SpaceError) {
         let deadline = MonotonicInstant.now.advanced(by: min(timeout ?? self.timeout, Self.readerPatience))
         var refusal = refusal
-        var hasCommitted = control.staying.isReplica
-        while let snapshot = refusal.snapshotInTheWay {
-            if snapshot == environment.lastTransaction {
-                if hasCommitted { break }
-                hasCommitted = true
-                do throws(SpaceError) {
-                    try writeOnce(.removing, timeout: timeout, keepsNear: false) { scope in scope.noteUpkeep() }
-                } catch {
-                    break
-                }
-            } else if !waitForReaders(of: snapshot, until: deadline) {
-                break
-            }
+        while let snapshot = refusal.snapshotInTheWay, waitForReaders(of: snapshot, until: deadline) {
             do throws(SpaceError) {
                 return try writeOnce(purpose, timeout: timeout, keepsNear: keepsNear, body)
             } catch {

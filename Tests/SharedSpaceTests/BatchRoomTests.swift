@@ -111,41 +111,6 @@ struct BatchRoomTests {
         }
     }
 
-    /// Of what fits one by one into the pages that takes have freed, two thirds fit there in one step, also right after the
-    /// take, whose pages a step can use after the next commit only.
-    @Test(
-        arguments: [(.fast, 1500, 5), (.fast, 1500, 0), (.fast, 300, 0), (.guarded, 300, 1)]
-            as [(StorageMode, Int, Int)]
-    )
-    func whatFitsIntoFreedPagesFitsInOneStep(_ mode: StorageMode, _ taken: Int, _ commits: Int) throws {
-        for size in [3000, 60_000] {
-            func makeFull(_ name: String) throws -> Namespace {
-                let namespace = try SpaceTest.namespace(mode, "\(name) \(size)", byteLimit: Self.limit)
-                var some = 1000
-                while some > 0 {
-                    let tuples = (0..<some).map { Tuple("full", $0, [UInt8](repeating: 7, count: 1000)) }
-                    if (try? namespace.write(contentsOf: tuples)) == nil { some /= 2 }
-                }
-                #expect(try namespace.takeAll(matching: ["full", .rest], max: taken).count == taken)
-                for number in 0..<commits { try namespace.set("commit", value: .int(number)) }
-                return namespace
-            }
-            let body = [UInt8](repeating: 8, count: size)
-            let single = try makeFull("single")
-            var count = 0
-            while count < 2000, (try? single.write("new", count, body)) != nil { count += 1 }
-            #expect(count > 2)
-            let whole = try makeFull("whole")
-            #expect(throws: Never.self, "\(count) of \(size) bytes") {
-                try whole.write(contentsOf: (0..<count * 2 / 3).map { Tuple("new", $0, body) })
-            }
-            for namespace in [single, whole] {
-                #expect(try namespace.verify() == [])
-                try namespace.leave()
-            }
-        }
-    }
-
     /// A new namespace takes as many small tuples in one step as in many.
     @Test(arguments: StorageMode.allCases)
     func aNewNamespaceTakesManySmallTuplesAtOnce(_ mode: StorageMode) throws {

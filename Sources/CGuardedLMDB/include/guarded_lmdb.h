@@ -78,17 +78,6 @@ struct guarded_pages {
 /// Reads that from the transaction; false if liblmdb's structure is not the known one.
 bool guarded_count_pages(struct guarded_environment *guard, MDB_txn *transaction, struct guarded_pages *counted);
 
-/// The free pages that a write transaction has read from their lists and not taken yet.
-struct guarded_free_pages {
-    size_t count;
-    /// Their numbers; valid until the transaction changes something.
-    const size_t *pages;
-    /// The transaction whose list of freed pages was read last; 0: none was read.
-    size_t last_list;
-};
-/// Reads that from the environment; false if liblmdb's structure is not the known one.
-bool guarded_reclaimed(struct guarded_environment *guard, MDB_txn *transaction, struct guarded_free_pages *left);
-
 int guarded_dbi_open(struct guarded_environment *guard, MDB_txn *transaction, const char *name, unsigned flags, MDB_dbi *database);
 int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, int deletes);
 /// mdb_stat; returns GUARDED_DAMAGED if no tree in the map can have this depth or these sizes.

@@ -67,9 +67,6 @@ package final class DiskReserve {
     private var countedFor = -1
     /// The first transaction in which reserving ahead of need may be tried again.
     private var growsAheadFrom = 0
-    /// How often the transaction has counted what it has left of them.
-    private var recounts = 0
-    private static let mostRecounts = 64
     /// How many transactions pass after a failure to reserve ahead.
     private static let aheadPause = 1024
 
@@ -227,7 +224,6 @@ package final class DiskReserve {
                 }
                 (isCounted, areFreePagesKnown) = (true, true)
             }
-            if isLast, !suffices(tail, taken, for: need, reserve: reserve) { recount(taken, access) }
             guard suffices(tail, taken, for: need, reserve: reserve) else {
                 if !isLast { throw error }
                 if purpose == .applying, error.code == .limitReached, end * pageSize <= mostApplied {
@@ -238,8 +234,7 @@ package final class DiskReserve {
                 guard let snapshot = snapshotInTheWay(tail, taken, of: need, reserve: reserve) else {
                     throw explain(cause)
                 }
-                let reader = snapshot < environment.lastTransaction ? snapshot : nil
-                throw explain(cause, inTheWay: reader).with(snapshotInTheWay: snapshot)
+                throw explain(cause, inTheWay: snapshot).with(snapshotInTheWay: snapshot)
             }
             (self.taken, countedFor) = (taken + need.all, access.id)
         }
@@ -270,7 +265,6 @@ package final class DiskReserve {
     private func beginLooking(_ transaction: Int) {
         hasLooked = true
         isCounted = false
-        recounts = 0
         refused = nil
         // The slots of dead readers pin every page that was freed since, until a process checks the readers.
         try? environment.forgetDeadReaders()
@@ -326,33 +320,14 @@ package final class DiskReserve {
         return try reader.access.reusableFreePages(oldestReader: transaction, lastPage: lastPage)
     }
 
-    /// Counts what the transaction has left of the free pages: which of them it has taken is not known from their number, so
-    /// it is taken to be a part of the longest run.
-    private func recount(_ taken: Int, _ access: Access) {
-        guard recounts < Self.mostRecounts, taken > 0, let read = access.readFreePages else { return }
-        recounts += 1
-        let (oldest, last) = (countedBeside, end - 1)
-        guard let reader = try? environment.beginRead(),
-            let left = try? reader.access.reusableFreePages(oldestReader: oldest, lastPage: last, beside: read)
-        else { return }
-        freePages = FreePages(count: left.count + taken, longestRun: left.longestRun + taken, lists: left.lists)
-        // These numbers are this transaction's alone, unless it is committed.
-        countedFor = -1
-    }
-
-    /// The snapshot that was the oldest one as the free pages were counted, if they would be enough without it; or the last
-    /// commit's, if the pages would be enough that this commit has freed: the next but one can use them.
+    /// The snapshot that was the oldest one as the free pages were counted, if they would be enough without it.
     private func snapshotInTheWay(_ tail: Int, _ taken: Int, of need: Need, reserve: Int) -> Int? {
         let (oldest, last, counted) = (countedBeside, environment.lastTransaction, freePages)
-        guard isCounted else { return nil }
+        guard isCounted, oldest < last else { return nil }
         defer { freePages = counted }
-        for (snapshot, isInTheWay) in [(oldest, oldest < last), (last, true)] where isInTheWay {
-            let first = snapshot == last ? last + 1 : last
-            guard let all = try? countPages(freedBefore: first, lastPage: end - 1) else { return nil }
-            freePages = all
-            if suffices(tail, taken, for: need, reserve: reserve) { return snapshot }
-        }
-        return nil
+        guard let all = try? countPages(freedBefore: last, lastPage: end - 1) else { return nil }
+        freePages = all
+        return suffices(tail, taken, for: need, reserve: reserve) ? oldest : nil
     }
 
     private func need(for plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], _ access: Access) throws(LMDBError) -> Need
