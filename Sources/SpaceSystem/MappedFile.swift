@@ -9,8 +9,8 @@ package import SystemPackage
 /// links lie in them.
 ///
 /// A file that is cut short while it is mapped ends no process: a page that it no longer has is zeros from the first use on,
-/// which only this process sees, and `isCut` is true. (Of the rest of the file's last page, and of a file that has grown
-/// again before it is used, nothing is noticed: they are zeros for all.)
+/// which only this process sees, and `isCut` is true. (The rest of the file's last page is zeros for all, and so is a file
+/// that has grown again meanwhile; that is not noticed here, unless the size was noted in between.)
 ///
 /// `@unchecked Sendable`: it consists of an address and a length that never change. All code reads and writes the
 /// memory through `SharedWord32`, `SharedWord64`, `Futex` and `SharedMutex`, or under a lock.
@@ -38,7 +38,12 @@ package final class MappedFile: @unchecked Sendable {
         cut = space_map_watch(base, length).map { SharedWord32(at: $0) }
     }
 
-    /// Whether the file was cut short, as far as this process has touched what is missing.
+    /// Notes how long the file is now, for `isCut`.
+    package func note(size: Int) {
+        if size < length { cut?.store(1) }
+    }
+
+    /// Whether the file was cut short, as far as this process has touched what is missing, or noted the file's size.
     package var isCut: Bool { cut.map { $0.loadRelaxed() != 0 } ?? false }
 
     /// Maps the first `length` bytes; the descriptor may be closed afterwards.

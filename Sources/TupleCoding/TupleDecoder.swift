@@ -6,6 +6,8 @@ public struct TupleDecoder {
     private let bytes: UnsafeRawBufferPointer
     private let long: LongField
     private let isRecord: Bool
+    /// The array that the bytes lie in, if they are an array's: a tuple made of all of them shares it.
+    private let whole: [UInt8]?
     private var offset = 0
 
     /// How many arrays and objects are open.
@@ -17,20 +19,24 @@ public struct TupleDecoder {
         self.bytes = bytes
         long = LongField()
         isRecord = false
+        whole = nil
     }
 
-    /// Makes a decoder of a tuple whose bytes stay valid while it is used.
-    package init(_ tuple: EncodedTuple) {
+    /// Makes a decoder of a tuple whose bytes stay valid while it is used; `whole` is the array that they are, if they are
+    /// one.
+    package init(_ tuple: EncodedTuple, of whole: [UInt8]? = nil) {
         bytes = tuple.bytes
         long = tuple.long
         isRecord = tuple.isRecord
+        self.whole = whole
     }
 
-    /// The whole tuple, checked and copied.
+    /// The whole tuple, checked; its bytes are copied unless they are an array's.
     ///
     /// - Throws: A `TupleCodingError` of code `damaged` if the bytes are no tuple.
     package func decodeTuple() throws(TupleCodingError) -> Tuple {
         do throws(TupleCodingError) {
+            if let whole { return try Tuple(encoded: whole, isRecord: isRecord) }
             return try Tuple(copying: EncodedTuple(bytes: bytes, isRecord: isRecord, long: long))
         } catch {
             throw TupleCodingError(.damaged, "\(error)")

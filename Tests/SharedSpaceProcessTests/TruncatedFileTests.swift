@@ -74,7 +74,7 @@ struct TruncatedFileTests {
     ]
 
     /// The control file is cut while processes use it and wait: `cp` over a namespace in use does that.
-    @Test(arguments: StorageMode.allCases, [0, 4096, 20_000])
+    @Test(arguments: StorageMode.allCases, [0, 100, 4096, 20_000])
     func aControlFileThatIsCutInUseIsDamage(_ mode: StorageMode, _ length: Int) throws {
         let root = try TemporaryRoot(for: mode)
         let user = try Agent(root, "n", "mode=\(mode) persistent=1")
@@ -83,15 +83,14 @@ struct TruncatedFileTests {
         try waiter.send(#"take-wait 600000 ["never"]"#)
         #expect(try waiter.line() == "waiting")
         try root.overwrite("n/control", [], length: length)
-        var damaged = 0
         for call in Self.calls {
             let answer = try user.ask(call)
             #expect(answer.hasPrefix("ok") || answer == "none" || answer.hasPrefix("error"), "\(call): \(answer)")
-            if answer.hasPrefix("error damaged") { damaged += 1 }
         }
+        // A process that ticks looks at the file's size; one that does not goes on until it touches what is missing.
+        #expect(try #require(try waiter.line()).hasPrefix("error damaged"))
         if length == 0 {
-            #expect(damaged >= Self.calls.count - 1)
-            #expect(try #require(try waiter.line()).hasPrefix("error damaged"))
+            for call in Self.calls { #expect(try user.ask(call).hasPrefix("error damaged"), "\(call)") }
         }
         let opener = try Agent()
         #expect(try opener.ask("open \(root.path) n").hasPrefix("error damaged"))

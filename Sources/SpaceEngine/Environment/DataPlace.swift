@@ -144,8 +144,8 @@ package struct DataPlace: ~Copyable {
                 return (holder, isInUse ? try FileInfo.of(file.raw).size : DataFile.lockFileSize)
             }
             guard let holder else {
-                // A file that nobody uses is made anew. Of one in use LMDB takes the length for that of the table, and one
-                // within the header for more than there is memory.
+                // If no process has the file open, LMDB makes it anew. If one has, LMDB computes the number of readers from
+                // the file's length, and from a length within the header it computes billions.
                 guard length < DataFile.leastLockFileSize else { return }
                 throw .damaged("LMDB's lock file was cut to \(length) bytes while processes use it")
             }

@@ -275,8 +275,9 @@ package final class ControlFile: Sendable {
     /// The name itself is not looked up: it may not be visible from here (chroot(2), another mount namespace) while
     /// other processes use it.
     package var isLinked: Bool {
-        let info = try? withDescriptor { (raw) throws(Errno) in try FileInfo.of(raw) }
-        return (info?.linkCount ?? 1) > 0
+        guard let info = try? withDescriptor({ (raw) throws(Errno) in try FileInfo.of(raw) }) else { return true }
+        map.note(size: info.size)
+        return info.linkCount > 0
     }
 
     /// Locks a session's byte until this object and its descriptor end, or until `unlock(session:)`.

@@ -240,7 +240,7 @@ package final class SpaceRoot: Sendable {
     /// The file with the wake-up words of processes with waiting tasks, or `nil` if no process ever had one.
     package var wakeupFile: TaskWakeupFile? {
         wakeupCache.withLock { cache in
-            if let file = cache, !file.isLinked { cache = nil }
+            if let file = cache, !file.isShared { cache = nil }
             if cache == nil { cache = try? TaskWakeupFile.open(in: self, create: false) }
             return cache
         }

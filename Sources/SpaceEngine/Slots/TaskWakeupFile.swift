@@ -20,8 +20,12 @@ package final class TaskWakeupFile: Sendable {
         self.file = file
     }
 
-    /// Whether the file still has a name; if it has none, the root was removed, and other processes use another file.
-    package var isLinked: Bool { ((try? FileInfo.of(file.raw))?.linkCount ?? 1) > 0 }
+    /// Whether other processes use the same file and its words: not if the root was removed, or the file cut short.
+    package var isShared: Bool {
+        guard let info = try? FileInfo.of(file.raw) else { return true }
+        map.note(size: info.size)
+        return info.linkCount > 0 && !map.isCut
+    }
 
     /// Takes a word for this process for the rest of its life and returns its number, or `nil` if all words are taken.
     package func acquire() throws(Errno) -> UInt32? {

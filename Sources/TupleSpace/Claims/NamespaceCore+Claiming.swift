@@ -13,17 +13,13 @@ extension NamespaceCore {
         _ terms: ClaimTerms,
         _ keep: Keeping = { _ in }
     ) throws(SpaceError) -> Found<HeldClaim>? {
-        if let choices = template.choices {
-            try template.checkChoice()
-            return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
-                try lookToClaim(template, order, terms, keep)
+        try look(template, order) { (template) throws(SpaceError) in
+            try remove(template, order, by: { ClaimFound($0, terms) }) { (match) throws(SpaceError) -> Tuple in
+                try match.decode(keep)
+                return try match.tuple()
+            }.map { taken in
+                Found(result: HeldClaim(taken.id, taken.result, taken.content), removed: taken.id.rawValue)
             }
-        }
-        return try remove(template, order, by: { ClaimFound($0, terms) }) { (match) throws(SpaceError) -> Tuple in
-            try match.decode(keep)
-            return try match.tuple()
-        }.map { taken in
-            Found(result: HeldClaim(taken.id, taken.result, taken.content), removed: taken.id.rawValue)
         }
     }
 

@@ -8,9 +8,6 @@ import TupleCoding
 /// The thread sleeps on the process's wake-up word, because a thread can't sleep on the bells of many tasks at once nor
 /// can a futex be in an epoll set. When the word is rung, the thread wakes the tasks whose bells were raised. Deadlines
 /// and ticks are the event loop's.
-///
-
-/// operations.
 package final class TaskWakeups: Sendable {
     private static let all = Mutex<[Name: TaskWakeups]>([:])
 
@@ -19,7 +16,7 @@ package final class TaskWakeups: Sendable {
         all.withLock { all in
             // After a fork this process does not have the thread.
             if let known = all[Name(root.path)], known.forkGeneration == ForkGuard.generation,
-                known.file?.isLinked ?? true
+                known.file?.isShared ?? true
             {
                 return known
             }
@@ -65,11 +62,11 @@ package final class TaskWakeups: Sendable {
         all.withLock { $0[Name(root.path)] }?.forkGeneration == ForkGuard.generation
     }
 
-    /// Whether no other process can ring this one's tasks for a root: the file of the words was removed or replaced.
+    /// Whether no other process can ring this one's tasks for a root: the file of the words was removed, replaced or cut.
     package static func isDeaf(in root: SpaceRoot) -> Bool {
         let known = all.withLock { $0[Name(root.path)] }
         guard let known, known.forkGeneration == ForkGuard.generation, let file = known.file else { return false }
-        return !file.isLinked
+        return !file.isShared
     }
 
     /// Suspends the task until the bell is raised, the deadline has passed, or the task is cancelled.

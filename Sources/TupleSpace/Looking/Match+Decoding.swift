@@ -13,7 +13,7 @@ extension Match {
                 return try decode(&decoder)
             }
             return try bytes.withBytes { (bytes) throws(TupleCodingError) in
-                var decoder = TupleDecoder(EncodedTuple(bytes: bytes, isRecord: isRecord))
+                var decoder = TupleDecoder(EncodedTuple(bytes: bytes, isRecord: isRecord), of: self.bytes)
                 return try decode(&decoder)
             }
         } catch {

@@ -19,9 +19,21 @@ extension NamespaceCore {
         return best?.template
     }
 
+    /// Looks by a template; by one of several, by that whose first match comes first.
+    @inline(__always)
+    func look<Result>(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        by look: (TemplateForm) throws(SpaceError) -> Found<Result>?
+    ) throws(SpaceError) -> Found<Result>? {
+        guard let choices = template.choices else { return try look(template) }
+        try template.checkChoice()
+        return try lookForAny(of: choices, order, look)
+    }
+
     /// Passes `find` the template whose first match comes first, until `find` has found it before other processes.
     @inline(never)
-    func lookForAny<Result>(
+    private func lookForAny<Result>(
         of templates: [TemplateForm],
         _ order: MatchOrder,
         _ find: (TemplateForm) throws(SpaceError) -> Found<Result>?

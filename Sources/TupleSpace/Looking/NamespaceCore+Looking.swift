@@ -216,15 +216,11 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        if let choices = template.choices {
-            try template.checkChoice()
-            return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
-                try lookToRead(template, order, decode)
-            }
+        try look(template, order) { (template) throws(SpaceError) in
+            var borrowed = Borrowed<T>()
+            guard try readIfExists(template, order, { borrowed.decode($0, decode) }) else { return nil }
+            return Found(result: try borrowed.lentContent(), removed: nil)
         }
-        var borrowed = Borrowed<T>()
-        guard try readIfExists(template, order, { borrowed.decode($0, decode) }) else { return nil }
-        return Found(result: try borrowed.lentContent(), removed: nil)
     }
 
     /// Looks for a match to take, and decodes it; a tuple that does not decode stays in place.
@@ -234,14 +230,10 @@ extension NamespaceCore {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        if let choices = template.choices {
-            try template.checkChoice()
-            return try lookForAny(of: choices, order) { (template) throws(SpaceError) in
-                try lookToTake(template, order, decode)
+        try look(template, order) { (template) throws(SpaceError) in
+            try remove(template, order, by: { Take($0) }, decode: decode).map {
+                Found(result: $0.content, removed: $0.id.rawValue)
             }
-        }
-        return try remove(template, order, by: { Take($0) }, decode: decode).map {
-            Found(result: $0.content, removed: $0.id.rawValue)
         }
     }
 }

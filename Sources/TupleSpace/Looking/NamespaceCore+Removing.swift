@@ -65,7 +65,7 @@ extension NamespaceCore {
 
     /// Removes the candidate, or looks again in the same transaction, when others have been quicker several times.
     @inline(never)
-    private func removeUnderGate<T, R: SharedRemoval>(
+    func removeUnderGate<T, R: SharedRemoval>(
         _ template: TemplateForm,
         _ order: MatchOrder,
         _ removal: R,

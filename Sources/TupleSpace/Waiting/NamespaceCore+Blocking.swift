@@ -68,7 +68,7 @@ extension NamespaceCore {
                 }
                 wait.attendClaimants()
                 if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(self, mayRest: true) {
-                    // The bell of a control file that was cut rings for nobody.
+                    // If the control file was cut, no process can wake this waiter.
                     wait.sleep(until: min(wait.deadline ?? .distantFuture, .now.advanced(by: Self.longestSleep)))
                 } else {
                     let turn = wait.hindrance == nil ? Ticking.interval : Limits.tick
