@@ -475,4 +475,23 @@ struct MemberTests {
         #expect(without.ending == .exited(75))
         #expect(without.errors.contains("no daemon runs"), "\(without.errors)")
     }
+
+    /// A write waits for its machine again if the machine's next member has ended too before the write came to it; but not
+    /// for ever.
+    @Test func aWriteOutlivesMoreThanOneMember() throws {
+        let n = try cluster.namespaces()
+        let ended = SpaceError.memberEnded("the member has ended")
+        var attempts = 0
+        let attempt = try n[1].core.renewingSession { () throws(SpaceError) in
+            attempts += 1
+            if attempts < 4 { throw ended }
+            return attempts
+        }
+        #expect(attempt == 4)
+        let code = errorCode {
+            try n[1].core.renewingSession(patience: .milliseconds(100)) { () throws(SpaceError) in throw ended }
+        }
+        #expect(code == .clusterUnavailable)
+        try n[1].write("job", 1)
+    }
 }

@@ -39,30 +39,50 @@ extension NamespaceCore {
 
     // MARK: A session whose member has ended
 
-    /// Runs a write, and again if the machine did not take part; it waits for the machine once.
+    /// Runs a write, and again while the machine does not take part: as long as it is waited for, which is not long.
     ///
     /// If this process's member has ended, the session goes on as the machine's new member's. The write has not begun
-    /// then.
+    /// then. On a busy machine that member may end too before the write comes to it.
     @inline(__always)
     func renewingSession<R>(
         patience: Duration? = nil,
         _ write: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        var hasWaited = false
+        var deadline: MonotonicInstant?
         while true {
             do throws(SpaceError) {
                 return try write()
             } catch  where error.code == .memberEnded {
-                // The machine may be a new member already that has not arrived yet.
-                if try renewSession() { continue }
-                guard !hasWaited else { throw .clusterUnavailable(error.reason) }
-                try waitForMachine(error, patience: min(patience ?? Self.arrivalPatience, Self.arrivalPatience))
-                hasWaited = true
-                _ = try renewSession()
+                try waitForMember(error, until: &deadline, patience: patience)
             } catch {
                 throw error
             }
         }
+    }
+
+    /// Gives the session a number of a member that takes part, or waits until the machine has one.
+    ///
+    /// - Parameters:
+    ///   - error: Why the machine takes no part.
+    ///   - deadline: The end of all waits of a write; set by the first of them.
+    ///   - patience: The longest time for all of them; at most `arrivalPatience`.
+    @inline(never)
+    private func waitForMember(
+        _ error: SpaceError,
+        until deadline: inout MonotonicInstant?,
+        patience: Duration?
+    ) throws(SpaceError) {
+        // The machine may be a new member already that has not arrived yet.
+        if try renewSession() { return }
+        if let deadline {
+            guard !deadline.hasPassed else { throw .clusterUnavailable(error.reason) }
+            // The daemon may not have seen yet that its member has ended.
+            poll(nil, 0, 5)
+        }
+        let end = deadline ?? .now.advanced(by: min(patience ?? Self.arrivalPatience, Self.arrivalPatience))
+        deadline = end
+        try waitForMachine(error, patience: end.remaining)
+        _ = try renewSession()
     }
 
     /// Waits until this machine takes part, outside of the gate: the daemon needs the gate for that.
