@@ -66,6 +66,7 @@ extension NamespaceCore {
     ///   - error: Why the machine takes no part.
     ///   - deadline: The end of all waits of a write; set by the first of them.
     ///   - patience: The longest time for all of them; at most `arrivalPatience`.
+    /// - Throws: `clusterUnavailable` once the time is over; `namespaceDeleted`.
     @inline(never)
     private func waitForMember(
         _ error: SpaceError,
