@@ -102,12 +102,7 @@ struct FullNamespaceTests {
         try lock(top)
         let namespace = namespace
         let asking = Task {
-            try await namespace.request(
-                "big",
-                String(repeating: "x", count: Self.tooLarge),
-                as: String.self,
-                timeout: nil
-            )
+            try await namespace.request("big", String(repeating: "x", count: Self.tooLarge), as: String.self)
         }
         #expect(try await onThread { try low.line() } == "at low")
         let waiter = try waiter()
@@ -190,7 +185,7 @@ struct FullNamespaceTests {
         #expect(try namespace.renew("cell", expires: .seconds(3600)))
         #expect(try namespace.persist("cell"))
         #expect(try queue.kick() == 1)
-        async let reply: Void = namespace.request("ask", "small", timeout: nil)
+        async let reply: Void = namespace.request("ask", "small")
         #expect(try await onThread { try responder.line() } == "at low")
         try await reply
         // A large one has no room.

@@ -76,7 +76,9 @@ struct HoldTests {
         for waiter in waiters { _ = try fencing(waiter.line()) }
         #expect(try namespace.status().holds.allSatisfy(\.isHeld))
         for (name, waiter) in zip(TwinNames.both, waiters) {
-            let error = #expect(throws: SpaceError.self) { _ = try namespace.lock(name).acquire(timeout: .zero) }
+            let error = #expect(throws: SpaceError.self) {
+                _ = try namespace.lock(name).acquireOrTell(.exclusive, timeout: .zero, interruption: nil)
+            }
             #expect(error?.code == .timedOut && error?.holder == waiter.pid)
         }
     }
@@ -171,13 +173,15 @@ struct HoldTests {
         try queue(holder, "lock build 60000", in: namespace)
         _ = try fencing(holder.line())
         let error = #expect(throws: SpaceError.self) {
-            _ = try namespace.lock("build").acquire(timeout: .milliseconds(20))
+            _ = try namespace.lock("build").acquireOrTell(.exclusive, timeout: .milliseconds(20), interruption: nil)
         }
         #expect(error?.code == .timedOut)
         #expect(error?.holder == holder.pid)
         #expect(try namespace.status().holds.count == 1)
         try holder.stop()
-        let stopped = #expect(throws: SpaceError.self) { _ = try namespace.lock("build").acquire(timeout: .zero) }
+        let stopped = #expect(throws: SpaceError.self) {
+            _ = try namespace.lock("build").acquireOrTell(.exclusive, timeout: .zero, interruption: nil)
+        }
         #expect(stopped?.description.contains("is stopped") == true)
         holder.resume()
     }

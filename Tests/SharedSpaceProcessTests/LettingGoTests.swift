@@ -67,7 +67,7 @@ struct LettingGoTests {
             try agent.run("respond f base say,hold")
             return agent
         }
-        let asking = Task { try await namespace.request("f", 1, as: String.self, timeout: nil) }
+        let asking = Task { try await namespace.request("f", 1, as: String.self) }
         #expect(try await onThread { try responder.line() } == "at base")
         let obstacle = try await onThread { try stopped() }
         asking.cancel()

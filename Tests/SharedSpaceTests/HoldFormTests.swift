@@ -23,7 +23,7 @@ struct HoldFormTests {
     @Test func whatGoesOutOfScopeIsLetGo() throws {
         let lock = namespace.lock("a")
         do {
-            let hold = try lock.acquire(timeout: .zero)
+            let hold = try lock.acquire(timeout: .zero).inTime()
             #expect(try hold.isHeld())
             #expect(try lock.tryAcquire() == nil)
         }
@@ -38,7 +38,7 @@ struct HoldFormTests {
     @Test func theFencingNumberRises() throws {
         var last: UInt64 = 0
         for _ in 0..<5 {
-            let number = try namespace.lock("a").withLock(timeout: .zero) { $0 }
+            let number = try #require(try namespace.lock("a").withLock(timeout: .zero) { $0 })
             #expect(number > last)
             last = number
         }
@@ -69,7 +69,7 @@ struct HoldFormTests {
     }
 
     @Test func aNameIsOneThing() throws {
-        let hold = try namespace.lock("a").acquire(timeout: .zero)
+        let hold = try namespace.lock("a").acquire(timeout: .zero).inTime()
         for body: () throws -> Void in [
             { _ = try namespace.semaphore("a", permits: 1).tryAcquire() },
             { _ = try namespace.election("a").stand(timeout: .zero) },
@@ -91,7 +91,7 @@ struct HoldFormTests {
     @Test func similarNamesAreDifferent() throws {
         var holds: [Box] = []
         for name in ["a", "a\0", "a\0b", "ab", "a\u{ff}", String(repeating: "\0", count: 240)] {
-            let hold = try namespace.lock(name).acquire(timeout: .zero)
+            let hold = try namespace.lock(name).acquire(timeout: .zero).inTime()
             holds.append(Box(hold))
         }
         #expect(try namespace.status().holds.count == holds.count)
@@ -127,7 +127,7 @@ struct HoldFormTests {
 
     /// A waiter whose place was removed while it waited holds nothing at the end of its time.
     @Test func aPlaceThatHasGoneIsNotServed() throws {
-        let hold = try namespace.lock("a").acquire(timeout: .zero)
+        let hold = try namespace.lock("a").acquire(timeout: .zero).inTime()
         let request = PlaceRequest(name: "a", kind: .lock, rules: TurnRules())
         let place = try #require(try namespace.core.enter(request, waits: true)).0
         try namespace.core.end(place)
@@ -237,25 +237,23 @@ struct HoldFormTests {
 
     @Test func awaitedLocksHaveATimeOut() async throws {
         let lock = namespace.lock("a")
-        #expect(try await lock.withLock(timeout: .seconds(60)) { $0 } > 0)
-        try await lock.withLock(.shared, timeout: .seconds(60)) { _ in await Task.yield() }
+        #expect(try #require(await lock.withLock(timeout: .seconds(60)) { $0 }) > 0)
+        #expect(try await lock.withLock(.shared, timeout: .seconds(60)) { _ in await Task.yield() } != nil)
         let hold = try await lock.acquire()
-        let error = await #expect(throws: SpaceError.self) {
-            try await lock.withLock(timeout: .milliseconds(5)) { _ in Issue.record("the lock is held") }
-        }
-        #expect(error?.code == .timedOut)
+        #expect(try await lock.withLock(timeout: .milliseconds(5)) { _ in Issue.record("the lock is held") } == nil)
+        #expect(try await isLate { try await lock.acquire(timeout: .zero) })
         try hold.release()
         #expect(try namespace.status().holds == [])
     }
 
     @Test func awaitedPermitsHaveATimeOut() async throws {
         let permits = namespace.semaphore("s", permits: 2)
-        #expect(try await permits.withPermits(2, timeout: .seconds(60)) { $0 } > 0)
+        #expect(try #require(await permits.withPermits(2, timeout: .seconds(60)) { $0 }) > 0)
         let hold = try await permits.acquire(2)
-        let error = await #expect(throws: SpaceError.self) {
-            try await permits.withPermits(timeout: .milliseconds(5)) { _ in Issue.record("no permit is left") }
-        }
-        #expect(error?.code == .timedOut)
+        #expect(
+            try await permits.withPermits(timeout: .milliseconds(5)) { _ in Issue.record("no permit is left") } == nil
+        )
+        #expect(try await isLate { try await permits.acquire(timeout: .zero) })
         try hold.release()
         #expect(try namespace.status().holds == [])
     }

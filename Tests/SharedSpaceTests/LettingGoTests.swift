@@ -48,12 +48,12 @@ struct LettingGoTests {
 
     @Test func nobodyIsAskedWhoHasGone() async throws {
         var token: ResponderToken? = try namespace.respond(to: "f") { (n: Int, _) -> Int in n }
-        #expect(try await namespace.request("f", 1, timeout: nil) == 1)
+        #expect(try await namespace.request("f", 1) == 1)
         try transact(isUndone: false) { token?.cancel() }
         #expect(token?.isActive == false)
         token = nil
         let error = await #expect(throws: SpaceError.self) {
-            try await namespace.request("f", 1, as: Int.self, timeout: nil)
+            try await namespace.request("f", 1, as: Int.self)
         }
         #expect(error?.code == .noResponder)
     }

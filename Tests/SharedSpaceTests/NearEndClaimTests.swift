@@ -67,7 +67,7 @@ struct NearEndClaimTests: NearEndSuite {
         #expect(try namespace.readAll() == [["job", 2], ["job", 3]])
         #expect(try namespace.verify() == [])
         // A lock's number comes from the same row as those of claims.
-        let fencing = try namespace.lock("l").acquire(timeout: .seconds(1)).fencing
+        let fencing = try namespace.lock("l").acquire(timeout: .seconds(1)).inTime().fencing
         #expect(fencing > last.number)
         try namespace.write("job", 5)
         let next = try #require(try namespace.claimIfExists(matching: ["job", 5])?.detach())

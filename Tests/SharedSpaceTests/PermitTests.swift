@@ -26,9 +26,9 @@ struct PermitTests {
     @Test func aWishBeyondTheNumberHoldsUpNoOther() async throws {
         let semaphore = namespace.semaphore("s", permits: 3)
         let hold = try held(semaphore, 1)
-        let large = Task { try await semaphore.acquire(3, timeout: watchdog).release() }
+        let large = Task { try await semaphore.acquire(3, timeout: watchdog).inTime().release() }
         #expect(try await eventually { try waits(1) })
-        let small = Task { try await semaphore.acquire(1, timeout: watchdog).release() }
+        let small = Task { try await semaphore.acquire(1, timeout: watchdog).inTime().release() }
         #expect(try await eventually { try waits(2) })
         try semaphore.setPermits(2)
         // The first is told; the second holds one of the two.
@@ -45,7 +45,7 @@ struct PermitTests {
         let semaphore = namespace.semaphore("s", permits: 3)
         try semaphore.setPermits(1)
         let first = try held(semaphore, 1)
-        let waiting = Task { try await semaphore.acquire(1, timeout: watchdog).release() }
+        let waiting = Task { try await semaphore.acquire(1, timeout: watchdog).inTime().release() }
         #expect(try await eventually { try waits(1) })
         try semaphore.setPermits(nil)
         // The number that the processes give counts at once.

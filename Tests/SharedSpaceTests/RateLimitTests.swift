@@ -29,7 +29,7 @@ struct RateLimitTests {
     }
 
     /// Starts a wait, and returns when the wait has its moment.
-    private func wait() async throws -> Task<Bool, any Error> {
+    private func wait() async throws -> Task<Void, any Error> {
         let before = try end()
         let limit = limit
         let task = Task { try await limit.acquire() }
@@ -37,7 +37,7 @@ struct RateLimitTests {
         return task
     }
 
-    private func cancel(_ task: Task<Bool, any Error>) async {
+    private func cancel(_ task: Task<Void, any Error>) async {
         task.cancel()
         let error = await #expect(throws: SpaceError.self) { try await task.value }
         #expect(error?.code == .cancelled)

@@ -35,12 +35,12 @@ import Testing
             #expect(line == "x")
         }
         try await jobs.request("sayHello")
-        try await jobs.request("log", "x", timeout: nil)
-        try await onThread { try jobs.request("sayHello", timeout: .seconds(60)) }
+        try await jobs.request("log", "x")
+        #expect(try await onThread { try jobs.request("sayHello", timeout: .seconds(60)) })
         #expect(hellos.value == 3)
         // On the wire nothing is null, and a handler without arguments takes any.
-        let reply: Value = try await jobs.request("log", "x", timeout: nil)
-        let other: Value = try await jobs.request("sayHello", 1, 2, timeout: nil)
+        let reply: Value = try await jobs.request("log", "x")
+        let other: Value = try await jobs.request("sayHello", 1, 2)
         #expect(reply == .null && other != .null)
         token.cancel()
         silent.cancel()
@@ -62,22 +62,22 @@ import Testing
             }
         )
         bag.add(try jobs.respond(to: "raw") { (value: Value, _) -> String in value.json })
-        let sum: Int = try await jobs.request("add", 1, 2, timeout: nil)
+        let sum: Int = try await jobs.request("add", 1, 2)
         #expect(sum == 3)
-        #expect(try await jobs.request("add", [3, 4], as: Int.self, timeout: nil) == 7)
-        #expect(try await jobs.request("method", 5, 6, timeout: nil) == 11)
+        #expect(try await jobs.request("add", [3, 4], as: Int.self) == 7)
+        #expect(try await jobs.request("method", 5, 6) == 11)
         #expect(try await onThread { try jobs.request("method", 5, 7, timeout: .seconds(60)) } == 12)
-        #expect(try await jobs.request("version", timeout: nil) == "1.0")
-        #expect(try await jobs.request("mixed", "go", 2, true, timeout: nil) == "go go!")
-        #expect(try await jobs.request("raw", 1, "x", [true], timeout: nil) == #"[1,"x",[true]]"#)
-        #expect(try await jobs.request("raw", [1], timeout: nil) == "[1]")
-        #expect(try await jobs.request("raw", timeout: nil) == "null")
+        #expect(try await jobs.request("version") == "1.0")
+        #expect(try await jobs.request("mixed", "go", 2, true) == "go go!")
+        #expect(try await jobs.request("raw", 1, "x", [true]) == #"[1,"x",[true]]"#)
+        #expect(try await jobs.request("raw", [1]) == "[1]")
+        #expect(try await jobs.request("raw") == "null")
         for (arguments, text) in [
             ([1, 2, 3], "it takes 2 arguments, and got 3"), (["a", 2], "argument 1 is no Int"),
             (7, "it takes 2 arguments, and got one"), (.null, "it takes 2 arguments, and got none"),
         ] as [(Value, String)] {
             let error = await #expect(throws: SpaceError.self) {
-                try await jobs.request("add", arguments, as: Int.self, timeout: nil)
+                try await jobs.request("add", arguments, as: Int.self)
             }
             #expect(error?.code == .responderFailed && error?.reason.contains(text) == true, "\(error?.reason ?? "")")
         }
@@ -87,7 +87,7 @@ import Testing
 
     @Test func aHandlerKnowsItsNameAndKey() async throws {
         let token = try jobs.respond(to: "f", key: "k") { (_: Int, next) -> String in "\(next.name) \(next.key)" }
-        #expect(try await jobs.request("f", 1, timeout: nil) == "f k")
+        #expect(try await jobs.request("f", 1) == "f k")
         token.cancel()
         try await end()
     }
@@ -102,8 +102,8 @@ import Testing
         try jobs.respond(to: "twice", for: try #require(calculator), key: "t") { (me, n: Int, next) -> String in
             "\(next.key)\(me.add(n, n))"
         }
-        #expect(try await jobs.request("add", 1, 2, timeout: nil) == 3)
-        #expect(try await jobs.request("twice", 4, timeout: nil) == "t8")
+        #expect(try await jobs.request("add", 1, 2) == 3)
+        #expect(try await jobs.request("twice", 4) == "t8")
         try await jobs.request("sayHello")
         #expect(calculator?.hellos.value == 1)
         token.cancel()
@@ -113,7 +113,7 @@ import Testing
         // Neither the responder nor its token retains the object.
         #expect(object == nil)
         // The base handler is asked, whether or not a tick has removed the responder.
-        #expect(try await jobs.request("add", 1, 2, timeout: nil) == -1)
+        #expect(try await jobs.request("add", 1, 2) == -1)
         #expect(try await eventually { try jobs.responders().map(\.isBase) == [true] })
         base.cancel()
         try await end()
@@ -126,7 +126,7 @@ import Testing
             try other.respond(to: "add", for: calculator) { me, a, b in me.add(a, b) }
         }
         // It goes on without its handle, as long as the namespace has another owner.
-        #expect(try await jobs.request("add", 1, 2, timeout: nil) == 3)
+        #expect(try await jobs.request("add", 1, 2) == 3)
         let other = try root.space.namespace("jobs")
         try other.respond(to: "add", for: calculator, key: "other") { me, a, b in me.add(a, b) }
         try other.leave()

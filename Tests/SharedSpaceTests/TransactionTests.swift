@@ -164,7 +164,7 @@ struct TransactionTests {
         let long = Duration.seconds(60)
         try expectRefused("claim") { _ = try elsewhere.claim(matching: ["x"], timeout: long)?.id }
         try expectRefused("cell") { _ = try elsewhere.get("x", timeout: long) }
-        try expectRefused("lock") { _ = try elsewhere.lock("held").acquire(timeout: long).fencing }
+        try expectRefused("lock") { _ = try elsewhere.lock("held").acquire(timeout: long)?.fencing }
         try expectRefused("queue") { _ = try elsewhere.queue("q").take(timeout: long)?.id }
         try expectRefused("latch") { _ = try elsewhere.latch("l", count: 1).wait(timeout: long) }
         try expectRefused("barrier") { _ = try elsewhere.barrier("b", parties: 2).wait(timeout: long) }

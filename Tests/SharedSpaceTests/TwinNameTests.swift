@@ -192,19 +192,19 @@ import Testing
     // MARK: Recipes
 
     @Test func holdsAreTwo() throws {
-        let first = try jobs.lock(one).acquire(timeout: .zero)
-        let second = try jobs.lock(two).acquire(timeout: .zero)
+        let first = try jobs.lock(one).acquire(timeout: .zero).inTime()
+        let second = try jobs.lock(two).acquire(timeout: .zero).inTime()
         #expect(isSame(try jobs.status().holds.map(\.name), [two, one]))
         #expect(try !isFree(one) && !isFree(two))
         try first.release()
         #expect(try isFree(one) && !isFree(two))
         try second.release()
-        let some = try jobs.semaphore("s\(one)", permits: 1).acquire(timeout: .zero)
-        let others = try jobs.semaphore("s\(two)", permits: 2).acquire(2, timeout: .zero)
+        let some = try jobs.semaphore("s\(one)", permits: 1).acquire(timeout: .zero).inTime()
+        let others = try jobs.semaphore("s\(two)", permits: 2).acquire(2, timeout: .zero).inTime()
         #expect(try jobs.verify() == [])
         try some.release()
         try others.release()
-        let leader = try jobs.election(one).stand(timeout: .zero)
+        let leader = try jobs.election(one).stand(timeout: .zero).inTime()
         #expect(try jobs.election(one).leader() != nil && jobs.election(two).leader() == nil)
         try leader.resign()
     }
@@ -268,11 +268,11 @@ import Testing
         }
         #expect(isSame(try jobs.responders().map(\.name), [two, one]))
         #expect(isSame(try jobs.status().responders.map(\.name), [two, one]))
-        #expect(try await jobs.request(one, 1, timeout: nil) == 10)
-        #expect(try await jobs.request(two, 1, timeout: nil) == 11)
+        #expect(try await jobs.request(one, 1) == 10)
+        #expect(try await jobs.request(two, 1) == 11)
         #expect(try jobs.removeResponder(to: one, key: "k"))
         #expect(try !jobs.hasResponder(to: one) && jobs.hasResponder(to: two))
-        #expect(try await jobs.request(two, 2, timeout: nil) == 21)
+        #expect(try await jobs.request(two, 2) == 21)
         #expect(try jobs.verify() == [])
         for token in tokens { token.cancel() }
     }
@@ -284,7 +284,7 @@ import Testing
             }
         }
         #expect(isSame(try jobs.responders(to: "f").map(\.key), [two, one]))
-        #expect(try await jobs.request("f", 10, timeout: nil) == 11)
+        #expect(try await jobs.request("f", 10) == 11)
         #expect(try jobs.removeResponder(to: "f", key: two))
         #expect(isSame(try jobs.responders(to: "f").map(\.key), [one]))
         #expect(try jobs.hasResponder(to: "f", key: one) && !jobs.hasResponder(to: "f", key: two))
@@ -299,10 +299,10 @@ import Testing
             while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
             return n
         }
-        let pending = Task { try await jobs.request(one, 5, as: Int.self, timeout: nil) }
+        let pending = Task { try await jobs.request(one, 5, as: Int.self) }
         #expect(try await eventually { begun.value == 1 })
         let other = try jobs.respond(to: two) { (n: Int, _) -> Int in -n }
-        #expect(try await jobs.request(two, 5, timeout: nil) == -5)
+        #expect(try await jobs.request(two, 5) == -5)
         other.cancel()
         #expect(try await eventually { try !jobs.hasResponder(to: two) })
         #expect(isSame(try jobs.status().requests.map(\.name), [one]))

@@ -135,7 +135,7 @@ struct WorkQueueTests {
         #expect(isPaused)
         #expect(try queue.takeIfReady()?.id == nil)
         @Sendable func taken() async throws -> Value? {
-            guard let item = try await queue.take() else { return nil }
+            let item = try await queue.take()
             try item.complete()
             return item.value
         }
@@ -195,7 +195,7 @@ struct WorkQueueTests {
         let queue = namespace.queue("q")
         try queue.put("x")
         let waiting = Task { () throws -> Int? in
-            guard let item = try await queue.take() else { return nil }
+            let item = try await queue.take()
             try item.complete()
             return item.deliveries
         }
@@ -203,7 +203,7 @@ struct WorkQueueTests {
         try queue.put("y")
         let late = try taken(queue, ttr: .milliseconds(300))
         let second = Task { () throws -> Int? in
-            guard let item = try await queue.take() else { return nil }
+            let item = try await queue.take()
             try item.complete()
             return item.deliveries
         }

@@ -50,13 +50,16 @@ struct WouldDeadlockTests {
                 #expect(error?.code == .wouldDeadlock)
                 #expect(error?.reason.contains("this thread") == true)
             }
-            let hold = try lock.acquire(timeout: watchdog)
+            let hold = try lock.acquireOrTell(.exclusive, timeout: watchdog, interruption: nil)
             let error = #expect(throws: SpaceError.self) {
-                try lock.acquireBlocking(.exclusive, timeout: nil, interruption: nil).release()
+                try lock.acquireOrTell(.exclusive, timeout: nil, interruption: nil).release()
             }
             #expect(error?.code == .wouldDeadlock)
             // Another thread might release it in time.
-            let late = #expect(throws: SpaceError.self) { try lock.acquire(timeout: .milliseconds(5)).release() }
+            #expect(try isLate { try lock.acquire(timeout: .milliseconds(5)) })
+            let late = #expect(throws: SpaceError.self) {
+                try lock.acquireOrTell(.exclusive, timeout: .milliseconds(5), interruption: nil).release()
+            }
             #expect(late?.code == .timedOut && late?.holder == process)
             #expect(late?.advice?.contains("end process") == false)
             try hold.release()
@@ -124,7 +127,7 @@ struct WouldDeadlockTests {
             #expect(try await eventually { try namespace.status().holds.count == 2 })
             try passedOn.hold.release()
         }
-        try await lock.acquire(timeout: watchdog).release()
+        try await lock.acquire(timeout: watchdog).inTime().release()
         try await other.value
 
         // Later tasks may have the addresses of earlier ones.

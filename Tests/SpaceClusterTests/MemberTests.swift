@@ -31,7 +31,7 @@ struct MemberTests {
         try worker.kill()
         try cluster.end(1, by: SIGKILL, keepsLease: true)
         #expect(try n[0].take("job", 1, timeout: watchdog) != nil)
-        try n[0].lock("deploy").acquire(timeout: watchdog).release()
+        try n[0].lock("deploy").acquire(timeout: watchdog).inTime().release()
         #expect(try eventually { try n[0].readIfExists("here", 1) == nil })
         #expect(try eventually { try n[0].status().machines == ["m0"] })
     }
@@ -221,7 +221,7 @@ struct MemberTests {
         #expect(try other.readIfExists("here", 1) != nil)
         try worker.kill()
         #expect(try other.take("job", 1, timeout: watchdog) != nil)
-        try other.lock("deploy").acquire(timeout: watchdog).release()
+        try other.lock("deploy").acquire(timeout: watchdog).inTime().release()
         #expect(try eventually { try other.readIfExists("here", 1) == nil })
     }
 

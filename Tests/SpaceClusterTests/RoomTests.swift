@@ -106,7 +106,7 @@ struct RoomTests {
     /// write there is a process that has waited.
     @Test func aReturningMachinesFileStaysSmall() throws {
         let n = try namespaces()
-        let lock = try n[0].lock("L").acquire(timeout: watchdog)
+        let lock = try n[0].lock("L").acquire(timeout: watchdog).inTime()
         let waiter = try cluster[1].runner.start("space", ["lock", "n", "L", "--wait", "10m", "--", "true"])
         #expect(try eventually { try n[1].status().waiters.contains { $0.pid == waiter.pid } })
         try cluster.end(1, by: SIGKILL)

@@ -138,7 +138,7 @@ struct StoreFaultTests {
         let n = try cluster.namespaces()
         try n[0].write("old", 1)
         try n[1].synchronize()
-        let lock = try n[0].lock("L").acquire(timeout: watchdog)
+        let lock = try n[0].lock("L").acquire(timeout: watchdog).inTime()
         let watcher = try Agent(cluster[1].root, "n", "owning=0")
         #expect(try watcher.ask("watch").hasPrefix("ok"))
         #expect(try watcher.ask("next-wait") == "waiting")

@@ -18,9 +18,9 @@ struct TurnWaitTests {
     func aWaitOutlivesItsMember(_ command: [String]) throws {
         let cluster = try TestCluster()
         let n = try cluster.namespaces()
-        let lock = try n[0].lock("L").acquire(timeout: watchdog)
-        let permit = try n[0].semaphore("S", permits: 1).acquire(timeout: watchdog)
-        let leadership = try n[0].election("E").stand(as: "me", timeout: watchdog)
+        let lock = try n[0].lock("L").acquire(timeout: watchdog).inTime()
+        let permit = try n[0].semaphore("S", permits: 1).acquire(timeout: watchdog).inTime()
+        let leadership = try n[0].election("E").stand(as: "me", timeout: watchdog).inTime()
         func waiting() throws -> Int { try n[0].status().holds.count { !$0.isHeld } }
         let waiter = try Waiter(command, on: cluster[1])
         // It sleeps, and so has the answer to what it has written.

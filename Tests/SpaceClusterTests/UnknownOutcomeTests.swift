@@ -35,7 +35,7 @@ struct UnknownOutcomeTests {
         case .lock: _ = try n.lock("L").tryAcquire()
         case .claim: _ = try n.claimIfExists(matching: ["job", 1])
         case .claimInTransaction: _ = try n.transaction { try $0.claimIfExists(matching: ["job", 1]) }
-        case .request: try n.request("answered", timeout: .seconds(60))
+        case .request: _ = try n.request("answered", timeout: .seconds(60))
         case .watch: _ = try n.changes()
         case .subscription: _ = try n.changes(from: .subscription("s"))
         case .responder: _ = try n.respond(to: "asked") { (number: Int) in number }
@@ -59,7 +59,7 @@ struct UnknownOutcomeTests {
         if isDone { #expect(try eventually { try n.status().entry >= before + 2 }) }
         try expectNothingHeld()
         // What the process makes later has other numbers, and stays.
-        let lock = try n.lock("L").acquire(timeout: watchdog)
+        let lock = try n.lock("L").acquire(timeout: watchdog).inTime()
         #expect(try n.status().holds.count == 1)
         try lock.release()
         try cluster.expectSame([n])
@@ -112,7 +112,7 @@ struct UnknownOutcomeTests {
     /// A number that a change of unknown outcome may have used is given to nothing else, so nothing else is let go of with it.
     @Test func noNumberIsGivenTwice() throws {
         func fencing() throws -> UInt64 {
-            let lock = try n.lock("L").acquire(timeout: watchdog)
+            let lock = try n.lock("L").acquire(timeout: watchdog).inTime()
             defer { try? lock.release() }
             return lock.fencing
         }

@@ -128,7 +128,7 @@ struct WaitGraphTests {
     func ownWait() throws {
         try withRoot { (runner) throws in
             let lock = try Space(root: runner.root).namespace("n").lock("a")
-            let hold = try lock.acquire(timeout: watchdog)
+            let hold = try lock.acquire(timeout: watchdog).inTime()
             let waiter = Task { try await lock.acquire().release() }
             let text = "\(getpid()) waits for the lock \"a\" of \(getpid()), itself"
             #expect(try eventually { try show(runner).contains("perhaps a deadlock: \(text)") })

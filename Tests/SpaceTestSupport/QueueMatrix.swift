@@ -232,7 +232,7 @@ private final class Stage: Sendable {
         case .wishPassedOver:
             try hold(1)
             let semaphore = semaphore
-            let waiting = Task.detached { _ = try? await semaphore.acquire(4, timeout: watchdog).release() }
+            let waiting = Task.detached { if let hold = try? await semaphore.acquire(4) { try? hold.release() } }
             large.withLock { $0 = waiting }
             guard
                 try eventually({ try namespace.status().holds.contains { $0.name == semaphore.name && !$0.isHeld } })
@@ -331,7 +331,7 @@ private final class Stage: Sendable {
             ) != nil
         case .acquire, .acquireTwo:
             let count = wait.form == .acquire ? 1 : 2
-            try semaphore.acquireBlocking(count, timeout: timeout, interruption: interruption).release()
+            try semaphore.acquireOrTell(count, timeout: timeout, interruption: interruption).release()
             return true
         default: throw TestFailure("\(wait) blocks no thread")
         }
@@ -342,6 +342,10 @@ private final class Stage: Sendable {
         switch wait.form {
         case .take, .takeWithTimeToRun:
             let ttr: Duration? = wait.form == .take ? nil : .seconds(600)
+            guard let timeout else {
+                try await queue.take(ttr: ttr).complete()
+                return true
+            }
             guard let item = try await queue.take(timeout: timeout, ttr: ttr) else { return false }
             try item.complete()
             return true
@@ -356,15 +360,30 @@ private final class Stage: Sendable {
             } catch is Enough {
                 return true
             }
-        case .firstOfItem: return try await space.first(of: [.item(of: queue)], timeout: timeout) == 0
-        case .firstOfTwo:
-            return try await space.first(of: [.cell("no cell", in: namespace), .item(of: queue)], timeout: timeout) == 1
+        case .firstOfItem: return try await first(of: [.item(of: queue)], timeout) == 0
+        case .firstOfTwo: return try await first(of: [.cell("no cell", in: namespace), .item(of: queue)], timeout) == 1
         case .put: return try await queue.put(2, timeout: timeout) != nil
         case .putUnique: return try await queue.put(2, unique: "k", timeout: timeout) != nil
         case .acquire, .acquireTwo:
-            try await semaphore.acquire(wait.form == .acquire ? 1 : 2, timeout: timeout).release()
+            let count = wait.form == .acquire ? 1 : 2
+            guard let timeout else {
+                try await semaphore.acquire(count).release()
+                return true
+            }
+            guard let hold = try await semaphore.acquire(count, timeout: timeout) else { return false }
+            try hold.release()
             return true
-        case .withPermits: return try await semaphore.withPermits(timeout: timeout) { _ in true }
+        case .withPermits:
+            guard let timeout else { return try await semaphore.withPermits { _ in true } }
+            return try await semaphore.withPermits(timeout: timeout) { _ in true } ?? false
+        }
+    }
+
+    private func first(of awaited: [Awaitable], _ timeout: Duration?) async throws -> Int? {
+        if let timeout {
+            try await space.first(of: awaited, timeout: timeout)
+        } else {
+            try await space.first(of: awaited)
         }
     }
 }

@@ -16,13 +16,14 @@ extension Agent {
             // `lock <name> <ms> [shared]`.
             let lock = try namespace().lock(try word(words, 0))
             return try hold(words) { timeout throws(SpaceError) in
-                try lock.acquire(words.contains("shared") ? .shared : .exclusive, timeout: timeout)
+                let mode: SharedLock.Mode = words.contains("shared") ? .shared : .exclusive
+                return try lock.acquireOrTell(mode, timeout: timeout, interruption: nil)
             }
         case "lock-endless":
             // `lock-endless <name>`: waits without a limit.
             let name = try word(words, 0)
             say("waiting")
-            let hold = try namespace().lock(name).acquireBlocking(.exclusive, timeout: nil, interruption: nil)
+            let hold = try namespace().lock(name).acquireOrTell(.exclusive, timeout: nil, interruption: nil)
             let fencing = hold.fencing
             held[Name(name)] = Held(hold)
             return "ok \(fencing)"
@@ -30,7 +31,9 @@ extension Agent {
             // `semaphore <name> <ms> <permits> <count>`.
             let semaphore = try namespace().semaphore(try word(words, 0), permits: try number(words, 2))
             let count: Int = try number(words, 3)
-            return try hold(words) { timeout throws(SpaceError) in try semaphore.acquire(count, timeout: timeout) }
+            return try hold(words) { timeout throws(SpaceError) in
+                try semaphore.acquireOrTell(count, timeout: timeout, interruption: nil)
+            }
         case "unlock":
             guard let held = held.removeValue(forKey: Name(try word(words, 0))) else {
                 throw Failure("it holds no such thing")
@@ -48,9 +51,10 @@ extension Agent {
             let election = try namespace().election(try word(words, 0))
             let tells = words.contains("tells")
             say("waiting")
-            let leadership = try election.stand(timeout: .milliseconds(try number(words, 1) as Int)) { loss in
+            let standing = try election.stand(timeout: .milliseconds(try number(words, 1) as Int)) { loss in
                 if tells { tell("lost \(loss.code)") }
             }
+            guard let leadership = standing else { return "none" }
             leaderships.append(Leading(leadership))
             return "ok \(leaderships[leaderships.count - 1].leadership.term)"
         case "resign": try leaderships.removeLast().leadership.resign()
@@ -118,7 +122,8 @@ extension Agent {
             // `evaluate <script>`.
             say("waiting")
             let script = rest(words, from: 0)
-            return "ok \(try namespace().evaluate(["/bin/sh", "-c", script], timeout: .seconds(60)))"
+            let id = try namespace().evaluate(["/bin/sh", "-c", script], timeout: .seconds(60))
+            return id.map { "ok \($0)" } ?? "none"
         default: return nil
         }
         return "ok"

@@ -76,7 +76,8 @@ extension Agent {
             // `request <name> <milliseconds> <value>`, with `-` for no limit.
             let timeout = try limit(words, 1)
             let value = try Value(json: rest(words, from: 2))
-            return "ok " + (try await namespace().request(try word(words, 0), value, as: String.self, timeout: timeout))
+            guard timeout == nil else { return "ok " + (try requestBlocking(try word(words, 0), value, timeout)) }
+            return "ok " + (try await namespace().request(try word(words, 0), value, as: String.self))
         case "request-blocking":
             let timeout = try limit(words, 1)
             return "ok " + (try requestBlocking(try word(words, 0), try Value(json: rest(words, from: 2)), timeout))
@@ -87,8 +88,7 @@ extension Agent {
                     try word(words, 0),
                     try Value(json: rest(words, from: 1)),
                     as: String.self,
-                    ifAbsent: .waits,
-                    timeout: nil
+                    ifAbsent: .waits
                 ))
         case "request-loop": return "ok \(try await requestLoop(try word(words, 0), try number(words, 1)))"
         default: return nil
@@ -101,8 +101,15 @@ extension Agent {
     }
 
     private func requestBlocking(_ name: String, _ value: Value, _ timeout: Duration?) throws -> String {
-        // The blocking form always has a limit: here one that no test reaches.
-        try namespace().request(name, value, as: String.self, timeout: timeout ?? .seconds(3600))
+        // As a command asks, which tells whom it asked in vain.
+        let namespace = try namespace()
+        return try namespace.requestBlocking(
+            name,
+            value: value,
+            ifAbsent: .fails,
+            timeout: timeout,
+            interruption: nil
+        ).decode(String.self)
     }
 
     /// Sends a number of requests, and returns how often the reply was a wrong one.
@@ -110,8 +117,8 @@ extension Agent {
         let namespace = try namespace()
         var wrong = 0
         for n in 0..<count {
-            let reply: String = try await namespace.request(name, n, ifAbsent: .waits, timeout: .seconds(60))
-            if !reply.hasSuffix(":\(n)") { wrong += 1 }
+            let reply: String? = try await namespace.request(name, n, ifAbsent: .waits, timeout: .seconds(60))
+            if reply?.hasSuffix(":\(n)") != true { wrong += 1 }
         }
         return wrong
     }

@@ -145,7 +145,10 @@ struct ClusterAudit {
         for number in 1...max(1, counter) where ledger.setters(number).load() > 1 { countedTwice += 1 }
         counterLimit = Int(ledger.counted.load()) + deaths.count { $0.doing == .setting }
         // Nothing holds the lock any more.
-        try Self.trying { try namespace.lock(ClusterWorker.lock).acquire(timeout: .seconds(10)).release() }
+        try Self.trying {
+            let lock = namespace.lock(ClusterWorker.lock)
+            try lock.acquireOrTell(.exclusive, timeout: .seconds(10), interruption: nil).release()
+        }
     }
 
     /// Holds that were kept until they were released must be one after the other, in the order of their numbers.

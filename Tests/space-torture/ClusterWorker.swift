@@ -269,7 +269,11 @@ struct ClusterWorker {
 
     private func acquire(_ namespace: Namespace) throws -> Hold? {
         do throws(SpaceError) {
-            let hold = try namespace.lock(Self.lock).acquire(timeout: .seconds(10))
+            let hold = try namespace.lock(Self.lock).acquireOrTell(
+                .exclusive,
+                timeout: .seconds(10),
+                interruption: nil
+            )
             _ = ledger.progress(machine).add(1)
             return hold
         } catch {

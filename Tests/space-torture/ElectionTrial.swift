@@ -72,14 +72,13 @@ struct ElectionTrial: Trial {
     }
 
     private func leadership(of election: Election, _ life: Life, _ loss: Loss) throws -> Leadership? {
-        do throws(SpaceError) {
-            return try election.stand(as: .int(life.worker), timeout: life.patience) { _ in loss.note() }
-        } catch {
-            guard error.code == .timedOut else { throw error }
-            let reason = error.reason
-            noteFault(stuck, "candidate \(life.worker) does not come to lead: \(reason)")
+        let leadership = try election.stand(as: .int(life.worker), timeout: life.patience) { _ in loss.note() }
+        guard let leadership else {
+            let leader = try election.leader().map { "process \($0.pid ?? 0) leads" } ?? "nobody leads"
+            noteFault(stuck, "candidate \(life.worker) does not come to lead: \(leader)")
             return nil
         }
+        return leadership
     }
 
     private func lead(_ life: Life, _ term: UInt64) {

@@ -65,7 +65,8 @@ struct RateTrial: Trial {
         try await Task.sleep(for: time)
         task.cancel()
         do {
-            return try await task.value
+            try await task.value
+            return true
         } catch let error as SpaceError where error.code == .cancelled {
             return false
         }

@@ -162,14 +162,14 @@ struct RecipesWorker {
         try namespace.leave()
     }
 
-    private func hold(_ thing: Int, _ mode: Mode, _ acquire: () throws -> Hold) throws {
+    private func hold(_ thing: Int, _ mode: Mode, _ acquire: () throws -> Hold?) throws {
         if plant == .doubled {
             enter(thing, mode)
             // Without the lock only luck keeps two workers apart.
             usleep(200)
             return ledger.places.leave(worker)
         }
-        let hold = try acquire()
+        guard let hold = try acquire() else { throw UsageError(text: "a hold was not to be had in time") }
         if mode == .exclusive {
             if ledger.fencing(thing).load() >= hold.fencing { _ = ledger.unfenced.add(1) }
             ledger.fencing(thing).store(hold.fencing)

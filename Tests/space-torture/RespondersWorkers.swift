@@ -132,39 +132,43 @@ struct RespondersRequester: Sendable {
             isShort ? .microseconds(Int.random(in: 0...8_000, using: &generator)) : .seconds(patience)
         let start = MonotonicInstant.now
         do {
-            let reply: [Int]
+            let found: [Int]?
             if Bool.random(using: &generator) {
-                reply = try namespace.request(name, number, ifAbsent: absent, timeout: timeout)
+                found = try namespace.request(name, number, ifAbsent: absent, timeout: timeout)
             } else {
-                reply = try runTask { try await namespace.request(name, number, ifAbsent: absent, timeout: timeout) }
+                found = try runTask {
+                    try await namespace.request(name, number, as: [Int].self, ifAbsent: absent, timeout: timeout)
+                }
+            }
+            guard let reply = found else {
+                ledger.end(number, isShort ? .timedOut : .late)
+                if !isShort { note("request \(number) to \(name): no reply in \(timeout)") }
+                return noteTime(since: start, timeout)
             }
             let isRight = reply.count > 1 && reply[0] == number && Set(reply.dropFirst()).count == reply.count - 1
             ledger.end(number, isRight ? .answered : .wrong, answerer: isRight ? UInt64(reply[1]) : 0)
             if !isRight { note("\(reply) is the reply to \(number)") }
         } catch {
-            let outcome = outcome(of: error, absent, isShort: isShort)
+            let outcome = outcome(of: error)
             ledger.end(number, outcome)
             if outcome == .wrong || outcome == .late { note("request \(number) to \(name): \(error)") }
         }
-        // Beyond the time-out only the time to be scheduled, and to take the request back.
+        noteTime(since: start, timeout)
+    }
+
+    /// Beyond the time-out a request takes only the time to be scheduled, and to take it back.
+    private func noteTime(since start: MonotonicInstant, _ timeout: Duration) {
         if MonotonicInstant.now.duration(since: start) > timeout + .seconds(5) { _ = ledger.hung.add(1) }
     }
 
-    private func outcome(
-        of error: any Error,
-        _ absent: AbsentResponder,
-        isShort: Bool
-    ) -> RespondersLedger.Outcome {
+    private func outcome(of error: any Error) -> RespondersLedger.Outcome {
         guard let error = error as? SpaceError else { return .wrong }
         switch error.code {
         case .responderFailed:
             // The responder below may have gone between the handler's look and its request.
             let isMeant = [RespondersNames.planned, "nobody below answers it"].contains { error.reason.contains($0) }
             return isMeant ? .failed : .wrong
-        case .timedOut: return isShort ? .timedOut : .late
-        case .noResponder:
-            guard absent == .waits else { return .nobody }
-            return isShort ? .timedOut : .late
+        case .noResponder: return .nobody
         default: return .wrong
         }
     }

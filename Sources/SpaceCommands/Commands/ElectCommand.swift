@@ -73,7 +73,7 @@ struct ElectCommand: ParsableCommand {
         } else {
             let value = try value.map { try JSONText.value($0, what: "--as") } ?? .null
             try holding.hold(.election, grace: grace?.duration ?? .seconds(5)) { namespace throws(SpaceError) in
-                try namespace.election(holding.name).standBlocking(
+                try namespace.election(holding.name).standOrTell(
                     as: value,
                     timeout: holding.timeout,
                     interruption: Signals.interruption

@@ -42,7 +42,7 @@ struct LockCommand: ParsableCommand {
     func run() throws {
         if !also.isEmpty { return try holdAll() }
         try holding.hold(.lock) { namespace throws(SpaceError) in
-            try namespace.lock(holding.name).acquireBlocking(
+            try namespace.lock(holding.name).acquireOrTell(
                 shared ? .shared : .exclusive,
                 timeout: holding.timeout,
                 interruption: Signals.interruption
@@ -56,7 +56,7 @@ struct LockCommand: ParsableCommand {
         try holding.hold(
             .lock,
             all: { (namespace) throws(SpaceError) in
-                try namespace.acquireBlocking(
+                try namespace.acquireOrTell(
                     [holding.name] + also,
                     shared ? .shared : .exclusive,
                     timeout: holding.timeout,

@@ -53,7 +53,7 @@ struct SemaphoreCommand: ParsableCommand {
     func run() throws {
         guard let permits else { return try change() }
         try holding.hold(.semaphore) { namespace throws(SpaceError) in
-            try namespace.semaphore(holding.name, permits: permits).acquireBlocking(
+            try namespace.semaphore(holding.name, permits: permits).acquireOrTell(
                 count,
                 timeout: holding.timeout,
                 interruption: Signals.interruption

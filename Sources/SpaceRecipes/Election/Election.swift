@@ -34,22 +34,37 @@ public struct Election: Sendable {
         }
     }
 
-    /// Stands for leadership, runs `body` as leader, and resigns when `body` ends.
+    /// Stands for leadership as long as it takes, runs `body` as leader, and resigns when `body` ends.
     ///
     /// - Parameters:
     ///   - value: A value that other processes see while this one leads, such as its address.
-    ///   - timeout: The time to stand, or `nil` to wait indefinitely.
     ///   - body: The work; it gets the number of the term. Its task is cancelled when leadership is lost, and when the
     ///     caller's task is.
     /// - Returns: The result of `body`.
-    /// - Throws: The errors of `body` and of ``stand(as:timeout:onLoss:)-(Value,Duration?,_)``; `holdLost` if leadership was
-    ///   lost before `body` returned.
+    /// - Throws: The errors of `body` and of ``stand(as:onLoss:)-(Value,_)``; `holdLost` if leadership was lost before
+    ///   `body` returned.
     public func lead<Result: Sendable>(
         as value: Value = .null,
-        timeout: Duration? = nil,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
     ) async throws -> Result {
-        let hold = try await namespace.acquireSuspending(try request(value), timeout: timeout)
+        try await lead(with: try await namespace.acquireSuspending(try request(value)), body)
+    }
+
+    /// Stands for leadership, and runs `body` as leader, unless the time passes first; `nil` if it did, and `body` did not
+    /// run.
+    public func lead<Result: Sendable>(
+        as value: Value = .null,
+        timeout: Duration,
+        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
+    ) async throws -> Result? {
+        guard let hold = try await namespace.acquireSuspending(try request(value), timeout: timeout) else { return nil }
+        return try await lead(with: hold, body)
+    }
+
+    private func lead<Result: Sendable>(
+        with hold: consuming Hold,
+        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
+    ) async throws -> Result {
         let (term, state) = (hold.fencing, hold.state)
         return try await hold.run { _ in
             try await withThrowingTaskGroup(of: Result?.self) { group in
@@ -73,25 +88,35 @@ public struct Election: Sendable {
         }
     }
 
-    /// Stands for leadership, and waits until this process leads.
+    /// Stands for leadership, and waits as long as it takes until this process leads.
     ///
     /// - Parameters:
     ///   - value: A value that other processes see while this one leads, up to 256 bytes encoded.
-    ///   - timeout: The time to stand, or `nil` to wait indefinitely.
     ///   - onLoss: Called once, on any thread, if leadership is lost without resigning: the leader was deposed, the
     ///     namespace was deleted or the process left it (with its last handle), or the session was given up for dead.
     /// - Returns: The leadership, which ends when it goes out of scope.
-    /// - Throws: `timedOut`, which names the leader; `wouldDeadlock` if the task that stands leads already; `cancelled` if the task is cancelled; `typeMismatch` if the name
-    ///   belongs to another kind of object; `tooLarge` for the value; and the errors of every write.
+    /// - Throws: `wouldDeadlock` if the task that stands leads already; `cancelled` if the task is cancelled;
+    ///   `typeMismatch` if the name belongs to another kind of object; `tooLarge` for the value; and the errors of every
+    ///   write.
     public func stand(
         as value: Value = .null,
-        timeout: Duration? = nil,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
     ) async throws(SpaceError) -> Leadership {
+        Leadership(try await namespace.acquireSuspending(try request(value)), onLoss)
+    }
+
+    /// Stands for leadership, and waits until this process leads; `nil` if the time-out passes first.
+    ///
+    /// - Throws: The same errors as ``stand(as:onLoss:)-(Value,_)``.
+    public func stand(
+        as value: Value = .null,
+        timeout: Duration,
+        onLoss: (@Sendable (SpaceError) -> Void)? = nil
+    ) async throws(SpaceError) -> Leadership? {
         Leadership(try await namespace.acquireSuspending(try request(value), timeout: timeout), onLoss)
     }
 
-    /// Stands for leadership, and waits until this process leads.
+    /// Stands for leadership, and waits until this process leads; `nil` if the time-out passes first.
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
@@ -99,34 +124,52 @@ public struct Election: Sendable {
         as value: Value = .null,
         timeout: Duration,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
-    ) throws(SpaceError) -> Leadership {
+    ) throws(SpaceError) -> Leadership? {
         Leadership(try namespace.acquireBlocking(try request(value), timeout: timeout), onLoss)
     }
 
-    /// Stands for leadership, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
-    package func standBlocking(
+    /// Stands for leadership for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
+    ///
+    /// - Throws: `timedOut`, which names the leader.
+    package func standOrTell(
         as value: Value,
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> Hold {
-        try namespace.acquireBlocking(try request(value), timeout: timeout, interruption: interruption)
+        try namespace.acquireOrTell(try request(value), timeout: timeout, interruption: interruption)
     }
 
     /// Stands for leadership as above, with any `Codable` content in place of a value.
     public func lead<Content: Encodable & Sendable, Result: Sendable>(
         as content: Content,
-        timeout: Duration? = nil,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
     ) async throws -> Result {
+        try await lead(as: try value(of: content), body)
+    }
+
+    /// Stands for leadership as above, with any `Codable` content in place of a value.
+    public func lead<Content: Encodable & Sendable, Result: Sendable>(
+        as content: Content,
+        timeout: Duration,
+        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
+    ) async throws -> Result? {
         try await lead(as: try value(of: content), timeout: timeout, body)
     }
 
     /// Stands for leadership as above, with any `Codable` content in place of a value.
     public func stand<Content: Encodable & Sendable>(
         as content: Content,
-        timeout: Duration? = nil,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
     ) async throws(SpaceError) -> Leadership {
+        try await stand(as: try value(of: content), onLoss: onLoss)
+    }
+
+    /// Stands for leadership as above, with any `Codable` content in place of a value.
+    public func stand<Content: Encodable & Sendable>(
+        as content: Content,
+        timeout: Duration,
+        onLoss: (@Sendable (SpaceError) -> Void)? = nil
+    ) async throws(SpaceError) -> Leadership? {
         try await stand(as: try value(of: content), timeout: timeout, onLoss: onLoss)
     }
 
@@ -138,7 +181,7 @@ public struct Election: Sendable {
         as content: Content,
         timeout: Duration,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
-    ) throws(SpaceError) -> Leadership {
+    ) throws(SpaceError) -> Leadership? {
         try stand(as: try value(of: content), timeout: timeout, onLoss: onLoss)
     }
 

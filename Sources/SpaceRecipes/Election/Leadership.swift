@@ -16,6 +16,11 @@ public struct Leadership: ~Copyable, Sendable {
         self.hold = hold
     }
 
+    init?(_ hold: consuming Hold?, _ onLoss: (@Sendable (SpaceError) -> Void)?) {
+        guard let hold else { return nil }
+        self.init(hold, onLoss)
+    }
+
     deinit { watch?.cancel() }
 
     /// The number of the term, greater than those of all earlier terms: see ``Hold/fencing``.

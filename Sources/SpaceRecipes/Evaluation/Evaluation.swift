@@ -240,19 +240,34 @@ extension Namespace {
     /// try await jobs.evaluate(["./render", "scene.json"])        // prints ["rendered", "scene.json", 42]
     /// ```
     ///
-    /// When this process dies, the task is cancelled or the time is over, the program is killed with all that it has
-    /// started. If the program ends by itself, processes that it has left behind go on; the call does not wait for
+    /// When this process dies or the task is cancelled, the program is killed with all that it has started. If the program ends by itself, processes that it has left behind go on; the call does not wait for
     /// them. The program's standard input is empty; its standard error is that of this process.
     ///
-    /// - Parameters:
-    ///   - words: The program, which is looked up in `PATH`, and its arguments.
-    ///   - timeout: The time that the program may run, or `nil` for no limit.
+    /// - Parameter words: The program, which is looked up in `PATH`, and its arguments.
     /// - Returns: The id of the tuple.
     /// - Throws: `evaluationFailed` if the program can't be run, ends with another status than 0, or prints no tuple;
-    ///   `timedOut`; `cancelled` if the task is cancelled; `invalidArgument` if there are no words or one has a NUL;
+    ///   `cancelled` if the task is cancelled; `invalidArgument` if there are no words or one has a NUL;
     ///   `tooLarge`, and the errors of every write.
     @discardableResult
-    public func evaluate(_ words: [String], timeout: Duration? = nil) async throws(SpaceError) -> TupleID {
+    public func evaluate(_ words: [String]) async throws(SpaceError) -> TupleID {
+        try await evaluateSuspending(words, timeout: nil)
+    }
+
+    /// Runs a program for a time at most, and writes the tuple that it prints in JSON form; `nil` if the time has passed first:
+    /// then the program was killed with all that it has started.
+    ///
+    /// - Throws: The same errors as ``evaluate(_:)``.
+    public func evaluate(_ words: [String], timeout: Duration) async throws(SpaceError) -> TupleID? {
+        do throws(SpaceError) {
+            return try await evaluateSuspending(words, timeout: timeout)
+        } catch  where error.code == .timedOut {
+            return nil
+        } catch {
+            throw error
+        }
+    }
+
+    private func evaluateSuspending(_ words: [String], timeout: Duration?) async throws(SpaceError) -> TupleID {
         let evaluation = Evaluation(words, in: self)
         // The evaluation gets a thread of its own: the child is bound to its thread, and the threads of tasks come and
         // go.
@@ -277,14 +292,20 @@ extension Namespace {
         return try result.get()
     }
 
-    /// Runs a program, and writes the tuple that it prints in JSON form.
+    /// Runs a program for a time at most, and writes the tuple that it prints in JSON form; `nil` if the time has passed
+    /// first.
     ///
     /// Blocks the thread; if the thread ends, the program dies too. Otherwise it does the same as the asynchronous
     /// form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    @discardableResult
-    public func evaluate(_ words: [String], timeout: Duration) throws(SpaceError) -> TupleID {
+    public func evaluate(_ words: [String], timeout: Duration) throws(SpaceError) -> TupleID? {
         let evaluation = Evaluation(words, in: self)
-        return try evaluation.tuple(evaluation.run(timeout: timeout))
+        do throws(SpaceError) {
+            return try evaluation.tuple(evaluation.run(timeout: timeout))
+        } catch  where error.code == .timedOut {
+            return nil
+        } catch {
+            throw error
+        }
     }
 }

@@ -15,23 +15,46 @@ extension Namespace {
         return Hold(place, in: self)
     }
 
-    /// Acquires a hold, blocking the thread.
+    /// Acquires a hold, blocking the thread; `nil` if the time has passed.
     ///
-    /// If `timeout` is `nil`, only the interruption ends the wait. Throws `timedOut` if the time has passed.
-    package func acquireBlocking(
+    /// If `timeout` is `nil`, only the interruption ends the wait.
+    func acquireBlocking(
         _ request: PlaceRequest,
         timeout: Duration?,
         interruption: Interruption? = nil
-    ) throws(SpaceError) -> Hold {
-        let wait = try acquiring(request, timeout: timeout)
-        return try hold(try wait.block(interruption: interruption), wait)
+    ) throws(SpaceError) -> Hold? {
+        hold(try acquiring(request, timeout: timeout).block(interruption: interruption))
     }
 
-    /// Acquires a hold, suspending the task; throws `timedOut` or `cancelled` if it ends without one.
-    func acquireSuspending(_ request: PlaceRequest, timeout: Duration?) async throws(SpaceError) -> Hold {
+    /// Acquires a hold for a command, which tells who has it if the time has passed.
+    ///
+    /// - Throws: `timedOut`, which names the holder.
+    func acquireOrTell(
+        _ request: PlaceRequest,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> Hold {
+        let wait = try acquiring(request, timeout: timeout)
+        guard let place = try wait.block(interruption: interruption) else {
+            throw core.timedOut(wait.request).named(wait.operation, name)
+        }
+        return Hold(place, in: self)
+    }
+
+    /// Acquires a hold, suspending the task; `nil` if the time has passed.
+    func acquireSuspending(_ request: PlaceRequest, timeout: Duration) async throws(SpaceError) -> Hold? {
+        hold(try await suspended(request, timeout: timeout))
+    }
+
+    /// Acquires a hold, suspending the task for as long as it takes.
+    func acquireSuspending(_ request: PlaceRequest) async throws(SpaceError) -> Hold {
+        Hold(try await suspended(request, timeout: nil).orEnded(), in: self)
+    }
+
+    private func suspended(_ request: PlaceRequest, timeout: Duration?) async throws(SpaceError) -> Place? {
         let wait = try acquiring(request, timeout: timeout)
         if Task.isCancelled { throw SpaceError.cancelled.named(wait.operation, name) }
-        return try hold(try await wait.suspend(), wait)
+        return try await wait.suspend()
     }
 
     private func acquiring(_ request: PlaceRequest, timeout: Duration?) throws(SpaceError) -> PlaceWait {
@@ -41,8 +64,8 @@ extension Namespace {
         }
     }
 
-    private func hold(_ place: Place?, _ wait: PlaceWait) throws(SpaceError) -> Hold {
-        guard let place else { throw core.timedOut(wait.request).named(wait.operation, name) }
+    private func hold(_ place: consuming Place?) -> Hold? {
+        guard let place else { return nil }
         return Hold(place, in: self)
     }
 }

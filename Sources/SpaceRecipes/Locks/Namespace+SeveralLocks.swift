@@ -15,30 +15,47 @@ extension Namespace {
     /// - Parameters:
     ///   - names: The names of the locks, each once.
     ///   - mode: How the locks are held.
-    ///   - timeout: The time to wait for all of them together, or `nil` to wait indefinitely.
     ///   - body: The work; it gets the fencing numbers in the order of `names`, and runs with the caller's isolation.
     /// - Returns: The result of `body`.
-    /// - Throws: The errors of `body` and of ``SharedLock/acquire(_:timeout:)-(_,Duration?)``; `invalidArgument` if there
-    ///   is no name, or one comes twice.
+    /// - Throws: The errors of `body` and of ``SharedLock/acquire(_:)``; `invalidArgument` if there is no name, or one
+    ///   comes twice.
     nonisolated(nonsending) public func withLocks<Result>(
         _ names: [String],
         mode: SharedLock.Mode = .exclusive,
-        timeout: Duration? = nil,
         _ body: (_ fencing: [UInt64]) async throws -> Result
     ) async throws -> Result {
         let order = try LockOrder(names, in: self)
-        let deadline = MonotonicInstant.deadline(after: timeout)
         var holds: [KeptHold] = []
-        for index in order.indices {
-            holds.append(KeptHold(try await lock(names[index]).acquire(mode, timeout: deadline?.remaining)))
-        }
-        for hold in holds { hold.hold.state.note(isScoped: true) }
+        for index in order.indices { holds.append(KeptHold(try await lock(names[index]).acquire(mode))) }
+        Self.begin(holds)
         let result = try await body(order.fencing(holds))
-        for hold in holds.reversed() { try hold.hold.release() }
+        try Self.release(holds)
         return result
     }
 
-    /// Runs `body` while several locks are held.
+    /// Runs `body` while several locks are held, unless the time for all of them together passes first; `nil` if it did, and
+    /// `body` did not run.
+    nonisolated(nonsending) public func withLocks<Result>(
+        _ names: [String],
+        mode: SharedLock.Mode = .exclusive,
+        timeout: Duration,
+        _ body: (_ fencing: [UInt64]) async throws -> Result
+    ) async throws -> Result? {
+        let order = try LockOrder(names, in: self)
+        let deadline = MonotonicInstant.now.advanced(by: timeout)
+        var holds: [KeptHold] = []
+        for index in order.indices {
+            guard let hold = try await lock(names[index]).acquire(mode, timeout: deadline.remaining) else { return nil }
+            holds.append(KeptHold(hold))
+        }
+        Self.begin(holds)
+        let result = try await body(order.fencing(holds))
+        try Self.release(holds)
+        return result
+    }
+
+    /// Runs `body` while several locks are held, unless the time for all of them together passes first; `nil` if it did, and
+    /// `body` did not run.
     ///
     /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
@@ -48,16 +65,25 @@ extension Namespace {
         mode: SharedLock.Mode = .exclusive,
         timeout: Duration,
         _ body: (_ fencing: [UInt64]) throws -> Result
-    ) throws -> Result {
-        let holds = try acquireBlocking(names, mode, timeout: timeout, interruption: nil)
-        for hold in holds.all { hold.hold.state.note(isScoped: true) }
-        let result = try body(holds.fencing)
-        for hold in holds.all.reversed() { try hold.hold.release() }
+    ) throws -> Result? {
+        let order = try LockOrder(names, in: self)
+        let deadline = MonotonicInstant.now.advanced(by: timeout)
+        var holds: [KeptHold] = []
+        for index in order.indices {
+            guard let hold = try lock(names[index]).acquire(mode, timeout: deadline.remaining) else { return nil }
+            holds.append(KeptHold(hold))
+        }
+        Self.begin(holds)
+        let result = try body(order.fencing(holds))
+        try Self.release(holds)
         return result
     }
 
-    /// Acquires several locks in the order of their names; if `timeout` is `nil`, only the interruption ends the wait.
-    package func acquireBlocking(
+    /// Acquires several locks for a command, in the order of their names; if `timeout` is `nil`, only the interruption ends
+    /// the wait.
+    ///
+    /// - Throws: `timedOut`, which names the holder of the lock that was not to be had.
+    package func acquireOrTell(
         _ names: [String],
         _ mode: SharedLock.Mode,
         timeout: Duration?,
@@ -69,10 +95,16 @@ extension Namespace {
         for index in order.indices {
             let lock = lock(names[index])
             holds.append(
-                KeptHold(try lock.acquireBlocking(mode, timeout: deadline?.remaining, interruption: interruption))
+                KeptHold(try lock.acquireOrTell(mode, timeout: deadline?.remaining, interruption: interruption))
             )
         }
         return (holds, order.fencing(holds))
+    }
+
+    private static func begin(_ holds: [KeptHold]) { for hold in holds { hold.hold.state.note(isScoped: true) } }
+
+    private static func release(_ holds: [KeptHold]) throws(SpaceError) {
+        for hold in holds.reversed() { try hold.hold.release() }
     }
 }
 

@@ -33,17 +33,24 @@ public struct RateLimit: Sendable {
     /// The latest moment that is accepted, in nanoseconds: sums with greater numbers could overflow.
     package static let latest = 1 << 62
 
-    /// Waits for a free moment.
+    /// Waits for a free moment as long as it takes.
     ///
-    /// - Parameters:
-    ///   - count: How many acquisitions to make at once, from 1 to the limit.
-    ///   - timeout: The timeout, or `nil` to wait indefinitely.
-    /// - Returns: `false` if no moment is free in time; then the call returns at once, and nothing is used up.
+    /// - Parameter count: How many acquisitions to make at once, from 1 to the limit.
     /// - Throws: `cancelled` if the task is cancelled; then the moment is given back, unless a later one has been
     ///   reserved since. `invalidArgument`; `typeMismatch` if the name belongs to another kind of object, or to a rate
     ///   limit of another size; and the errors of every write.
-    @discardableResult
-    public func acquire(_ count: Int = 1, timeout: Duration? = nil) async throws(SpaceError) -> Bool {
+    public func acquire(_ count: Int = 1) async throws(SpaceError) {
+        _ = try await acquireSuspending(count, within: nil)
+    }
+
+    /// Waits for a free moment; `false` if none is free in time: then the call returns at once, and nothing is used up.
+    ///
+    /// - Throws: The same errors as ``acquire(_:)``.
+    public func acquire(_ count: Int = 1, timeout: Duration) async throws(SpaceError) -> Bool {
+        try await acquireSuspending(count, within: timeout)
+    }
+
+    private func acquireSuspending(_ count: Int, within timeout: Duration?) async throws(SpaceError) -> Bool {
         guard let reserved = try reserve(count, within: timeout) else { return false }
         guard reserved.delay > .zero else { return true }
         do {
@@ -55,7 +62,7 @@ public struct RateLimit: Sendable {
         return true
     }
 
-    /// Waits for a free moment.
+    /// Waits for a free moment; `false` if none is free in time: then the call returns at once, and nothing is used up.
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
@@ -87,7 +94,7 @@ public struct RateLimit: Sendable {
     ///
     /// - Parameter count: How many acquisitions to make at once, from 1 to the limit.
     /// - Returns: Whether a moment was free.
-    /// - Throws: The same errors as ``acquire(_:timeout:)-(_,Duration?)``.
+    /// - Throws: The same errors as ``acquire(_:)``.
     public func tryAcquire(_ count: Int = 1) throws(SpaceError) -> Bool {
         try reserve(count, within: .zero) != nil
     }

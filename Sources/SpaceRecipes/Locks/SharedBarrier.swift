@@ -39,20 +39,24 @@ public struct SharedBarrier: Sendable {
         }
     }
 
-    /// Waits until all parties are waiting.
+    /// Waits until all parties are waiting, as long as it takes.
     ///
-    /// - Parameter timeout: The timeout, or `nil` to wait indefinitely.
-    /// - Returns: Whether all parties came in time; if not, this one no longer counts.
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch` if the name belongs to another kind of object, or
     ///   is in use with another number of parties; and the errors of every write.
-    @discardableResult
-    public func wait(timeout: Duration? = nil) async throws(SpaceError) -> Bool {
+    public func wait() async throws(SpaceError) { _ = try await waitSuspending(timeout: nil) }
+
+    /// Waits until all parties are waiting; `false` if the time-out passes first: then this one no longer counts.
+    ///
+    /// - Throws: The same errors as ``wait()``.
+    public func wait(timeout: Duration) async throws(SpaceError) -> Bool { try await waitSuspending(timeout: timeout) }
+
+    private func waitSuspending(timeout: Duration?) async throws(SpaceError) -> Bool {
         let wait = try waiting(timeout: timeout)
         if Task.isCancelled { throw SpaceError.cancelled.named(Self.operation, namespace.name) }
         return wait.core.goOn(from: try await wait.suspend())
     }
 
-    /// Waits until all parties are waiting.
+    /// Waits until all parties are waiting; `false` if the time-out passes first: then this one no longer counts.
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")

@@ -53,18 +53,23 @@ public struct SharedCounter: Sendable {
         }
     }
 
-    /// Waits until the number is at least as large as a bound.
+    /// Waits until the number is at least as large as a bound, as long as it takes.
     ///
-    /// - Parameters:
-    ///   - bound: The bound.
-    ///   - timeout: The timeout, or `nil` to wait indefinitely.
-    /// - Returns: The number, or `nil` if the time has passed.
+    /// - Parameter bound: The bound.
+    /// - Returns: The number.
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every read.
-    public func wait(forAtLeast bound: Int, timeout: Duration? = nil) async throws(SpaceError) -> Int? {
+    public func wait(forAtLeast bound: Int) async throws(SpaceError) -> Int {
+        try await reaching(bound, timeout: nil).suspend().orEnded()
+    }
+
+    /// Waits until the number is at least as large as a bound; `nil` if the time-out passes first.
+    ///
+    /// - Throws: The same errors as ``wait(forAtLeast:)``.
+    public func wait(forAtLeast bound: Int, timeout: Duration) async throws(SpaceError) -> Int? {
         try await reaching(bound, timeout: timeout).suspend()
     }
 
-    /// Waits until the number is at least as large as a bound.
+    /// Waits until the number is at least as large as a bound; `nil` if the time-out passes first.
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")

@@ -49,17 +49,19 @@ public struct SharedLatch: Sendable {
         }
     }
 
-    /// Waits until the latch is open.
+    /// Waits until the latch is open, as long as it takes.
     ///
-    /// - Parameter timeout: The timeout, or `nil` to wait indefinitely.
-    /// - Returns: Whether the latch is open; `false` if the time has passed.
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every read.
-    @discardableResult
-    public func wait(timeout: Duration? = nil) async throws(SpaceError) -> Bool {
+    public func wait() async throws(SpaceError) { try await opening(timeout: nil).suspend().orEnded() }
+
+    /// Waits until the latch is open; `false` if the time-out passes first.
+    ///
+    /// - Throws: The same errors as ``wait()``.
+    public func wait(timeout: Duration) async throws(SpaceError) -> Bool {
         try await opening(timeout: timeout).suspend() != nil
     }
 
-    /// Waits until the latch is open.
+    /// Waits until the latch is open; `false` if the time-out passes first.
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")

@@ -33,24 +33,31 @@ public struct SharedLock: Sendable {
 
     // MARK: With a body
 
-    /// Runs `body` while the lock is held.
+    /// Runs `body` while the lock is held, and waits for it as long as it takes.
     ///
     /// - Parameters:
     ///   - mode: How the lock is held.
-    ///   - timeout: The time to wait for the lock, or `nil` to wait indefinitely.
     ///   - body: The work; it gets the fencing number (see ``Hold/fencing``) and runs with the caller's isolation.
     /// - Returns: The result of `body`.
-    /// - Throws: The errors of `body` and of ``acquire(_:timeout:)-(_,Duration?)``; `holdLost` if the lock was taken
-    ///   away before `body` returned.
+    /// - Throws: The errors of `body` and of ``acquire(_:)``; `holdLost` if the lock was taken away before `body` returned.
     nonisolated(nonsending) public func withLock<Result>(
         _ mode: Mode = .exclusive,
-        timeout: Duration? = nil,
         _ body: (_ fencing: UInt64) async throws -> Result
     ) async throws -> Result {
-        try await acquire(mode, timeout: timeout).run(body)
+        try await acquire(mode).run(body)
     }
 
-    /// Runs `body` while the lock is held.
+    /// Runs `body` while the lock is held, unless the time passes first; `nil` if it did, and `body` did not run.
+    nonisolated(nonsending) public func withLock<Result>(
+        _ mode: Mode = .exclusive,
+        timeout: Duration,
+        _ body: (_ fencing: UInt64) async throws -> Result
+    ) async throws -> Result? {
+        guard let hold = try await acquire(mode, timeout: timeout) else { return nil }
+        return try await hold.run(body)
+    }
+
+    /// Runs `body` while the lock is held, unless the time passes first; `nil` if it did, and `body` did not run.
     ///
     /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
@@ -59,40 +66,50 @@ public struct SharedLock: Sendable {
         _ mode: Mode = .exclusive,
         timeout: Duration,
         _ body: (_ fencing: UInt64) throws -> Result
-    ) throws -> Result {
-        try acquire(mode, timeout: timeout).run(body)
+    ) throws -> Result? {
+        guard let hold = try acquire(mode, timeout: timeout) else { return nil }
+        return try hold.run(body)
     }
 
     // MARK: As a value
 
-    /// Waits for the lock.
+    /// Waits for the lock as long as it takes.
     ///
-    /// - Parameters:
-    ///   - mode: How the lock is held.
-    ///   - timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Parameter mode: How the lock is held.
     /// - Returns: The hold; the lock is released when it goes out of scope.
-    /// - Throws: `timedOut`, which names the holder; `wouldDeadlock` if only the task that waits could release it;
-    ///   `cancelled` if the task is cancelled; `typeMismatch` if the name belongs to another kind of object; `storageFull`, `limitReached`, `holderStopped`, `holderBusy`,
-    ///   `namespaceDeleted`. In all these cases the place in the queue is given up.
-    public func acquire(_ mode: Mode = .exclusive, timeout: Duration? = nil) async throws(SpaceError) -> Hold {
+    /// - Throws: `wouldDeadlock` if only the task that waits could release it; `cancelled` if the task is cancelled;
+    ///   `typeMismatch` if the name belongs to another kind of object; `storageFull`, `limitReached`, `holderStopped`,
+    ///   `holderBusy`, `namespaceDeleted`. In all these cases the place in the queue is given up.
+    public func acquire(_ mode: Mode = .exclusive) async throws(SpaceError) -> Hold {
+        try await namespace.acquireSuspending(request(mode))
+    }
+
+    /// Waits for the lock; `nil` if the time-out passes first, and the place in the queue is given up.
+    ///
+    /// A process that holds the lock itself gets `nil`, too: locks are not reentrant, but another thread may release it.
+    ///
+    /// - Throws: The same errors as ``acquire(_:)``.
+    public func acquire(_ mode: Mode = .exclusive, timeout: Duration) async throws(SpaceError) -> Hold? {
         try await namespace.acquireSuspending(request(mode), timeout: timeout)
     }
 
-    /// Waits for the lock.
+    /// Waits for the lock; `nil` if the time-out passes first, and the place in the queue is given up.
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func acquire(_ mode: Mode = .exclusive, timeout: Duration) throws(SpaceError) -> Hold {
+    public func acquire(_ mode: Mode = .exclusive, timeout: Duration) throws(SpaceError) -> Hold? {
         try namespace.acquireBlocking(request(mode), timeout: timeout)
     }
 
-    /// Waits for the lock, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
-    package func acquireBlocking(
+    /// Waits for the lock for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
+    ///
+    /// - Throws: `timedOut`, which names the holder.
+    package func acquireOrTell(
         _ mode: Mode,
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> Hold {
-        try namespace.acquireBlocking(request(mode), timeout: timeout, interruption: interruption)
+        try namespace.acquireOrTell(request(mode), timeout: timeout, interruption: interruption)
     }
 
     /// Acquires the lock if that is possible now without overtaking a waiter.

@@ -65,23 +65,31 @@ public struct SharedSemaphore: Sendable {
         }
     }
 
-    /// Runs `body` while permits are held.
+    /// Runs `body` while permits are held, and waits for them as long as it takes.
     ///
     /// - Parameters:
     ///   - count: The number of permits to hold.
-    ///   - timeout: The time to wait for them, or `nil` to wait indefinitely.
     ///   - body: The work; it gets the fencing number (see ``Hold/fencing``).
     /// - Returns: The result of `body`.
-    /// - Throws: The errors of `body` and of ``acquire(_:timeout:)-(_,Duration?)``.
+    /// - Throws: The errors of `body` and of ``acquire(_:)``.
     nonisolated(nonsending) public func withPermits<Result>(
         _ count: Int = 1,
-        timeout: Duration? = nil,
         _ body: (_ fencing: UInt64) async throws -> Result
     ) async throws -> Result {
-        try await acquire(count, timeout: timeout).run(body)
+        try await acquire(count).run(body)
     }
 
-    /// Runs `body` while permits are held.
+    /// Runs `body` while permits are held, unless the time passes first; `nil` if it did, and `body` did not run.
+    nonisolated(nonsending) public func withPermits<Result>(
+        _ count: Int = 1,
+        timeout: Duration,
+        _ body: (_ fencing: UInt64) async throws -> Result
+    ) async throws -> Result? {
+        guard let hold = try await acquire(count, timeout: timeout) else { return nil }
+        return try await hold.run(body)
+    }
+
+    /// Runs `body` while permits are held, unless the time passes first; `nil` if it did, and `body` did not run.
     ///
     /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
@@ -90,39 +98,46 @@ public struct SharedSemaphore: Sendable {
         _ count: Int = 1,
         timeout: Duration,
         _ body: (_ fencing: UInt64) throws -> Result
-    ) throws -> Result {
-        try acquire(count, timeout: timeout).run(body)
+    ) throws -> Result? {
+        guard let hold = try acquire(count, timeout: timeout) else { return nil }
+        return try hold.run(body)
     }
 
-    /// Waits for permits.
+    /// Waits for permits as long as it takes.
     ///
-    /// - Parameters:
-    ///   - count: The number of permits to acquire.
-    ///   - timeout: The timeout, or `nil` to wait indefinitely.
+    /// - Parameter count: The number of permits to acquire.
     /// - Returns: The hold; the permits are released when it goes out of scope.
-    /// - Throws: `timedOut`, which names the oldest holder; `wouldDeadlock` if only the task that waits could release
-    ///   enough permits; `cancelled` if the task is cancelled; `typeMismatch` if the
-    ///   name belongs to another kind of object, or is in use with another number of permits; `invalidArgument` for
-    ///   more permits than there are; and the errors of every write.
-    public func acquire(_ count: Int = 1, timeout: Duration? = nil) async throws(SpaceError) -> Hold {
+    /// - Throws: `wouldDeadlock` if only the task that waits could release enough permits; `cancelled` if the task is
+    ///   cancelled; `typeMismatch` if the name belongs to another kind of object, or is in use with another number of
+    ///   permits; `invalidArgument` for more permits than there are; and the errors of every write.
+    public func acquire(_ count: Int = 1) async throws(SpaceError) -> Hold {
+        try await namespace.acquireSuspending(request(count))
+    }
+
+    /// Waits for permits; `nil` if the time-out passes first.
+    ///
+    /// - Throws: The same errors as ``acquire(_:)``.
+    public func acquire(_ count: Int = 1, timeout: Duration) async throws(SpaceError) -> Hold? {
         try await namespace.acquireSuspending(request(count), timeout: timeout)
     }
 
-    /// Waits for permits.
+    /// Waits for permits; `nil` if the time-out passes first.
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func acquire(_ count: Int = 1, timeout: Duration) throws(SpaceError) -> Hold {
+    public func acquire(_ count: Int = 1, timeout: Duration) throws(SpaceError) -> Hold? {
         try namespace.acquireBlocking(request(count), timeout: timeout)
     }
 
-    /// Waits for permits, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
-    package func acquireBlocking(
+    /// Waits for permits for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
+    ///
+    /// - Throws: `timedOut`, which names the oldest holder.
+    package func acquireOrTell(
         _ count: Int,
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> Hold {
-        try namespace.acquireBlocking(request(count), timeout: timeout, interruption: interruption)
+        try namespace.acquireOrTell(request(count), timeout: timeout, interruption: interruption)
     }
 
     /// Acquires permits if that is possible now without overtaking a waiter.

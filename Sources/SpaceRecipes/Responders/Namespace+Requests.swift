@@ -4,16 +4,16 @@ import TupleCoding
 // Requests: asking the responders to a name.
 
 extension Namespace {
-    /// Asks the responders to a name, and awaits the reply.
+    /// Asks the responders to a name, and awaits the reply as long as it takes.
     ///
     /// ```swift
-    /// let size: Int = try await jobs.request("resize", "cat.png", timeout: .seconds(2))
     /// let sum: Int = try await jobs.request("add", 1, 2)
+    /// let size: Int? = try await jobs.request("resize", "cat.png", timeout: .seconds(2))
     /// ```
     ///
     /// If the responder that is answering dies, the next one below is asked; each responder is asked once at most. If
-    /// this process dies, the task is cancelled or the time-out passes, the request is taken back, and a handler that
-    /// has begun it is cancelled.
+    /// this process dies or the task is cancelled, the request is taken back, and a handler that has begun it is cancelled.
+    /// A responder that is stopped does not answer before it goes on: give a time-out where that matters.
     ///
     /// - Parameters:
     ///   - name: The name that the responders answer to.
@@ -21,56 +21,67 @@ extension Namespace {
     ///     carries no argument as null, one as it is, and several as an array.
     ///   - type: The type of the reply.
     ///   - absent: What happens if there is no responder.
-    ///   - timeout: The timeout, or `nil` to wait indefinitely.
     /// - Returns: The reply.
-    /// - Throws: `responderFailed` with the description of the responder's error; `timedOut`, which names the process
-    ///   that was asked; `noResponder`; `cancelled`; `badData` for a reply of another type; `typeMismatch`, `tooLarge`,
-    ///   `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    /// - Throws: `responderFailed` with the description of the responder's error; `noResponder`; `cancelled`; `badData` for
+    ///   a reply of another type; `typeMismatch`, `tooLarge`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    public func request<each Argument: Encodable, Reply: Decodable & Sendable>(
+        _ name: String,
+        _ argument: repeat each Argument,
+        as type: Reply.Type = Reply.self,
+        ifAbsent absent: AbsentResponder = .fails
+    ) async throws(SpaceError) -> Reply {
+        let asked = try requesting(name, try encodedArguments(repeat each argument), absent, nil)
+        return try decoded(try await asked.suspend(), of: name)
+    }
+
+    /// Asks the responders to a name, and awaits the reply; `nil` if the time-out passes first: then the request is taken
+    /// back, and a handler that has begun it is cancelled.
+    ///
+    /// - Throws: The same errors as ``request(_:_:as:ifAbsent:)``.
     public func request<each Argument: Encodable, Reply: Decodable & Sendable>(
         _ name: String,
         _ argument: repeat each Argument,
         as type: Reply.Type = Reply.self,
         ifAbsent absent: AbsentResponder = .fails,
-        timeout: Duration? = .seconds(5)
-    ) async throws(SpaceError) -> Reply {
+        timeout: Duration
+    ) async throws(SpaceError) -> Reply? {
         let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
-        return try decoded(try await asked.suspend(), of: name)
+        guard let reply = try await asked.suspendUnlessLate() else { return nil }
+        return try decoded(reply, of: name) as Reply
     }
 
-    /// Asks the responders to a name, and awaits the end of the request; its reply is not looked at.
+    /// Asks the responders to a name, and awaits the end of the request as long as it takes; its reply is not looked at.
     ///
     /// ```swift
     /// try await jobs.request("sayHello")
     /// ```
     ///
-    /// - Parameters:
-    ///   - name: The name that the responders answer to.
-    ///   - argument: The arguments of the request.
-    ///   - absent: What happens if there is no responder.
-    ///   - timeout: The timeout, or `nil` to wait indefinitely.
-    /// - Throws: The same errors as the form with a reply.
+    /// - Throws: The same errors as ``request(_:_:as:ifAbsent:)``.
+    public func request<each Argument: Encodable>(
+        _ name: String,
+        _ argument: repeat each Argument,
+        ifAbsent absent: AbsentResponder = .fails
+    ) async throws(SpaceError) {
+        _ = try await requesting(name, try encodedArguments(repeat each argument), absent, nil).suspend()
+    }
+
+    /// Asks the responders to a name, and awaits the end of the request; its reply is not looked at.
+    ///
+    /// - Returns: `false` if the time-out passes first.
+    /// - Throws: The same errors as ``request(_:_:as:ifAbsent:)``.
     public func request<each Argument: Encodable>(
         _ name: String,
         _ argument: repeat each Argument,
         ifAbsent absent: AbsentResponder = .fails,
-        timeout: Duration? = .seconds(5)
-    ) async throws(SpaceError) {
+        timeout: Duration
+    ) async throws(SpaceError) -> Bool {
         let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
-        _ = try await asked.suspend()
+        return try await asked.suspendUnlessLate() != nil
     }
 
-    /// Asks the responders to a name, and waits for the reply.
+    /// Asks the responders to a name, and waits for the reply; `nil` if the time-out passes first.
     ///
     /// Blocks the thread. Otherwise it does the same as the asynchronous form.
-    ///
-    /// - Parameters:
-    ///   - name: The name that the responders answer to.
-    ///   - argument: The arguments of the request.
-    ///   - type: The type of the reply.
-    ///   - absent: What happens if there is no responder.
-    ///   - timeout: The timeout.
-    /// - Returns: The reply.
-    /// - Throws: The same errors as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func request<each Argument: Encodable, Reply: Decodable>(
         _ name: String,
@@ -78,33 +89,30 @@ extension Namespace {
         as type: Reply.Type = Reply.self,
         ifAbsent absent: AbsentResponder = .fails,
         timeout: Duration
-    ) throws(SpaceError) -> Reply {
+    ) throws(SpaceError) -> Reply? {
         let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
-        return try decoded(try asked.block(), of: name)
+        guard let reply = try asked.blockUnlessLate() else { return nil }
+        return try decoded(reply, of: name) as Reply
     }
 
     /// Asks the responders to a name, and waits for the end of the request; its reply is not looked at.
     ///
     /// Blocks the thread.
     ///
-    /// - Parameters:
-    ///   - name: The name that the responders answer to.
-    ///   - argument: The arguments of the request.
-    ///   - absent: What happens if there is no responder.
-    ///   - timeout: The timeout.
-    /// - Throws: The same errors as the asynchronous form.
+    /// - Returns: `false` if the time-out passes first.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func request<each Argument: Encodable>(
         _ name: String,
         _ argument: repeat each Argument,
         ifAbsent absent: AbsentResponder = .fails,
         timeout: Duration
-    ) throws(SpaceError) {
-        let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
-        _ = try asked.block()
+    ) throws(SpaceError) -> Bool {
+        try requesting(name, try encodedArguments(repeat each argument), absent, timeout).blockUnlessLate() != nil
     }
 
-    /// Asks and waits, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
+    /// Asks and waits for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
+    ///
+    /// - Throws: `timedOut`, which names the process that was asked.
     package func requestBlocking(
         _ name: String,
         value: Value,

@@ -61,6 +61,24 @@ package struct Requesting: Steps {
         if let ticket { core.endOrRemember(request: ticket) }
     }
 
+    // MARK: The caller's time
+
+    /// The reply, or `nil` if the time has passed; blocks the thread.
+    func blockUnlessLate() throws(SpaceError) -> Reply? {
+        do throws(SpaceError) { return try block() } catch { return try unlessLate(error) }
+    }
+
+    /// The reply, or `nil` if the time has passed; suspends the task.
+    func suspendUnlessLate() async throws(SpaceError) -> Reply? {
+        do throws(SpaceError) { return try await suspend() } catch { return try unlessLate(error) }
+    }
+
+    /// `nil` if the error says that the time has passed, with a responder or without one that was waited for.
+    private func unlessLate(_ error: SpaceError) throws(SpaceError) -> Reply? {
+        guard error.code == .timedOut || (error.code == .noResponder && absent == .waits) else { throw error }
+        return nil
+    }
+
     /// A reply, and the process that gave it.
     package struct Reply {
         package let pid: Int32

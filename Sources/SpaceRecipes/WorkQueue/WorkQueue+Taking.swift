@@ -18,18 +18,27 @@ public enum FailureDecision: Sendable, Hashable {
 }
 
 extension WorkQueue {
-    /// Waits for an item.
+    /// Waits for an item as long as it takes.
     ///
-    /// - Parameters:
-    ///   - timeout: The timeout, or `nil` to wait indefinitely.
-    ///   - ttr: The time to run: how long the worker may have the item, from the moment it gets it. Then the item
-    ///     returns, which counts as a delivery, and the worker's later ``QueueItem/complete()`` throws `holdLost`; so
-    ///     the item of a stopped or hung worker is not stuck. ``QueueItem/extend(by:)`` gives more time. `nil`: until
-    ///     the worker ends it, or ends itself. The time goes on while the machine sleeps.
-    /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if the time has passed.
+    /// - Parameter ttr: The time to run: how long the worker may have the item, from the moment it gets it. Then the item
+    ///   returns, which counts as a delivery, and the worker's later ``QueueItem/complete()`` throws `holdLost`; so the
+    ///   item of a stopped or hung worker is not stuck. ``QueueItem/extend(by:)`` gives more time. `nil`: until the worker
+    ///   ends it, or ends itself. The time goes on while the machine sleeps.
+    /// - Returns: The item, which returns to the queue unless it is completed.
     /// - Throws: `cancelled` if the task is cancelled; `invalidArgument` for a time to run of zero or less;
     ///   `typeMismatch`, and the errors of every write.
-    public func take(timeout: Duration? = nil, ttr: Duration? = nil) async throws(SpaceError) -> QueueItem? {
+    public func take(ttr: Duration? = nil) async throws(SpaceError) -> QueueItem {
+        try await takeSuspending(timeout: nil, ttr: ttr).orEnded()
+    }
+
+    /// Waits for an item; `nil` if the time-out passes first.
+    ///
+    /// - Throws: The same errors as ``take(ttr:)``.
+    public func take(timeout: Duration, ttr: Duration? = nil) async throws(SpaceError) -> QueueItem? {
+        try await takeSuspending(timeout: timeout, ttr: ttr)
+    }
+
+    private func takeSuspending(timeout: Duration?, ttr: Duration?) async throws(SpaceError) -> QueueItem? {
         let deadline = MonotonicInstant.deadline(after: timeout)
         while let place = try await taking(until: deadline, ttr: ttr).suspend() {
             if let item = try item(place) { return item }
@@ -37,7 +46,7 @@ extension WorkQueue {
         return nil
     }
 
-    /// Waits for an item.
+    /// Waits for an item; `nil` if the time-out passes first.
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
@@ -71,7 +80,7 @@ extension WorkQueue {
 
     /// Takes an item if one is ready and no earlier taker waits for it.
     ///
-    /// - Parameter ttr: The time to run, as in ``take(timeout:ttr:)-(Duration?,_)``.
+    /// - Parameter ttr: The time to run, as in ``take(ttr:)``.
     /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if none is ready.
     /// - Throws: `typeMismatch`, and the errors of every write.
     public func takeIfReady(ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
@@ -82,7 +91,7 @@ extension WorkQueue {
     ///
     /// - Parameters:
     ///   - id: The item's number.
-    ///   - ttr: The time to run, as in ``take(timeout:ttr:)-(Duration?,_)``.
+    ///   - ttr: The time to run, as in ``take(ttr:)``.
     /// - Returns: The item, or `nil` if there is none with this number, or it is taken, blocked or buried.
     /// - Throws: `typeMismatch`, and the errors of every write.
     public func take(_ id: UInt64, ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
@@ -161,12 +170,12 @@ extension WorkQueue {
     ///
     /// - Parameters:
     ///   - timeout: The time to wait for the next item, or `nil` to wait indefinitely.
-    ///   - ttr: The time to run, as in ``take(timeout:ttr:)-(Duration?,_)``.
+    ///   - ttr: The time to run, as in ``take(ttr:)``.
     ///   - body: The work on one item; it runs with the caller's isolation.
     ///   - onFailure: What becomes of an item whose work has failed. It gets the error, and the item as it was taken,
     ///     with its earlier deliveries. If the item returned while `body` worked on it, it gets `holdLost`; then only
     ///     ``FailureDecision/stop`` has an effect.
-    /// - Throws: The errors that `onFailure` decides to stop at, and those of ``take(timeout:ttr:)-(Duration?,_)`` except
+    /// - Throws: The errors that `onFailure` decides to stop at, and those of ``take(ttr:)`` except
     ///   `cancelled`.
     nonisolated(nonsending) public func work(
         timeout: Duration? = nil,
@@ -214,7 +223,7 @@ extension WorkQueue {
     /// The next item to work on; `nil` if the time has passed or the task is cancelled.
     package func next(timeout: Duration?, ttr: Duration?) async throws(SpaceError) -> QueueItem? {
         do throws(SpaceError) {
-            return try await take(timeout: timeout, ttr: ttr)
+            return try await takeSuspending(timeout: timeout, ttr: ttr)
         } catch {
             if error.code == .cancelled { return nil }
             throw error

@@ -45,20 +45,28 @@ extension Space {
     ///
     /// ```swift
     /// switch try await space.first(of: [.tuple(["job", .any], in: jobs), .cell("stop", in: settings)]) {
-    /// case 0?: if let (_, id) = try jobs.takeIfExists("job", any(Int.self)) { print("job", id) }
-    /// case 1?: print("asked to stop")
-    /// default: print("nothing in time")
+    /// case 0: if let (_, id) = try jobs.takeIfExists("job", any(Int.self)) { print("job", id) }
+    /// default: print("asked to stop")
     /// }
     /// ```
     ///
-    /// - Parameters:
-    ///   - awaited: What to wait for. What stands first is looked for first.
-    ///   - timeout: How long to wait; zero looks once, `nil` waits without a limit.
-    /// - Returns: The place of one that is there, counted from 0; `nil` if the time-out passes first.
+    /// - Parameter awaited: What to wait for. What stands first is looked for first.
+    /// - Returns: The place of one that is there, counted from 0.
     /// - Throws: `cancelled` if the task is cancelled, and what the waits throw; `invalidArgument` without anything to wait
     ///   for.
     /// - Complexity: One waiting task for each.
-    public func first(of awaited: [Awaitable], timeout: Duration? = nil) async throws(SpaceError) -> Int? {
+    public func first(of awaited: [Awaitable]) async throws(SpaceError) -> Int {
+        try await first(of: awaited, within: nil).orEnded()
+    }
+
+    /// Waits until any of several things is there; `nil` if the time-out passes first.
+    ///
+    /// - Throws: The same errors as ``first(of:)``.
+    public func first(of awaited: [Awaitable], timeout: Duration) async throws(SpaceError) -> Int? {
+        try await first(of: awaited, within: timeout)
+    }
+
+    func first(of awaited: [Awaitable], within timeout: Duration?) async throws(SpaceError) -> Int? {
         guard !awaited.isEmpty else {
             throw .misuse("there is nothing to wait for", advice: "give one thing at least").named("wait", nil)
         }

@@ -40,7 +40,7 @@ extension Space {
             } catch {
                 guard error.code == .namespaceDeleted else { throw error }
             }
-            let isThere = try await first(of: [.namespace(name, in: self)], timeout: deadline?.remaining) != nil
+            let isThere = try await first(of: [.namespace(name, in: self)], within: deadline?.remaining) != nil
             if !isThere { return nil }
         }
     }

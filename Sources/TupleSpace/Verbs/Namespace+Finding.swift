@@ -179,7 +179,7 @@ extension NamespaceCore {
 extension Optional where Wrapped: ~Copyable {
     /// The result of a wait without a time-out, which ends only with a result or an error.
     @usableFromInline
-    consuming func orEnded() throws(SpaceError) -> Wrapped {
+    package consuming func orEnded() throws(SpaceError) -> Wrapped {
         guard let self else { throw SpaceError(.cancelled, "wait", reason: "it ended without a result") }
         return self
     }

@@ -170,7 +170,7 @@ private final class Examples: @unchecked Sendable {
         }
 
         // A third.
-        let greeting: String = try await jobs.request("greet", "Ada", timeout: .seconds(2))  // "Hello, ADA!"
-        print(greeting)
+        let greeting: String? = try await jobs.request("greet", "Ada", timeout: .seconds(2))  // "Hello, ADA!"
+        print(greeting ?? "no answer in time")
     }
 }

@@ -114,7 +114,7 @@ private final class Examples: @unchecked Sendable {
     private struct BadAddress: Error {}
 
     func finishing(_ jobs: Namespace) async throws {
-        guard let item = try await jobs.queue("mail").take() else { return }
+        let item = try await jobs.queue("mail").take()
         let report = jobs.queue("report")
         try item.complete { t in
             try t.set("sent/\(item.id)", true)
