@@ -66,6 +66,7 @@ extension NamespaceCore {
     ///   - error: Why the machine takes no part.
     ///   - deadline: The end of all waits of a write; set by the first of them.
     ///   - patience: The longest time for all of them; at most `arrivalPatience`.
+    /// - Throws: `clusterUnavailable` if the machine takes no part within that time; the errors of `renewSession`.
     @inline(never)
     private func waitForMember(
         _ error: SpaceError,
