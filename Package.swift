@@ -22,7 +22,7 @@ let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift
 func example(_ name: String) -> Target {
     .executableTarget(
         name: "example-\(name)",
-        dependencies: ["SharedSpace", "SharedSpaceServices", lifecycle, logging],
+        dependencies: ["SharedSpace", "SharedSpaceObjects", "SharedSpaceServices", lifecycle, logging],
         path: "Tests/service-examples/\(name)",
         swiftSettings: [.swiftLanguageMode(.v6)]
     )
@@ -52,6 +52,7 @@ let package = Package(
     name: "SharedSpace",
     products: [
         .library(name: "SharedSpace", targets: ["SharedSpace"]),
+        .library(name: "SharedSpaceObjects", targets: ["SharedSpaceObjects"]),
         .library(name: "SharedSpaceServices", targets: ["SharedSpaceServices"]),
         .executable(name: "space", targets: ["space"]),
         .executable(name: "space-dump", targets: ["space-dump"]),
@@ -84,14 +85,12 @@ let package = Package(
         ),
         .target(
             name: "TupleSpace",
-            dependencies: ["SpaceEngine", "TupleCoding", "SpaceSystem", system, atomics, orderedCollections],
+            dependencies: ["SpaceEngine", "TupleCoding", "SpaceSystem", system, atomics],
             swiftSettings: settings
         ),
         .target(
             name: "SpaceRecipes",
-            dependencies: [
-                "TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem", system, orderedCollections,
-            ],
+            dependencies: ["TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem", system],
             swiftSettings: settings
         ),
         .target(
@@ -120,6 +119,17 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // Collections, responders and coarse observers: a product of its own, so that the library shows a tuple space with
+        // its locks, queues and watching.
+        .target(
+            name: "SharedSpaceObjects",
+            dependencies: [
+                "SharedSpace", "SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem",
+                orderedCollections,
+            ],
+            swiftSettings: settings
+        ),
+
         // What services want besides: a product of its own, so that the library needs no Foundation and no more packages.
         .target(
             name: "SharedSpaceServices",
@@ -132,8 +142,8 @@ let package = Package(
         .target(
             name: "SpaceCommands",
             dependencies: [
-                "CommandWords", "SharedSpace", "SpaceCluster", "ClusterStoreRemote", "ClusterStore", "TupleCoding",
-                "SpaceSystem",
+                "CommandWords", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "ClusterStoreRemote",
+                "ClusterStore", "TupleCoding", "SpaceSystem",
                 system, lifecycle, signals, logging,
             ],
             swiftSettings: settings
@@ -166,7 +176,10 @@ let package = Package(
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
         .target(
             name: "SpaceTestSupport",
-            dependencies: ["SharedSpace", "TupleSpace", "SpaceEngine", "LMDB", "SpaceSystem", system, subprocess],
+            dependencies: [
+                "SharedSpace", "SharedSpaceObjects", "TupleSpace", "SpaceEngine", "LMDB", "SpaceSystem", system,
+                subprocess,
+            ],
             path: "Tests/SpaceTestSupport",
             swiftSettings: settings
         ),
@@ -174,14 +187,15 @@ let package = Package(
         .target(
             name: "SpaceTesting",
             dependencies: [
-                "SharedSpace", "TupleSpace", "SpaceEngine", "SpaceSystem", "SeededRandom", "SpaceTestSupport", system,
+                "SharedSpace", "SharedSpaceObjects", "TupleSpace", "SpaceEngine", "SpaceSystem", "SeededRandom",
+                "SpaceTestSupport", system,
             ],
             path: "Tests/SpaceTesting",
             swiftSettings: settings
         ),
         .executableTarget(
             name: "space-test-agent",
-            dependencies: ["SharedSpace", "SpaceSystem", system],
+            dependencies: ["SharedSpace", "SharedSpaceObjects", "SpaceSystem", system],
             path: "Tests/space-test-agent",
             swiftSettings: settings
         ),
@@ -193,8 +207,8 @@ let package = Package(
         .executableTarget(
             name: "space-torture",
             dependencies: [
-                "SharedSpace", "SpaceSystem", "LinearizabilityChecker", "SeededRandom", "SpaceTestSupport",
-                "space-test-agent", "space", "space-dump", "space-without-calls", system,
+                "SharedSpace", "SharedSpaceObjects", "SpaceSystem", "LinearizabilityChecker", "SeededRandom",
+                "SpaceTestSupport", "space-test-agent", "space", "space-dump", "space-without-calls", system,
             ],
             path: "Tests/space-torture",
             swiftSettings: settings
@@ -241,8 +255,9 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceServicesTests",
             dependencies: [
-                "SharedSpace", "SharedSpaceServices", "SpaceTestSupport", "SpaceTesting", "example-intake",
-                "example-workers", "example-planner", "example-producer", "example-worker", "example-claimer",
+                "SharedSpace", "SharedSpaceObjects", "SharedSpaceServices", "SpaceTestSupport", "SpaceTesting",
+                "example-intake", "example-workers", "example-planner", "example-producer", "example-worker",
+                "example-claimer",
                 lifecycle, metrics, logging,
                 system,
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
@@ -272,8 +287,8 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceTests",
             dependencies: [
-                "SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "LMDB", "SpaceSystem",
-                "SeededRandom", "SpaceTestSupport", "SpaceTesting",
+                "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine",
+                "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting",
                 "space-write-recorder", system, orderedCollections,
             ],
             swiftSettings: settings
@@ -282,17 +297,19 @@ let package = Package(
         .testTarget(
             name: "SpaceCommandsTests",
             dependencies: [
-                "SharedSpace", "SpaceCommands", "CommandWords", "SpaceSystem", "SpaceTestSupport", "SpaceTesting",
-                "TupleCoding", "space",
-                "space-dump", "space-test-agent", "space-without-calls", system, subprocess,
+                "SharedSpace", "SharedSpaceObjects", "SpaceCommands", "CommandWords", "SpaceSystem", "SpaceTestSupport",
+                "SpaceTesting", "TupleCoding", "space", "space-dump", "space-test-agent", "space-without-calls", system,
+                subprocess,
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SpaceClusterTests",
             dependencies: [
-                "ClusterStoreTesting", "SharedSpace", "SpaceCluster", "SpaceEngine", "SpaceSystem", "SpaceTestSupport",
-                "SpaceTesting", "TupleCoding", "TupleSpace", "space", "space-dump", "space-test-agent",
+                "ClusterStoreTesting", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "SpaceEngine",
+                "SpaceSystem",
+                "SpaceTestSupport", "SpaceTesting", "TupleCoding", "TupleSpace", "space", "space-dump",
+                "space-test-agent",
                 "space-test-store", system,
             ],
             swiftSettings: settings
@@ -300,8 +317,9 @@ let package = Package(
         .testTarget(
             name: "SharedSpaceProcessTests",
             dependencies: [
-                "SharedSpace", "SpaceInspection", "TupleSpace", "SpaceEngine", "SpaceSystem", "SeededRandom",
-                "SpaceTestSupport", "SpaceTesting", "space-test-agent", "space-torture", system, subprocess,
+                "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "TupleSpace", "SpaceEngine", "SpaceSystem",
+                "SeededRandom", "SpaceTestSupport", "SpaceTesting", "space-test-agent", "space-torture", system,
+                subprocess,
             ],
             swiftSettings: settings
         ),

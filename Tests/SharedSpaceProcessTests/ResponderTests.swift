@@ -1,5 +1,5 @@
 import Glibc
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Synchronization

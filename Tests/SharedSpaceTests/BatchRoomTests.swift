@@ -1,6 +1,6 @@
 import LMDB
 import SeededRandom
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting

@@ -1,6 +1,6 @@
 import Glibc
 import LMDB
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting

@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 import SpaceTestSupport
 import Testing

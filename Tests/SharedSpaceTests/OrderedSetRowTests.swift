@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTesting
 import Testing
 

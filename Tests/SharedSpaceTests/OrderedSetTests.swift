@@ -1,6 +1,6 @@
 import OrderedCollections
 import SeededRandom
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Testing

@@ -1,5 +1,5 @@
 import LMDB
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 import SpaceTesting
 import SystemPackage

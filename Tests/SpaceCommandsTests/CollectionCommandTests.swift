@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Testing

@@ -1,5 +1,5 @@
 import Glibc
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting

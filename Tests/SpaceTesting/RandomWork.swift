@@ -1,5 +1,5 @@
 import SeededRandom
-package import SharedSpace
+package import SharedSpaceObjects
 
 /// Random operations of all kinds on a namespace, one after the other.
 package struct RandomWork {

@@ -1,5 +1,5 @@
 import Glibc
-import SharedSpace
+import SharedSpaceObjects
 import Synchronization
 
 // Ordered sets: editors, and observers that keep copies.

@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 
 // Dictionaries: processes that change them, and processes that keep a copy.
 

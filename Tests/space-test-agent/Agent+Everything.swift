@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 
 // Something in every table of a namespace, over many pages, for tests that damage them.
 

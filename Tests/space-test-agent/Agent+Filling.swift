@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 
 // Operations that take disk space, until there is none, and operations then.
 

@@ -1,5 +1,5 @@
 import Glibc
-import SharedSpace
+import SharedSpaceObjects
 import Synchronization
 
 // Responders, which answer while the agent waits for its next command, and requests.

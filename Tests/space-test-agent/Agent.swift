@@ -1,5 +1,5 @@
 import Glibc
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 
 /// The objects that the process has open, and the commands that it knows.

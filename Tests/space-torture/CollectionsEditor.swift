@@ -1,6 +1,6 @@
 import Glibc
 import SeededRandom
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 
 /// One life of an editor: it edits the ordered set by every operation there is, and is killed on the way.

@@ -1,6 +1,6 @@
 import Glibc
 import SeededRandom
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 import Synchronization
 

@@ -1,6 +1,6 @@
 import Glibc
 import SeededRandom
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 
 /// Editors of one ordered set, killed at named places and at random times, and observers of it in other processes,

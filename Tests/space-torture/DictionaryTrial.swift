@@ -1,5 +1,5 @@
 import SeededRandom
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 
 /// A dictionary that workers change, and are killed; the last of them observes it, and is killed too.

@@ -1,6 +1,6 @@
 import Glibc
 import SeededRandom
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 
 /// The names that requests go to in the torture of responders.

@@ -19,7 +19,10 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "ours",
-            dependencies: [.product(name: "SharedSpace", package: "SharedSpace")],
+            dependencies: [
+                .product(name: "SharedSpace", package: "SharedSpace"),
+                .product(name: "SharedSpaceObjects", package: "SharedSpace"),
+            ],
             swiftSettings: settings
         ),
         .executableTarget(

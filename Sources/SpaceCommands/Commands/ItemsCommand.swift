@@ -1,5 +1,5 @@
 import CommandWords
-import SharedSpace
+import SharedSpaceObjects
 
 /// The command `space items NS NAME [VERB …]`.
 struct ItemsCommand: ParsableCommand {

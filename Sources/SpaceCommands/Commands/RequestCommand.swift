@@ -1,6 +1,6 @@
 import CommandWords
 import Glibc
-import SharedSpace
+import SharedSpaceObjects
 
 /// The command `space request NS NAME [VALUE]`, and `space request --next [VALUE]` in the command of a responder.
 struct RequestCommand: ParsableCommand {

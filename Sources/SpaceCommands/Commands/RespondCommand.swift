@@ -1,6 +1,6 @@
 import CommandWords
 import Glibc
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 
 /// The command `space respond NS NAME -- CMD…`, and what lists and removes responders.

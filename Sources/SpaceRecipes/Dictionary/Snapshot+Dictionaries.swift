@@ -4,14 +4,14 @@
 
 extension Snapshot {
     /// Throws `closed` if the dictionary of a handle no longer exists, even if a new one has its name.
-    func checkDictionary(_ name: String, _ number: UInt64) throws(SpaceError) {
+    package func checkDictionary(_ name: String, _ number: UInt64) throws(SpaceError) {
         guard let object = try object(name), object.number == number else {
             throw .removed("the dictionary", name)
         }
     }
 
     /// Visits the entries of a dictionary in the order of their keys' UTF-8, until `visit` returns `false`.
-    func forEachEntry(
+    package func forEachEntry(
         ofDictionary name: String,
         _ visit: (_ key: String, _ value: UnsafeRawBufferPointer) throws(SpaceError) -> Bool
     ) throws(SpaceError) {
@@ -54,7 +54,7 @@ extension Snapshot {
 
 extension WriteScope {
     /// Unsets all cells of a dictionary.
-    func removeEntries(ofDictionary name: String) throws(SpaceError) {
+    package func removeEntries(ofDictionary name: String) throws(SpaceError) {
         for key in try snapshot.cells(ofDictionary: name).keys { try unset(key) }
     }
 }

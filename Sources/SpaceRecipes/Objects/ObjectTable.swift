@@ -56,7 +56,7 @@ extension WriteScope {
     }
 
     /// Removes the row of an object; its rows in other tables must be removed first, by its kind's code.
-    func removeObject(_ name: String) throws(SpaceError) {
+    package func removeObject(_ name: String) throws(SpaceError) {
         try objectRows.delete(name)
         noteUpkeep()
     }

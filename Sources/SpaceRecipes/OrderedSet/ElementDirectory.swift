@@ -16,7 +16,7 @@ package struct ElementDirectory: Equatable {
     }
 
     package var count = 0
-    var edits: UInt64 = 0
+    package var edits: UInt64 = 0
     var nextChunk: UInt32 = 1
     /// Whether the set identifies elements by key.
     package let isKeyed: Bool

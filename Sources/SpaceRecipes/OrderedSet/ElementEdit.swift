@@ -21,7 +21,7 @@ package indirect enum ElementEdit {
     case several([ElementEdit])
 
     /// The same edit in its simplest form: one of several alone, and `nil` for none.
-    var simple: ElementEdit? {
+    package var simple: ElementEdit? {
         guard case .several(let edits) = self else { return self }
         return edits.count > 1 ? self : edits.first
     }

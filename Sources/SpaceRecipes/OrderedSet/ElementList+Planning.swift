@@ -3,6 +3,17 @@ import TupleCoding
 // Edits, checked against the elements before anything changes.
 
 extension ElementList {
+    /// Throws `invalidArgument` for an index without an element, or, for an insertion, beyond the end.
+    package func check(_ index: Int, isInsertion: Bool) throws(SpaceError) {
+        guard index >= 0, isInsertion ? index <= count : index < count else {
+            throw refused("index \(index) is out of range: \(name.quotedForPeople) has \(count) elements")
+        }
+    }
+
+    package func refused(_ reason: String) -> SpaceError {
+        .misuse(reason, advice: "nothing was changed; look again, since others may have edited it")
+    }
+
     /// The elements that are not in the set, each once, in their order.
     package func absent(_ elements: [ElementBytes]) throws(SpaceError) -> [ElementBytes] {
         var seen: Set<[UInt8]> = []
@@ -17,7 +28,7 @@ extension ElementList {
     ///
     /// In a set with keys, an element whose key is in the set replaces the one that has it, and of several elements with
     /// one key the last one counts.
-    func insertion(of elements: [ElementBytes], at index: Int) throws(SpaceError) -> (ElementEdit?, Int) {
+    package func insertion(of elements: [ElementBytes], at index: Int) throws(SpaceError) -> (ElementEdit?, Int) {
         guard directory.isKeyed else {
             let new = try absent(elements)
             return (new.isEmpty ? nil : .insert(new, at: index), new.count)
@@ -39,7 +50,7 @@ extension ElementList {
     }
 
     /// Throws `invalidArgument` if an element is given twice, or is in the set at an index that is not replaced.
-    func checkNew(_ elements: [ElementBytes], replacing replaced: Set<Int>) throws(SpaceError) {
+    package func checkNew(_ elements: [ElementBytes], replacing replaced: Set<Int>) throws(SpaceError) {
         guard Set(elements.map(\.identity)).count == elements.count else {
             throw refused("an element is given twice")
         }
@@ -51,7 +62,7 @@ extension ElementList {
     }
 
     /// The edits that replace the elements at several indices, or `nil` if they are the same.
-    func replacement(at indices: [Int], _ elements: [ElementBytes]) throws(SpaceError) -> ElementEdit? {
+    package func replacement(at indices: [Int], _ elements: [ElementBytes]) throws(SpaceError) -> ElementEdit? {
         for index in indices { try check(index, isInsertion: false) }
         let replaced = Set(indices)
         guard replaced.count == indices.count, indices.count == elements.count else {
@@ -74,7 +85,9 @@ extension ElementList {
     }
 
     /// The edits after which each element stands at its index, or `nil` if there are none; `count` elements are there.
-    func insertions(of elements: [ElementBytes], at indices: [Int], count: Int) throws(SpaceError) -> ElementEdit? {
+    package func insertions(of elements: [ElementBytes], at indices: [Int], count: Int) throws(SpaceError)
+        -> ElementEdit?
+    {
         guard Set(indices).count == indices.count, indices.count == elements.count else {
             throw refused("\(elements.count) elements can't stand at \(indices.count) indices, each at its own")
         }
@@ -96,7 +109,9 @@ extension ElementList {
     }
 
     /// The edit that replaces an element, and the element that was there.
-    func replacement(at index: Int, _ new: ElementBytes) throws(SpaceError) -> (edit: ElementEdit?, result: [UInt8]) {
+    package func replacement(at index: Int, _ new: ElementBytes) throws(SpaceError) -> (
+        edit: ElementEdit?, result: [UInt8]
+    ) {
         let old = try element(at: index)
         if old == new.encoded { return (nil, old) }
         if let other = try self.index(of: new.identity), other != index {

@@ -68,7 +68,7 @@ package struct ElementList {
     }
 
     /// The identities of all elements: their keys' encodings, or their own.
-    func identities() throws(SpaceError) -> [[UInt8]] {
+    package func identities() throws(SpaceError) -> [[UInt8]] {
         var identities: [[UInt8]] = []
         identities.reserveCapacity(count)
         try forEach(0..<count) { (row) throws(SpaceError) in identities.append(Array(row.identity)) }

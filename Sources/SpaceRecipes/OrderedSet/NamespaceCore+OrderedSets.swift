@@ -140,7 +140,7 @@ extension WriteScope {
     }
 
     /// Removes an ordered set with all its rows.
-    func removeOrderedSet(_ name: String, _ number: UInt64) throws(SpaceError) {
+    package func removeOrderedSet(_ name: String, _ number: UInt64) throws(SpaceError) {
         var rows = try elementsByBytes.scan(prefix: number.bigEndianBytes)
         while try rows.nextBytes() != nil { try rows.delete() }
         try removeObject(name)

@@ -4,4 +4,9 @@ import TupleCoding
 package struct Asking: Hashable, Sendable {
     package let ticket: UInt64
     package let work: UInt64
+
+    package init(ticket: UInt64, work: UInt64) {
+        self.ticket = ticket
+        self.work = work
+    }
 }

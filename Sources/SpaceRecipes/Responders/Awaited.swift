@@ -4,7 +4,7 @@ import TupleCoding
 ///
 /// It is announced to waiters like the ticket of a place in a queue. Real tickets are below 2⁶², so the numbers made
 /// here for sessions and names collide with none of them.
-enum Awaited: Hashable {
+package enum Awaited: Hashable {
     /// Requests to the responders of a session.
     case requests(of: UInt64)
     /// The end of a request.
@@ -15,7 +15,7 @@ enum Awaited: Hashable {
     /// The number under which this is announced.
     ///
     /// Two names may share a number: then a waiter is woken in vain, looks, and finds nothing.
-    var ticket: UInt64 {
+    package var ticket: UInt64 {
         switch self {
         case .reply(let ticket): ticket
         case .requests(let session): 1 << 63 | session
@@ -23,5 +23,5 @@ enum Awaited: Hashable {
         }
     }
 
-    var interest: Interest { Interest(hold: ticket) }
+    package var interest: Interest { Interest(hold: ticket) }
 }

@@ -3,7 +3,7 @@ import TupleCoding
 
 /// A request as the answering process sees it.
 package struct IncomingRequest: Sendable {
-    let asking: Asking
+    package let asking: Asking
     package let position: ResponderPosition
     package let name: String
     /// The argument, one encoded element.

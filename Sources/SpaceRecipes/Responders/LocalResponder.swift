@@ -17,6 +17,28 @@ package struct LocalResponder: Sendable {
     package let subject: Observer.Subject?
     package let body: @Sendable (IncomingRequest) async throws -> Value
 
+    package init(
+        name: String,
+        key: String,
+        position: ResponderPosition,
+        isBase: Bool,
+        concurrency: Int,
+        handle: WeakObject<Namespace>,
+        namespace: Namespace,
+        subject: Observer.Subject?,
+        body: @escaping @Sendable (IncomingRequest) async throws -> Value
+    ) {
+        self.name = name
+        self.key = key
+        self.position = position
+        self.isBase = isBase
+        self.concurrency = concurrency
+        self.handle = handle
+        self.namespace = namespace
+        self.subject = subject
+        self.body = body
+    }
+
     /// The same responder at another position.
     func moved(to position: ResponderPosition) -> LocalResponder {
         var moved = self

@@ -6,7 +6,7 @@ import TupleCoding
 extension NamespaceCore {
     // MARK: Responders
 
-    func enrolResponder(_ name: String, key: String, isBase: Bool) throws(SpaceError) -> ResponderPosition {
+    package func enrolResponder(_ name: String, key: String, isBase: Bool) throws(SpaceError) -> ResponderPosition {
         announceClaimant()
         return try write(.adding) { scope throws(SpaceError) in
             try scope.enrol(name, key: key, isBase: isBase, session: session.number)
@@ -14,7 +14,7 @@ extension NamespaceCore {
     }
 
     /// Takes the responders for which `isMeant` is true off the stack, and returns whether there were any.
-    func retireResponders(
+    package func retireResponders(
         to name: String,
         timeout: Duration? = nil,
         where isMeant: (ResponderRow) -> Bool
@@ -26,7 +26,7 @@ extension NamespaceCore {
         }
     }
 
-    func removeResponder(
+    package func removeResponder(
         _ position: ResponderPosition,
         of name: String,
         timeout: Duration? = nil
@@ -55,7 +55,7 @@ extension NamespaceCore {
 
     // MARK: Asking
 
-    func hasResponder(to request: OutgoingRequest) throws(SpaceError) -> Bool {
+    package func hasResponder(to request: OutgoingRequest) throws(SpaceError) -> Bool {
         try read { snapshot throws(SpaceError) in
             try snapshot.responders(to: request.name).top(below: request.below, except: request.reached) != nil
         }
@@ -99,7 +99,7 @@ extension NamespaceCore {
     ///
     /// With `unlessPending`, a request that a responder is answering is left as it is.
     @discardableResult
-    func takeBack(
+    package func takeBack(
         _ ticket: UInt64,
         unlessPending: Bool = false,
         timeout: Duration? = nil
@@ -112,7 +112,7 @@ extension NamespaceCore {
     /// Ends a request whose reply is no longer wanted, now or as soon as possible.
     ///
     /// `patience` is the time to wait for the gate; `nil` stands for the space's time-out.
-    func endOrRemember(request ticket: UInt64, patience: Duration? = nil) {
+    package func endOrRemember(request ticket: UInt64, patience: Duration? = nil) {
         letGo(patience: patience) { (core, patience) throws(SpaceError) in
             try core.takeBack(ticket, timeout: patience)
         }
@@ -121,7 +121,7 @@ extension NamespaceCore {
     // MARK: Answering
 
     /// The request that a responder, perhaps of another process, has begun, by its word.
-    func request(atHand word: String) throws(SpaceError) -> IncomingRequest {
+    package func request(atHand word: String) throws(SpaceError) -> IncomingRequest {
         let parts = word.split(separator: ".", omittingEmptySubsequences: false)
         let reached = parts.dropFirst(3).compactMap { Int($0) }
         guard parts.count == 3 + reached.count, let ticket = UInt64(parts[0]), let work = UInt64(parts[1]),
@@ -166,7 +166,7 @@ extension NamespaceCore {
         return hasBegun ? found.request : nil
     }
 
-    func pass(_ asking: Asking, from position: ResponderPosition, timeout: Duration? = nil) throws(SpaceError) {
+    package func pass(_ asking: Asking, from position: ResponderPosition, timeout: Duration? = nil) throws(SpaceError) {
         try write(.removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.pass(asking, from: position)
         }

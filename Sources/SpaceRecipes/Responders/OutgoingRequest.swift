@@ -6,11 +6,27 @@ package struct OutgoingRequest: Sendable {
     /// The argument, one encoded element.
     package let argument: [UInt8]
     /// Only responders below this position are asked.
-    package var below = ResponderPosition.top
+    package var below: ResponderPosition
     /// Responders that are not asked.
-    package var reached: [ResponderPosition] = []
+    package var reached: [ResponderPosition]
     /// The request in whose handler this one is made.
     var within: Asking?
     /// The deadline that the responder sees: milliseconds of the namespace's clock, or `nil` if there is none.
     package var deadline: Int64?
+
+    package init(
+        name: String,
+        argument: [UInt8],
+        below: ResponderPosition = .top,
+        reached: [ResponderPosition] = [],
+        within: Asking? = nil,
+        deadline: Int64? = nil
+    ) {
+        self.name = name
+        self.argument = argument
+        self.below = below
+        self.reached = reached
+        self.within = within
+        self.deadline = deadline
+    }
 }

@@ -80,7 +80,7 @@ package final class ResponderHub: NamespacePart {
         if let news = (try? look(core)) ?? nil { act(on: news, in: core) }
     }
 
-    func isActive(_ position: ResponderPosition) -> Bool {
+    package func isActive(_ position: ResponderPosition) -> Bool {
         state.withLock { $0.entries[$0.present(position)].map { !$0.isEnding } ?? false }
     }
 

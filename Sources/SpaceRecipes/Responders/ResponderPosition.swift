@@ -24,7 +24,7 @@ package struct ResponderPosition: Comparable, Hashable, Sendable {
     /// The position of no responder, below all others.
     package static let none = ResponderPosition(raw: 0)
     /// A limit above all positions.
-    static let top = ResponderPosition(raw: .max)
+    package static let top = ResponderPosition(raw: .max)
 
     package static func < (left: ResponderPosition, right: ResponderPosition) -> Bool { left.raw < right.raw }
 }

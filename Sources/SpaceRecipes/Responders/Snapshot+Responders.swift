@@ -77,7 +77,7 @@ extension Snapshot {
     }
 
     /// All requests, in the order in which they were made.
-    func forEachRequest(_ visit: (RequestRow) throws(SpaceError) -> Void) throws(SpaceError) {
+    package func forEachRequest(_ visit: (RequestRow) throws(SpaceError) -> Void) throws(SpaceError) {
         try forEachPlace(PlaceKeys(RequestRow.queueName)) { hold throws(SpaceError) in
             try visit(try request(hold))
             return true

@@ -16,7 +16,7 @@ public import TupleCoding
 /// counts as a delivery. Of a group, one item at a time is worked on, in the order of putting; while the first item is
 /// delayed or has returned, the others wait.
 public struct WorkQueue: Sendable {
-    private let place: CollectionPlace
+    private let place: ObjectPlace
     /// The queue's name in the namespace.
     public let name: String
     private let wantedDeliveries: Int?
@@ -28,14 +28,14 @@ public struct WorkQueue: Sendable {
     /// as the queue says.
     public var deliveries: Int { wantedDeliveries ?? 0 }
 
-    fileprivate init(_ name: String, deliveries: Int?, bound: Int?, in place: CollectionPlace) {
+    fileprivate init(_ name: String, deliveries: Int?, bound: Int?, in place: ObjectPlace) {
         self.name = name
         self.place = place
         wantedDeliveries = deliveries
         wantedBound = bound
     }
 
-    fileprivate func moved(to place: CollectionPlace) -> WorkQueue {
+    fileprivate func moved(to place: ObjectPlace) -> WorkQueue {
         WorkQueue(name, deliveries: wantedDeliveries, bound: wantedBound, in: place)
     }
 

@@ -78,7 +78,7 @@ extension Namespace {
         )
     }
 
-    func add(
+    package func add(
         _ request: ObservationRequest,
         keeping kept: Namespace? = nil
     ) throws(SpaceError) -> Observer {

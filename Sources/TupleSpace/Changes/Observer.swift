@@ -18,7 +18,7 @@ package final class Observer: Sendable {
     /// The object that the observation belongs to, if any.
     package let subject: Subject?
     /// Whether it is only notified that something has changed.
-    let isCoarse: Bool
+    package let isCoarse: Bool
     private let life: Mutex<Life?>
     private let onError: ObservationErrorHandler?
 

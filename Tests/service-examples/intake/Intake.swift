@@ -1,6 +1,6 @@
 import Logging
 import ServiceLifecycle
-import SharedSpace
+import SharedSpaceObjects
 import SharedSpaceServices
 
 struct Thumbnail: Codable, Sendable {

@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 
 /// Works on objects that have a name and a type in a namespace: locks and ordered sets.
 enum SharedObjects {

@@ -26,7 +26,7 @@ import TupleCoding
 /// A handle is a value, and keeps its namespace open. After the set was removed, the handle throws `closed`, even if a
 /// new set has the name.
 public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
-    package let place: CollectionPlace
+    package let place: ObjectPlace
     /// The set's name, which no other object of the namespace has.
     public let name: String
     package let number: UInt64
@@ -256,17 +256,4 @@ extension SharedOrderedSet where Element: Hashable {
     /// - Throws: `badData` if an element does not decode as the type.
     /// - Complexity: O(n).
     public func snapshot() throws(SpaceError) -> OrderedSet<Element> { OrderedSet(try elements()) }
-}
-
-extension ElementList {
-    /// Throws `invalidArgument` for an index without an element, or, for an insertion, beyond the end.
-    package func check(_ index: Int, isInsertion: Bool) throws(SpaceError) {
-        guard index >= 0, isInsertion ? index <= count : index < count else {
-            throw refused("index \(index) is out of range: \(name.quotedForPeople) has \(count) elements")
-        }
-    }
-
-    func refused(_ reason: String) -> SpaceError {
-        .misuse(reason, advice: "nothing was changed; look again, since others may have edited it")
-    }
 }

@@ -22,7 +22,7 @@ import TupleCoding
 /// A handle is a value, and keeps its namespace open. After the dictionary was removed, the handle throws `closed`,
 /// even if a new dictionary has the name.
 public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
-    package let place: CollectionPlace
+    package let place: ObjectPlace
     /// The dictionary's name, which no other object of the namespace has.
     public let name: String
     package let number: UInt64

@@ -93,7 +93,7 @@ extension Namespace {
                 throw .damaged("the object \(name.quotedForPeople)")
             }
             let identity: ElementIdentity<Value> = details.keyType == nil ? .value : .givenKey
-            let place = CollectionPlace.namespace(self)
+            let place = ObjectPlace.namespace(self)
             return (SharedOrderedSet(place: place, name: name, number: found.number, identity: identity), details)
         }
     }
