@@ -99,7 +99,7 @@ extension Change {
     /// The part of a cell that a path into it names, before and after a change of the cell; `nil` if the path is the cell's
     /// key, or the change is none of that cell.
     package func part(_ path: String) -> (old: Value?, new: Value?)? {
-        guard kind == .set || kind == .unset, var key else { return nil }
+        guard case .cell(var key, let old, let new) = event else { return nil }
         let names = key.withUTF8 { ChangeFilter.names(of: path, in: UnsafeRawBufferPointer($0)) }
         return names.map { (old?.part($0), new?.part($0)) }
     }

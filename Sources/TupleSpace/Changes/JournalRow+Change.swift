@@ -6,29 +6,38 @@ extension JournalRow {
     /// Unless `withValues` is true, the values of cells and notifications are not decoded; those of responders and
     /// of what is held and counted are.
     package func change(withValues: Bool = true) throws(TupleCodingError) -> Change {
-        let isTuple = id != 0
-        if kind.isOfCollection { return try collectionChange() }
-        let withValues = withValues || kind == .respond || kind.isOfObject
-        // A notification's old value is its sender's number.
-        let wanted = withValues || kind == .post ? old : nil
-        let old = try wanted.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
-        let new = isTuple || withValues ? new : nil
-        return Change(
-            sequence: sequence,
-            kind: kind,
-            time: time,
-            pid: pid,
-            batch: batch,
-            id: isTuple ? TupleID(rawValue: id) : nil,
-            tuple: isTuple
-                ? try new.map { (bytes) throws(TupleCodingError) in
-                    try Tuple(encoded: Array(bytes), isRecord: flags & 1 != 0)
-                } : nil,
-            key: isTuple || kind == .deadlock ? nil : String(decoding: name, as: UTF8.self),
-            old: kind == .post ? nil : old,
-            new: isTuple ? nil : try new.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) },
-            lastSequence: sequence,
-            senderID: kind == .post ? old.flatMap(PostSender.number) : nil
-        )
+        Change(sequence: sequence, kind: kind, event: try event(withValues), time: time, pid: pid, batch: batch)
+    }
+
+    private func event(_ withValues: Bool) throws(TupleCodingError) -> Change.Event {
+        if id != 0 {
+            guard let new else { throw malformed("it has no tuple") }
+            return .tuple(try Tuple(encoded: Array(new), isRecord: flags & 1 != 0), TupleID(rawValue: id))
+        }
+        let name = String(decoding: name, as: UTF8.self)
+        switch kind {
+        case .set, .unset:
+            return .cell(name, old: withValues ? try value(old) : nil, new: withValues ? try value(new) : nil)
+        case .post:
+            // A notification's old value is its sender's number.
+            let sender = try value(old).flatMap(PostSender.number)
+            return .notification(name, withValues ? try value(new) : nil, senderID: sender)
+        case .insert, .remove, .replace, .move, .exchange, .sort, .reset, .discard:
+            return .collection(name, try collectionEdit())
+        case .respond: return .responder(name, old: try value(old), new: try value(new))
+        case .hold, .release, .proclaim, .count: return .object(name, old: try value(old), new: try value(new))
+        case .deadlock: return .deadlock(try value(new))
+        case .gap: return .gap(through: sequence)
+        case .gone: return .gone
+        case .write, .take, .expire, .claim, .complete, .return, .bury: throw malformed("it has no tuple")
+        }
+    }
+
+    private func value(_ bytes: UnsafeRawBufferPointer?) throws(TupleCodingError) -> Value? {
+        try bytes.map { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
+    }
+
+    func malformed(_ what: String) -> TupleCodingError {
+        TupleCodingError(.malformed, "\(kind) in the journal: \(what)")
     }
 }

@@ -8,26 +8,13 @@ extension JournalRow {
         name.firstIndex(of: UInt8(ascii: "/")).map { name[..<$0] }
     }
 
-    /// Decodes the row's change of an ordered set.
+    /// Decodes the row's edit of an ordered set; `nil` if it was reset or removed.
     ///
     /// Every count is bounded by the row's own length, because an index takes at least one byte.
-    func collectionChange() throws(TupleCodingError) -> Change {
-        var change = Change(
-            sequence: sequence,
-            kind: kind,
-            time: time,
-            pid: pid,
-            batch: batch,
-            id: nil,
-            tuple: nil,
-            key: String(decoding: name, as: UTF8.self),
-            old: nil,
-            new: nil,
-            lastSequence: sequence
-        )
+    func collectionEdit() throws(TupleCodingError) -> CollectionEdit<Value>? {
         guard let bytes = new else {
             guard kind == .reset || kind == .discard else { throw malformed("it has no edit") }
-            return change
+            return nil
         }
         var decoder = TupleDecoder(bytes)
         func values(_ count: Int) throws(TupleCodingError) -> [Value] {
@@ -42,31 +29,32 @@ extension JournalRow {
             for _ in 0..<count { indices.append(try decoder.decodeInt()) }
             return indices
         }
+        let edit: CollectionEdit<Value>
         switch kind {
         case .insert:
             let index = try decoder.decodeInt()
             var elements: [Value] = []
             while !decoder.isAtEnd { elements.append(try decoder.decodeValue()) }
-            change.edit = .insert(elements, at: index)
+            edit = .insert(elements, at: index)
         case .remove:
             let indices = try indices()
-            change.edit = .remove(try values(indices.count), at: indices)
+            edit = .remove(try values(indices.count), at: indices)
         case .replace:
             let index = try decoder.decodeInt()
-            change.edit = .replace(try decoder.decodeValue(), with: try decoder.decodeValue(), at: index)
+            edit = .replace(try decoder.decodeValue(), with: try decoder.decodeValue(), at: index)
         case .move:
             let target = try decoder.decodeInt()
             let indices = try indices()
-            change.edit = .move(try values(indices.count), from: indices, to: target)
+            edit = .move(try values(indices.count), from: indices, to: target)
         case .exchange:
             let indices = try indices()
             let elements = try values(indices.count)
             guard indices.count == 2 else { throw malformed("\(indices.count) elements") }
-            change.edit = .exchange(elements[0], elements[1], at: indices[0], indices[1])
+            edit = .exchange(elements[0], elements[1], at: indices[0], indices[1])
         case .sort:
             let order = try decoder.decodeBytes()
             guard order.count % 4 == 0 else { throw malformed("an order of \(order.count) bytes") }
-            change.edit = .sort(
+            edit = .sort(
                 order.withUnsafeBytes { order in
                     stride(from: 0, to: order.count, by: 4).map { Int(order.little($0, UInt32.self)) }
                 }
@@ -75,10 +63,6 @@ extension JournalRow {
             throw malformed("an edit that is none")
         }
         try decoder.finish()
-        return change
-    }
-
-    private func malformed(_ what: String) -> TupleCodingError {
-        TupleCodingError(.malformed, "\(kind) in the journal: \(what)")
+        return edit
     }
 }

@@ -154,28 +154,19 @@ package final class Observer: Sendable {
 
     /// The calls for one change, after this observation's options and path: one call, or two with `prior`.
     private func told(_ change: Change) -> [Change] {
-        guard change.kind == .set || change.kind == .unset else { return [change] }
-        var change = change
-        if case .key(let path) = filter.cells, let key = change.key { change.narrow(to: path, in: key) }
-        var prior: Change?
-        if options.contains(.prior), !change.isPresent {
-            prior = change
-            prior?.isPrior = true
-            prior?.new = nil
-            if !options.contains(.old) { prior?.old = nil }
+        guard case .cell(let key, var old, var new) = change.event else { return [change] }
+        // A path leads to a part of the values.
+        if case .key(let path) = filter.cells, path.utf8.count > key.utf8.count {
+            let names = path.utf8.components(from: key.utf8.count + 1)
+            (old, new) = (old?.part(names), new?.part(names))
         }
-        if !options.contains(.old) { change.old = nil }
-        if !options.contains(.new) { change.new = nil }
-        return prior.map { [$0, change] } ?? [change]
-    }
-}
-
-extension Change {
-    /// Replaces a cell's values by the part that a path leads to.
-    fileprivate mutating func narrow(to path: String, in key: String) {
-        guard path.utf8.count > key.utf8.count else { return }
-        let names = path.utf8.components(from: key.utf8.count + 1)
-        old = old?.part(names)
-        new = new?.part(names)
+        if !options.contains(.old) { old = nil }
+        var change = change
+        change.event = .cell(key, old: old, new: options.contains(.new) ? new : nil)
+        guard options.contains(.prior), !change.isPresent else { return [change] }
+        var prior = change
+        prior.isPrior = true
+        prior.event = .cell(key, old: old, new: nil)
+        return [prior, change]
     }
 }

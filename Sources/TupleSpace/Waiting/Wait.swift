@@ -22,3 +22,12 @@ package enum Wait: Sendable {
         }
     }
 }
+
+extension Optional where Wrapped: ~Copyable {
+    /// The result of a wait without a time-out, which ends only with a result or an error.
+    @usableFromInline
+    package consuming func orEnded() throws(SpaceError) -> Wrapped {
+        guard let self else { throw SpaceError(.cancelled, "wait", reason: "it ended without a result") }
+        return self
+    }
+}

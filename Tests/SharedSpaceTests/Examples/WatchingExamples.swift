@@ -35,10 +35,10 @@ struct WatchingExamples {
         try await watch {
             let changes = try jobs.changes(matching: ["resize", .any, .any])
             for try await change in changes {
-                switch change.kind {
-                case .write: print("new:", change.tuple ?? "")
-                case .take: print("taken by", change.pid)
-                case .gap: print("missed", change.sequence, "to", change.lastSequence)
+                switch change.event {
+                case .tuple(let tuple, _) where change.kind == .write: print("new:", tuple)
+                case .tuple where change.kind == .take: print("taken by", change.pid)
+                case .gap(let last): print("missed", change.sequence, "to", last)
                 default: break
                 }
             }
@@ -54,9 +54,8 @@ struct WatchingExamples {
         @Sendable func follow() async throws {
             var copy: [TupleID: Tuple] = [:]
             for try await change in try jobs.changes(from: .initial) {
-                switch change.kind {
-                case .write, .return: if let id = change.id { copy[id] = change.tuple }
-                case .take, .claim, .expire, .bury: if let id = change.id { copy[id] = nil }
+                switch change.event {
+                case .tuple(let tuple, let id): copy[id] = [.write, .return].contains(change.kind) ? tuple : nil
                 case .gap: return try await beginAnew()
                 default: break
                 }
