@@ -54,7 +54,7 @@ extension WorkQueue {
         concurrency: Int = 1,
         ttr: Duration? = nil,
         _ body: @escaping @Sendable (borrowing QueueItem) async throws -> Void,
-        onFailure: @escaping @Sendable (any Error, QueuedItem) -> FailureDecision = { _, _ in .retry() }
+        onFailure: @escaping @Sendable (any Error, QueueItem.Info) -> FailureDecision = { _, _ in .retry() }
     ) -> some Service {
         QueueWorker(queue: self, concurrency: concurrency, ttr: ttr, body: body, onFailure: onFailure)
     }
@@ -65,7 +65,7 @@ private struct QueueWorker: Service {
     let concurrency: Int
     let ttr: Duration?
     let body: @Sendable (borrowing QueueItem) async throws -> Void
-    let onFailure: @Sendable (any Error, QueuedItem) -> FailureDecision
+    let onFailure: @Sendable (any Error, QueueItem.Info) -> FailureDecision
 
     func run() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -80,7 +80,7 @@ private struct QueueWorker: Service {
         try await queue.work(
             taking: { () async throws(SpaceError) -> QueueItem? in
                 do {
-                    let held = try await cancelWhenGracefulShutdown { () async throws -> HeldItem? in
+                    let held = try await cancelWhenGracefulShutdown { () async throws -> QueueItem.Detached? in
                         guard !Task.isShuttingDownGracefully, let item = try await queue.next(timeout: nil, ttr: ttr)
                         else { return nil }
                         return item.detach()

@@ -149,7 +149,7 @@ import Testing
     @Test func aFilterEqualsItselfAlone() {
         #expect(ChangeFilter.Cells.key(one) != .key(two) && ChangeFilter.Cells.key(one) == .key(one))
         #expect(ChangeFilter.Notifications.named(one) != .named(two))
-        #expect(ChangeFilter.Collections.named(one) != .named(two))
+        #expect(ChangeFilter.Names.named(one) != .named(two))
         #expect(Changes.Start.subscription(one) != .subscription(two))
         #expect(Set([ChangeFilter.Cells.key(one), .key(two)]).count == 2)
     }

@@ -74,7 +74,7 @@ struct WorkQueueRulingTests {
         let delayed = try queue.put(3, delay: .seconds(3600))
         let buried = try queue.put(4)
         try queue.take(buried)?.bury()
-        let states: [(UInt64, QueuedItem.State)] = [
+        let states: [(UInt64, QueueItem.Info.State)] = [
             (group[1], .blocked), (group[0], .ready), (delayed, .delayed), (buried, .buried),
         ]
         for (id, state) in states {

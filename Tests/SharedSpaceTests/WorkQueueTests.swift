@@ -93,7 +93,7 @@ struct WorkQueueTests {
         try taken(queue).bury(reason: "broken")
         let item = try taken(queue, ttr: .seconds(60))
         #expect(item.value == "high")
-        func values(_ state: QueuedItem.State?) throws -> [Value] { try queue.items(in: state).map(\.value) }
+        func values(_ state: QueueItem.Info.State?) throws -> [Value] { try queue.items(in: state).map(\.value) }
         #expect(try values(.ready) == ["low"])
         #expect(try values(.delayed) == ["late"])
         #expect(try values(.taken) == ["high"])

@@ -139,7 +139,7 @@ private final class Stage: Sendable {
     private let goods: QueueMatrix.Goods
     private let queue: WorkQueue
     private let semaphore: SharedSemaphore
-    private let item = Mutex<HeldItem?>(nil)
+    private let item = Mutex<QueueItem.Detached?>(nil)
     private let id: Mutex<UInt64> = Mutex(0)
     private let permits = Mutex<HeldPermits?>(nil)
     private let other = Mutex<Agent?>(nil)
@@ -170,7 +170,7 @@ private final class Stage: Sendable {
         }
     }
 
-    private func taken() throws -> HeldItem {
+    private func taken() throws -> QueueItem.Detached {
         guard let item = try queue.takeIfReady() else { throw TestFailure("there is no item") }
         return item.detach()
     }

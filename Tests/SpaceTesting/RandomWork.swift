@@ -8,7 +8,7 @@ package struct RandomWork {
     package let seed: UInt64
     private var generator: SeededGenerator
     private var claims: [HeldClaim] = []
-    private var items: [HeldItem] = []
+    private var items: [QueueItem.Detached] = []
     private var watcher: Changes?
 
     /// - Parameters:

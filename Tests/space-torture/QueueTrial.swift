@@ -223,7 +223,7 @@ struct QueueTrial: Trial {
         }
     }
 
-    private func end(_ held: HeldItem, _ number: Int, _ choice: Int) throws(SpaceError) {
+    private func end(_ held: QueueItem.Detached, _ number: Int, _ choice: Int) throws(SpaceError) {
         // Kept until its time to run is over, or this worker is gone.
         if choice == 0 { return }
         let taken = try held.attach()

@@ -47,7 +47,7 @@ extension QueueCommand {
     /// What is done to an item of a number.
     enum Deed: String { case kicked, removed, cancelled, taken }
 
-    private static func hindrance(_ deed: Deed, _ id: UInt64, _ item: QueuedItem?) -> String {
+    private static func hindrance(_ deed: Deed, _ id: UInt64, _ item: QueueItem.Info?) -> String {
         let reason =
             switch (deed, item?.state) {
             case (_, nil): "there is none with this number"

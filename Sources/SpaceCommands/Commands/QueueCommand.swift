@@ -56,7 +56,7 @@ struct QueueCommand: ParsableCommand {
     enum StateWord: String, ExpressibleByArgument, CaseIterable {
         case ready, delayed, taken, blocked, buried
 
-        var state: QueuedItem.State {
+        var state: QueueItem.Info.State {
             switch self {
             case .ready: .ready
             case .delayed: .delayed
@@ -322,7 +322,7 @@ struct QueueCommand: ParsableCommand {
         }
     }
 
-    private func list(_ state: QueuedItem.State?, _ output: Output) throws {
+    private func list(_ state: QueueItem.Info.State?, _ output: Output) throws {
         try use { queue in
             try queue.forEachPart(in: state, max: max) { items in
                 try Signals.check()
@@ -332,7 +332,7 @@ struct QueueCommand: ParsableCommand {
         }
     }
 
-    private static func line(_ item: QueuedItem) -> String {
+    private static func line(_ item: QueueItem.Info) -> String {
         var object = JSONObject()
         object.add("id", item.id)
         object.add("state", item.state.rawValue)

@@ -34,7 +34,7 @@ public struct QueueItem: ~Copyable, Sendable {
     public var fencing: UInt64 { state.place.ticket }
 
     /// The item as it was taken.
-    var facts: QueuedItem { QueuedItem(row, value, state.namespace.core.clock.milliseconds) }
+    var facts: QueueItem.Info { QueueItem.Info(row, value, state.namespace.core.clock.milliseconds) }
 
     /// Decodes the item's value.
     ///
@@ -142,14 +142,14 @@ public struct QueueItem: ~Copyable, Sendable {
     /// Turns the item into a plain value, which closures and other tasks may keep.
     ///
     /// From now on, the item returns only when its time to run is over, when the process no longer uses the namespace,
-    /// or as ``HeldItem/attach()`` says.
-    public consuming func detach() -> HeldItem {
+    /// or as ``QueueItem/Detached/attach()`` says.
+    public consuming func detach() -> QueueItem.Detached {
         state.detach()
-        return HeldItem(row, value, state)
+        return QueueItem.Detached(row, value, state)
     }
 
     /// Hands the item on to another process: it returns when that ends, and any process may end it in its name.
-    package consuming func handOver(to process: ProcessIdentity) throws(SpaceError) -> HeldItem {
+    package consuming func handOver(to process: ProcessIdentity) throws(SpaceError) -> QueueItem.Detached {
         do throws(SpaceError) {
             try state.namespace.core.handOver(state.place, to: process)
         } catch {

@@ -14,7 +14,7 @@ extension WorkQueue {
     /// - Returns: Copies; items with damaged values are left out.
     /// - Throws: `typeMismatch`, and the errors of every read.
     /// - Complexity: O(n) in the items of the state; for `taken`, `blocked` and `nil` in all items.
-    public func items(in state: QueuedItem.State? = nil, max: Int = .max) throws(SpaceError) -> [QueuedItem] {
+    public func items(in state: QueueItem.Info.State? = nil, max: Int = .max) throws(SpaceError) -> [QueueItem.Info] {
         try read(Self.looking) { (snapshot, rows) throws(SpaceError) in
             try snapshot.queuedItems(rows, in: state, max: max)
         } ?? []
@@ -27,16 +27,16 @@ extension WorkQueue {
     /// Nothing is locked, and no snapshot is held, while `body` runs. Memory is bounded by a part and 8 bytes an item. An item
     /// that leaves the state during the walk may be missing, and one that comes into it does not come.
     package func forEachPart(
-        in state: QueuedItem.State?,
+        in state: QueueItem.Info.State?,
         max: Int = .max,
-        _ body: ([QueuedItem]) throws -> Void
+        _ body: ([QueueItem.Info]) throws -> Void
     ) throws {
         let all = try read(Self.looking) { (snapshot, rows) throws(SpaceError) in try snapshot.itemIDs(rows, in: state)
         }
         var (ids, left) = ((all ?? [])[...], max)
         while !ids.isEmpty, left > 0 {
             let part = try attempt(Self.looking) { (core) throws(SpaceError) in
-                try core.read { snapshot throws(SpaceError) -> [QueuedItem] in
+                try core.read { snapshot throws(SpaceError) -> [QueueItem.Info] in
                     guard let (rows, _) = try snapshot.queue(name) else {
                         ids.removeAll()
                         return []
@@ -56,10 +56,10 @@ extension WorkQueue {
     /// The item with a number, or `nil` if there is none.
     ///
     /// - Throws: `typeMismatch`, `damaged`, and the errors of every read.
-    public func item(_ id: UInt64) throws(SpaceError) -> QueuedItem? {
-        try read("look at an item of a queue") { (snapshot, rows) throws(SpaceError) -> QueuedItem? in
+    public func item(_ id: UInt64) throws(SpaceError) -> QueueItem.Info? {
+        try read("look at an item of a queue") { (snapshot, rows) throws(SpaceError) -> QueueItem.Info? in
             guard let row = try snapshot.queueItem(rows, id) else { return nil }
-            return QueuedItem(row, try snapshot.queueValue(rows, id), snapshot.clock.milliseconds)
+            return QueueItem.Info(row, try snapshot.queueValue(rows, id), snapshot.clock.milliseconds)
         } ?? nil
     }
 

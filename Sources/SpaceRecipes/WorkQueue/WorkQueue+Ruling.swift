@@ -43,13 +43,13 @@ extension WorkQueue {
     /// - Returns: The state in which the item was, or `nil` if there is none with this number.
     /// - Throws: `typeMismatch`, and the errors of every write.
     @discardableResult
-    public func cancel(_ id: UInt64) throws(SpaceError) -> QueuedItem.State? {
+    public func cancel(_ id: UInt64) throws(SpaceError) -> QueueItem.Info.State? {
         try attempt("cancel an item") { (core) throws(SpaceError) in
             try core.write(.removing) { scope throws(SpaceError) in
                 guard let (rows, _) = try scope.snapshot.queue(name),
                     let item = try scope.cancelItem(id, rows, name)
                 else { return nil }
-                return QueuedItem(item, .null, scope.clock.milliseconds).state
+                return QueueItem.Info(item, .null, scope.clock.milliseconds).state
             }
         }
     }

@@ -181,7 +181,7 @@ extension WorkQueue {
         timeout: Duration? = nil,
         ttr: Duration? = nil,
         _ body: (borrowing QueueItem) async throws -> Void,
-        onFailure: (any Error, QueuedItem) -> FailureDecision = { _, _ in .retry() }
+        onFailure: (any Error, QueueItem.Info) -> FailureDecision = { _, _ in .retry() }
     ) async throws {
         try await work(
             taking: { () async throws(SpaceError) in
@@ -196,7 +196,7 @@ extension WorkQueue {
     nonisolated(nonsending) package func work(
         taking next: () async throws(SpaceError) -> QueueItem?,
         _ body: (borrowing QueueItem) async throws -> Void,
-        onFailure: (any Error, QueuedItem) -> FailureDecision
+        onFailure: (any Error, QueueItem.Info) -> FailureDecision
     ) async throws {
         while let item = try await next() {
             do {

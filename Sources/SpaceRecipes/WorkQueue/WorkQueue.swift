@@ -76,18 +76,6 @@ public struct WorkQueue: Sendable {
         try put(value(of: content), priority: priority, delay: delay, group: group)
     }
 
-    /// Puts a `Codable` value; a former form of ``put(_:priority:delay:group:)-(Encodable,_,_,_)``.
-    @available(*, deprecated, message: "leave the label out")
-    @discardableResult
-    public func put(
-        encoding content: some Encodable,
-        priority: Int = 0,
-        delay: Duration = .zero,
-        group: String? = nil
-    ) throws(SpaceError) -> UInt64 {
-        try put(content, priority: priority, delay: delay, group: group)
-    }
-
     /// Puts several items in one transaction: all or none.
     ///
     /// - Returns: The items' numbers, in the same order.

@@ -3,7 +3,7 @@ import TupleCoding
 // Names in filters compare by their bytes, as they do in the namespace; the derived conformance would compare
 // strings.
 
-extension ChangeFilter.Collections {
+extension ChangeFilter.Names {
     private var key: Value {
         switch self {
         case .none: .null

@@ -121,7 +121,7 @@ extension ChangeFilter.Cells {
     }
 }
 
-extension ChangeFilter.Collections {
+extension ChangeFilter.Names {
     /// Whether a deadlock concerns what is chosen.
     ///
     /// The changes of one object are those of its holders, so its observers get a deadlock in whose circle it is only

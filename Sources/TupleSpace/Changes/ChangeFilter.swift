@@ -11,18 +11,18 @@ public struct ChangeFilter: Sendable {
     /// The notifications.
     public var notifications: Notifications
     /// The ordered sets and dictionaries.
-    public var collections: Collections
+    public var collections: Names
     /// The names to whose responders something happens: they come, go and are replaced.
-    public var responders: Collections
+    public var responders: Names
     /// What is held and counted by name: locks, semaphores, elections, counters and latches.
-    public var objects: Collections
+    public var objects: Names
     /// The kinds of change; `nil` for all kinds.
     public var kinds: Set<Change.Kind>?
 
     /// A choice of ordered sets and dictionaries, of the names that responders answer to, or of what is held and counted.
     ///
     /// The entries of a dictionary are cells, so `all` does not include them: choose all cells too.
-    public enum Collections: Sendable, Hashable {
+    public enum Names: Sendable, Hashable {
         /// None.
         case none
         /// All.
@@ -69,9 +69,9 @@ public struct ChangeFilter: Sendable {
         tuples: Template? = nil,
         cells: Cells = .none,
         notifications: Notifications = .none,
-        collections: Collections = .none,
-        responders: Collections = .none,
-        objects: Collections = .none,
+        collections: Names = .none,
+        responders: Names = .none,
+        objects: Names = .none,
         kinds: Set<Change.Kind>? = nil
     ) {
         self.tuples = tuples

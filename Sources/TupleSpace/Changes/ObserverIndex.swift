@@ -119,7 +119,7 @@ private struct NamedLists {
 
     var hasNames: Bool { !lists.isEmpty }
 
-    mutating func update(_ choice: ChangeFilter.Collections, _ change: (inout [Observer]) -> Void) {
+    mutating func update(_ choice: ChangeFilter.Names, _ change: (inout [Observer]) -> Void) {
         switch choice {
         case .none: break
         case .all: change(&every)

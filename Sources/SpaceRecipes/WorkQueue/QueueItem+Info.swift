@@ -1,45 +1,47 @@
 import SpaceSystem
 public import TupleCoding
 
-/// A copy of an item of a queue, as one sees it without taking it.
-public struct QueuedItem: Sendable, Hashable {
-    /// What an item is doing.
-    public enum State: String, Sendable, Hashable, CaseIterable {
-        /// A worker can take it now.
-        case ready
-        /// It becomes ready later.
-        case delayed
-        /// A worker has taken it.
-        case taken
-        /// It waits for an earlier item of its group.
-        case blocked
-        /// It came back too often, or its worker buried it.
-        case buried
-    }
+extension QueueItem {
+    /// A copy of an item of a queue, as one sees it without taking it.
+    public struct Info: Sendable, Hashable {
+        /// What an item is doing.
+        public enum State: String, Sendable, Hashable, CaseIterable {
+            /// A worker can take it now.
+            case ready
+            /// It becomes ready later.
+            case delayed
+            /// A worker has taken it.
+            case taken
+            /// It waits for an earlier item of its group.
+            case blocked
+            /// It came back too often, or its worker buried it.
+            case buried
+        }
 
-    /// The item's number.
-    public let id: UInt64
-    /// The item's value.
-    public let value: Value
-    /// What the item is doing.
-    public let state: State
-    /// The item's priority.
-    public let priority: Int
-    /// The item's group, or `nil` if it has none.
-    public let group: String?
-    /// How often the item came back.
-    public let deliveries: Int
-    /// Why the item came back last or was buried, as far as a process said so.
-    public let reason: String?
-    /// The time until a delayed item is ready, or until a taken item returns; `nil` if there is no such time.
-    public let due: Duration?
-    /// By which process and when it was put.
-    package let origin: Origin
+        /// The item's number.
+        public let id: UInt64
+        /// The item's value.
+        public let value: Value
+        /// What the item is doing.
+        public let state: State
+        /// The item's priority.
+        public let priority: Int
+        /// The item's group, or `nil` if it has none.
+        public let group: String?
+        /// How often the item came back.
+        public let deliveries: Int
+        /// Why the item came back last or was buried, as far as a process said so.
+        public let reason: String?
+        /// The time until a delayed item is ready, or until a taken item returns; `nil` if there is no such time.
+        public let due: Duration?
+        /// By which process and when it was put.
+        package let origin: Origin
+    }
 }
 
 extension QueueItemRow {
     /// What the item is doing; one that has become due is ready, although no process has come since to make it so.
-    func state(_ now: Int64) -> QueuedItem.State {
+    func state(_ now: Int64) -> QueueItem.Info.State {
         switch state {
         case .delayed: readyTime > now ? .delayed : .ready
         case .taken: isOverdue(now) ? .ready : .taken
@@ -50,7 +52,7 @@ extension QueueItemRow {
     }
 }
 
-extension QueuedItem {
+extension QueueItem.Info {
     init(_ row: QueueItemRow, _ value: Value, _ now: Int64) {
         let state = row.state(now)
         let due =
@@ -75,7 +77,11 @@ extension QueuedItem {
 
 extension Snapshot {
     /// The items in a state, or in any, in the order in which they come next; damaged ones are left out.
-    func queuedItems(_ rows: QueueRows, in state: QueuedItem.State?, max: Int) throws(SpaceError) -> [QueuedItem] {
+    func queuedItems(
+        _ rows: QueueRows,
+        in state: QueueItem.Info.State?,
+        max: Int
+    ) throws(SpaceError) -> [QueueItem.Info] {
         var ids = try itemIDs(rows, in: state)[...]
         return queuedItems(rows, &ids, in: state, max: max)
     }
@@ -86,16 +92,16 @@ extension Snapshot {
     func queuedItems(
         _ rows: QueueRows,
         _ ids: inout ArraySlice<UInt64>,
-        in state: QueuedItem.State?,
+        in state: QueueItem.Info.State?,
         max: Int,
         bytes most: Int = .max
-    ) -> [QueuedItem] {
+    ) -> [QueueItem.Info] {
         let now = clock.milliseconds
-        var found: [QueuedItem] = []
+        var found: [QueueItem.Info] = []
         var bytes = 0
         while found.count < max, bytes < most, let id = ids.popFirst() {
             guard let row = try? queueItem(rows, id), let value = try? queueValue(rows, id) else { continue }
-            let item = QueuedItem(row, value, now)
+            let item = QueueItem.Info(row, value, now)
             guard state == nil || item.state == state else { continue }
             found.append(item)
             if most < .max { bytes += (try? queueValues.get(rows.value(id)))?.count ?? 0 }
@@ -104,7 +110,7 @@ extension Snapshot {
     }
 
     /// The ids of the items that may be in a state, in the order in which they come next.
-    func itemIDs(_ rows: QueueRows, in state: QueuedItem.State?) throws(SpaceError) -> [UInt64] {
+    func itemIDs(_ rows: QueueRows, in state: QueueItem.Info.State?) throws(SpaceError) -> [UInt64] {
         switch state {
         case .taken, .blocked, nil: return try queueIDs(rows.key(.item)).map(\.id)
         case .delayed: return try queueIDs(rows.key(.delayed)).map(\.id)
