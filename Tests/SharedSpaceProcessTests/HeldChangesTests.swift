@@ -172,7 +172,7 @@ struct HeldChangesTests {
                 group.addTask {
                     let names = ["a", "b", "c"].shuffled()
                     for _ in 0..<20 {
-                        try await namespace.withLocks(names, timeout: .seconds(60)) { fencing in
+                        _ = try await namespace.withLocks(names, timeout: .seconds(60)) { fencing in
                             if fencing.count != 3 { throw TestFailure("\(fencing)") }
                             try namespace.set("holder", task)
                             await Task.yield()
@@ -191,10 +191,10 @@ struct HeldChangesTests {
     @Test func severalLocksAreAllOrNone() async throws {
         let other = try agent(holding: "lock b 60000")
         #expect(try other.line()?.hasPrefix("ok") == true)
-        let late: Void? = try await namespace.withLocks(["c", "b", "a"], timeout: .milliseconds(5)) { _ in
+        let isDone = try await namespace.withLocks(["c", "b", "a"], timeout: .milliseconds(5)) { _ in
             Issue.record("another process holds one")
         }
-        #expect(late == nil)
+        #expect(isDone == nil)
         #expect(try await eventually { try namespace.status().holds.map(\.name) == ["b"] })
         try other.kill()
         // The fencing numbers stand in the order of the names.

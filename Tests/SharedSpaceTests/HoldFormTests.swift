@@ -111,7 +111,7 @@ struct HoldFormTests {
                 group.addTask {
                     try await onThread {
                         for _ in 0..<100 {
-                            try lock.withLock(timeout: watchdog) { _ in
+                            _ = try lock.withLock(timeout: watchdog) { _ in
                                 inside.enter()
                                 inside.leave()
                             }
@@ -238,9 +238,9 @@ struct HoldFormTests {
     @Test func awaitedLocksHaveATimeOut() async throws {
         let lock = namespace.lock("a")
         #expect(try #require(await lock.withLock(timeout: .seconds(60)) { $0 }) > 0)
-        #expect(try await lock.withLock(.shared, timeout: .seconds(60)) { _ in await Task.yield() } != nil)
+        #expect(try await lock.withLock(.shared, timeout: .seconds(60)) { _ in await Task.yield() })
         let hold = try await lock.acquire()
-        #expect(try await lock.withLock(timeout: .milliseconds(5)) { _ in Issue.record("the lock is held") } == nil)
+        #expect(try await !lock.withLock(timeout: .milliseconds(5)) { _ in Issue.record("the lock is held") })
         #expect(try await isLate { try await lock.acquire(timeout: .zero) })
         try hold.release()
         #expect(try namespace.status().holds == [])
@@ -250,9 +250,7 @@ struct HoldFormTests {
         let permits = namespace.semaphore("s", permits: 2)
         #expect(try #require(await permits.withPermits(2, timeout: .seconds(60)) { $0 }) > 0)
         let hold = try await permits.acquire(2)
-        #expect(
-            try await permits.withPermits(timeout: .milliseconds(5)) { _ in Issue.record("no permit is left") } == nil
-        )
+        #expect(try await !permits.withPermits(timeout: .milliseconds(5)) { _ in Issue.record("no permit is left") })
         #expect(try await isLate { try await permits.acquire(timeout: .zero) })
         try hold.release()
         #expect(try namespace.status().holds == [])

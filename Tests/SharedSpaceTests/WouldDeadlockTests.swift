@@ -29,7 +29,7 @@ struct WouldDeadlockTests {
         try await lock.withLock { _ in
             for mode in [SharedLock.Mode.exclusive, .shared] {
                 try await expectRefused { try await lock.withLock(mode) { _ in } }
-                try await expectRefused { try await lock.withLock(mode, timeout: watchdog) { _ in } }
+                try await expectRefused { _ = try await lock.withLock(mode, timeout: watchdog) { _ in } }
             }
             try await expectRefused { try await namespace.withLocks(["b", "a"]) { _ in } }
         }
@@ -45,8 +45,8 @@ struct WouldDeadlockTests {
         let lock = namespace.lock("a")
         let (namespace, process) = (namespace, getpid())
         try await onThread {
-            try lock.withLock(timeout: watchdog) { (_) throws in
-                let error = #expect(throws: SpaceError.self) { try lock.withLock(timeout: watchdog) { _ in } }
+            _ = try lock.withLock(timeout: watchdog) { (_) throws in
+                let error = #expect(throws: SpaceError.self) { _ = try lock.withLock(timeout: watchdog) { _ in } }
                 #expect(error?.code == .wouldDeadlock)
                 #expect(error?.reason.contains("this thread") == true)
             }

@@ -35,7 +35,7 @@ struct UnknownOutcomeTests {
         case .lock: _ = try n.lock("L").tryAcquire()
         case .claim: _ = try n.claimIfExists(matching: ["job", 1])
         case .claimInTransaction: _ = try n.transaction { try $0.claimIfExists(matching: ["job", 1]) }
-        case .request: _ = try n.request("answered", timeout: .seconds(60))
+        case .request: _ = try n.request("answered", as: Value.self, timeout: .seconds(60))
         case .watch: _ = try n.changes()
         case .subscription: _ = try n.changes(from: .subscription("s"))
         case .responder: _ = try n.respond(to: "asked") { (number: Int) in number }

@@ -37,6 +37,8 @@ extension Namespace {
     /// Asks the responders to a name, and awaits the reply; `nil` if the time-out passes first: then the request is taken
     /// back, and a handler that has begun it is cancelled.
     ///
+    /// A reply that is not looked at is one of any type: `as: Value.self`.
+    ///
     /// - Throws: The same errors as ``request(_:_:as:ifAbsent:)``.
     public func request<each Argument: Encodable, Reply: Decodable & Sendable>(
         _ name: String,
@@ -65,20 +67,6 @@ extension Namespace {
         _ = try await requesting(name, try encodedArguments(repeat each argument), absent, nil).suspend()
     }
 
-    /// Asks the responders to a name, and awaits the end of the request; its reply is not looked at.
-    ///
-    /// - Returns: `false` if the time-out passes first.
-    /// - Throws: The same errors as ``request(_:_:as:ifAbsent:)``.
-    public func request<each Argument: Encodable>(
-        _ name: String,
-        _ argument: repeat each Argument,
-        ifAbsent absent: AbsentResponder = .fails,
-        timeout: Duration
-    ) async throws(SpaceError) -> Bool {
-        let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
-        return try await asked.suspendUnlessLate() != nil
-    }
-
     /// Asks the responders to a name, and waits for the reply; `nil` if the time-out passes first.
     ///
     /// Blocks the thread. Otherwise it does the same as the asynchronous form.
@@ -93,21 +81,6 @@ extension Namespace {
         let asked = try requesting(name, try encodedArguments(repeat each argument), absent, timeout)
         guard let reply = try asked.blockUnlessLate() else { return nil }
         return try decoded(reply, of: name) as Reply
-    }
-
-    /// Asks the responders to a name, and waits for the end of the request; its reply is not looked at.
-    ///
-    /// Blocks the thread.
-    ///
-    /// - Returns: `false` if the time-out passes first.
-    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func request<each Argument: Encodable>(
-        _ name: String,
-        _ argument: repeat each Argument,
-        ifAbsent absent: AbsentResponder = .fails,
-        timeout: Duration
-    ) throws(SpaceError) -> Bool {
-        try requesting(name, try encodedArguments(repeat each argument), absent, timeout).blockUnlessLate() != nil
     }
 
     /// Asks and waits for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.

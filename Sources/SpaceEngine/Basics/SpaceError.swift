@@ -70,8 +70,9 @@ public struct SpaceError: Error, Sendable {
         public static let noSuchProcess = Code(rawValue: "noSuchProcess")
         /// The claim had already returned to the space.
         public static let claimLost = Code(rawValue: "claimLost")
-        /// The caller could not get the hold (a lock, a permit, leadership) in time; ``SpaceError/holder`` names the
-        /// process that has it.
+        /// The time of the request that a handler answers is over, so the next responder is not waited for any longer.
+        ///
+        /// ``SpaceError/holder`` names the process that was asked. A call with a time-out of its own returns `nil` instead.
         public static let timedOut = Code(rawValue: "timedOut")
         /// The task or thread that waits holds itself what it waits for (a lock, permits, leadership), so the wait would
         /// never end.

@@ -61,6 +61,17 @@ public struct Election: Sendable {
         return try await lead(with: hold, body)
     }
 
+    /// Stands for leadership, and runs `body` as leader, unless the time passes first; `false` if it did, and `body` did not
+    /// run.
+    public func lead(
+        as value: Value = .null,
+        timeout: Duration,
+        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
+    ) async throws -> Bool {
+        let isDone: Void? = try await lead(as: value, timeout: timeout, body)
+        return isDone != nil
+    }
+
     private func lead<Result: Sendable>(
         with hold: consuming Hold,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result

@@ -79,6 +79,32 @@ extension Namespace {
         return result
     }
 
+    /// Runs `body` while several locks are held, unless the time passes first; `false` if it did, and `body` did not run.
+    nonisolated(nonsending) public func withLocks(
+        _ names: [String],
+        mode: SharedLock.Mode = .exclusive,
+        timeout: Duration,
+        _ body: (_ fencing: [UInt64]) async throws -> Void
+    ) async throws -> Bool {
+        let isDone: Void? = try await withLocks(names, mode: mode, timeout: timeout, body)
+        return isDone != nil
+    }
+
+    /// Runs `body` while several locks are held, unless the time passes first; `false` if it did, and `body` did not run.
+    ///
+    /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    @_disfavoredOverload
+    public func withLocks(
+        _ names: [String],
+        mode: SharedLock.Mode = .exclusive,
+        timeout: Duration,
+        _ body: (_ fencing: [UInt64]) throws -> Void
+    ) throws -> Bool {
+        let isDone: Void? = try withLocks(names, mode: mode, timeout: timeout, body)
+        return isDone != nil
+    }
+
     /// Acquires several locks for a command, in the order of their names; if `timeout` is `nil`, only the interruption ends
     /// the wait.
     ///

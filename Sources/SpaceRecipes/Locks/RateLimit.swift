@@ -40,7 +40,12 @@ public struct RateLimit: Sendable {
     ///   reserved since. `invalidArgument`; `typeMismatch` if the name belongs to another kind of object, or to a rate
     ///   limit of another size; and the errors of every write.
     public func acquire(_ count: Int = 1) async throws(SpaceError) {
-        _ = try await acquireSuspending(count, within: nil)
+        guard try await acquireSuspending(count, within: nil) else {
+            throw SpaceError.limitReached(
+                "the next free moment of the rate limit \(name.quotedForPeople) lies decades ahead",
+                advice: "remove the rate limit, or give it another name"
+            ).named(Self.operation, state.namespace.name)
+        }
     }
 
     /// Waits for a free moment; `false` if none is free in time: then the call returns at once, and nothing is used up.

@@ -71,6 +71,30 @@ public struct SharedLock: Sendable {
         return try hold.run(body)
     }
 
+    /// Runs `body` while the lock is held, unless the time passes first; `false` if it did, and `body` did not run.
+    nonisolated(nonsending) public func withLock(
+        _ mode: Mode = .exclusive,
+        timeout: Duration,
+        _ body: (_ fencing: UInt64) async throws -> Void
+    ) async throws -> Bool {
+        let isDone: Void? = try await withLock(mode, timeout: timeout, body)
+        return isDone != nil
+    }
+
+    /// Runs `body` while the lock is held, unless the time passes first; `false` if it did, and `body` did not run.
+    ///
+    /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    @_disfavoredOverload
+    public func withLock(
+        _ mode: Mode = .exclusive,
+        timeout: Duration,
+        _ body: (_ fencing: UInt64) throws -> Void
+    ) throws -> Bool {
+        let isDone: Void? = try withLock(mode, timeout: timeout, body)
+        return isDone != nil
+    }
+
     // MARK: As a value
 
     /// Waits for the lock as long as it takes.

@@ -103,6 +103,30 @@ public struct SharedSemaphore: Sendable {
         return try hold.run(body)
     }
 
+    /// Runs `body` while permits are held, unless the time passes first; `false` if it did, and `body` did not run.
+    nonisolated(nonsending) public func withPermits(
+        _ count: Int = 1,
+        timeout: Duration,
+        _ body: (_ fencing: UInt64) async throws -> Void
+    ) async throws -> Bool {
+        let isDone: Void? = try await withPermits(count, timeout: timeout, body)
+        return isDone != nil
+    }
+
+    /// Runs `body` while permits are held, unless the time passes first; `false` if it did, and `body` did not run.
+    ///
+    /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
+    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
+    @_disfavoredOverload
+    public func withPermits(
+        _ count: Int = 1,
+        timeout: Duration,
+        _ body: (_ fencing: UInt64) throws -> Void
+    ) throws -> Bool {
+        let isDone: Void? = try withPermits(count, timeout: timeout, body)
+        return isDone != nil
+    }
+
     /// Waits for permits as long as it takes.
     ///
     /// - Parameter count: The number of permits to acquire.

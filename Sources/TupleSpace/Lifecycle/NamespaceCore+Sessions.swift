@@ -73,15 +73,15 @@ extension NamespaceCore {
         until deadline: inout MonotonicInstant?,
         patience: Duration?
     ) throws(SpaceError) {
-        // The machine may be a new member already that has not arrived yet.
-        if try renewSession() { return }
-        if let deadline {
-            guard !deadline.hasPassed else { throw .clusterUnavailable(error.reason) }
-            // The daemon may not have seen yet that its member has ended.
-            poll(nil, 0, 5)
-        }
+        let isFirst = deadline == nil
         let end = deadline ?? .now.advanced(by: min(patience ?? Self.arrivalPatience, Self.arrivalPatience))
         deadline = end
+        // A daemon that is asked with hardly any time left would seem to be silent.
+        guard isFirst || end.remaining > Self.shortestQuestion else { throw .clusterUnavailable(error.reason) }
+        // The machine may be a new member already that has not arrived yet.
+        if try renewSession() { return }
+        // The daemon may not have seen yet that its member has ended.
+        if !isFirst { poll(nil, 0, 5) }
         try waitForMachine(error, patience: end.remaining)
         _ = try renewSession()
     }
@@ -104,6 +104,7 @@ extension NamespaceCore {
     }
 
     static let arrivalPatience = Duration.seconds(5)
+    private static let shortestQuestion = Duration.milliseconds(50)
 
     /// Whether a session has ended because its member has, in a replica.
     func hasEnded(session: UInt64) -> Bool {
