@@ -269,11 +269,17 @@ package final class ResponderHub: NamespacePart {
 
     private func act(on news: News, in core: NamespaceCore) {
         var cancelled: [Task<Void, Never>] = []
+        var unwanted = news.unwanted
         state.withLock { state in
             for (position, asking) in news.asked {
                 // Two threads may have looked at the same time.
                 guard let entry = state.entries[position], !entry.has(asking.work) else { continue }
-                state.entries[position]?.waiting.append(asking)
+                // It may have begun to end since the look: then it has passed on what waited, and this comes after that.
+                if entry.isEnding {
+                    unwanted.append((position, asking))
+                } else {
+                    state.entries[position]?.waiting.append(asking)
+                }
             }
             for (position, work) in news.takenBack {
                 guard let running = state.entries[position]?.running[work] else { continue }
@@ -283,7 +289,7 @@ package final class ResponderHub: NamespacePart {
         }
         for task in cancelled { task.cancel() }
         for position in news.removed { end(position, of: core) }
-        for (position, asking) in news.unwanted {
+        for (position, asking) in unwanted {
             core.letGo { core, patience throws(SpaceError) in
                 try core.pass(asking, from: position, timeout: patience)
             }
