@@ -25,6 +25,7 @@ WORKS = {
     "write in a batch of 100": ("batch", 4000, 12000),
     "an empty queue: write, take, write, claim and complete": ("queue", 2000, 6000, 0),
     "an empty queue: write, claim and complete": ("near-claim", 2000, 6000),
+    "an empty queue: write and take, prepared": ("prepared-take", 2000, 6000),
     "an empty queue: write and await a take": ("await-take", 2000, 6000),
     "an empty queue: write, await a claim and complete": ("await-claim", 2000, 6000),
 }
