@@ -102,7 +102,7 @@ extension Election {
     /// A service that stands for leadership, leads, and stands again when it has lost it, until the group shuts down.
     ///
     /// - Parameters:
-    ///   - value: What other processes see while this one leads; see ``lead(as:timeout:_:)-(Value,_,_)``.
+    ///   - value: What other processes see while this one leads; see ``lead(as:_:)-(Value,_)``.
     ///   - body: The leader's work; it gets the number of the term. Its task is cancelled when leadership is lost, and at
     ///     graceful shutdown. If it returns, this process resigns and stands again.
     /// - Returns: The service; what `body` throws ends it.
