@@ -101,4 +101,17 @@ struct RateLimitTests {
         for _ in 0..<10 * limit { last = crowd.reserve(1, now: now) }
         #expect(last <= 10 * interval)
     }
+
+    /// A limit whose free moments lie decades ahead lets nobody through, also without a time-out.
+    @Test func whatLiesDecadesAheadIsRefused() async throws {
+        let slow = namespace.rateLimit("slow", 1, per: .seconds(366 * 86_400))
+        let error = await #expect(throws: SpaceError.self) {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<200 { group.addTask { try await slow.acquire() } }
+                // The first of them has its moment at once.
+                for try await _ in group {}
+            }
+        }
+        #expect(error?.code == .limitReached)
+    }
 }

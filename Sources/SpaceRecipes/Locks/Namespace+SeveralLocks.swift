@@ -24,13 +24,9 @@ extension Namespace {
         mode: SharedLock.Mode = .exclusive,
         _ body: (_ fencing: [UInt64]) async throws -> Result
     ) async throws -> Result {
-        let order = try LockOrder(names, in: self)
-        var holds: [KeptHold] = []
-        for index in order.indices { holds.append(KeptHold(try await lock(names[index]).acquire(mode))) }
-        Self.begin(holds)
-        let result = try await body(order.fencing(holds))
-        try Self.release(holds)
-        return result
+        let locks = try LockOrder(names, in: self)
+        return try await locks.acquire { (lock) async throws(SpaceError) in try await lock.acquire(mode) }.orEnded()
+            .run(body)
     }
 
     /// Runs `body` while several locks are held, unless the time for all of them together passes first; `nil` if it did, and
@@ -41,17 +37,12 @@ extension Namespace {
         timeout: Duration,
         _ body: (_ fencing: [UInt64]) async throws -> Result
     ) async throws -> Result? {
-        let order = try LockOrder(names, in: self)
+        let locks = try LockOrder(names, in: self)
         let deadline = MonotonicInstant.now.advanced(by: timeout)
-        var holds: [KeptHold] = []
-        for index in order.indices {
-            guard let hold = try await lock(names[index]).acquire(mode, timeout: deadline.remaining) else { return nil }
-            holds.append(KeptHold(hold))
+        let held = try await locks.acquire { (lock) async throws(SpaceError) in
+            try await lock.acquire(mode, timeout: deadline.remaining)
         }
-        Self.begin(holds)
-        let result = try await body(order.fencing(holds))
-        try Self.release(holds)
-        return result
+        return try await held?.run(body)
     }
 
     /// Runs `body` while several locks are held, unless the time for all of them together passes first; `nil` if it did, and
@@ -66,17 +57,12 @@ extension Namespace {
         timeout: Duration,
         _ body: (_ fencing: [UInt64]) throws -> Result
     ) throws -> Result? {
-        let order = try LockOrder(names, in: self)
+        let locks = try LockOrder(names, in: self)
         let deadline = MonotonicInstant.now.advanced(by: timeout)
-        var holds: [KeptHold] = []
-        for index in order.indices {
-            guard let hold = try lock(names[index]).acquire(mode, timeout: deadline.remaining) else { return nil }
-            holds.append(KeptHold(hold))
+        let held = try locks.acquire { (lock) throws(SpaceError) in
+            try lock.acquire(mode, timeout: deadline.remaining)
         }
-        Self.begin(holds)
-        let result = try body(order.fencing(holds))
-        try Self.release(holds)
-        return result
+        return try held?.run(body)
     }
 
     /// Runs `body` while several locks are held, unless the time passes first; `false` if it did, and `body` did not run.
@@ -115,22 +101,12 @@ extension Namespace {
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> (all: [KeptHold], fencing: [UInt64]) {
-        let order = try LockOrder(names, in: self)
+        let locks = try LockOrder(names, in: self)
         let deadline = MonotonicInstant.deadline(after: timeout)
-        var holds: [KeptHold] = []
-        for index in order.indices {
-            let lock = lock(names[index])
-            holds.append(
-                KeptHold(try lock.acquireOrTell(mode, timeout: deadline?.remaining, interruption: interruption))
-            )
-        }
-        return (holds, order.fencing(holds))
-    }
-
-    private static func begin(_ holds: [KeptHold]) { for hold in holds { hold.hold.state.note(isScoped: true) } }
-
-    private static func release(_ holds: [KeptHold]) throws(SpaceError) {
-        for hold in holds.reversed() { try hold.hold.release() }
+        let held = try locks.acquire { (lock) throws(SpaceError) in
+            try lock.acquireOrTell(mode, timeout: deadline?.remaining, interruption: interruption)
+        }.orEnded()
+        return (held.all, held.fencing)
     }
 }
 
@@ -141,25 +117,76 @@ package final class KeptHold: Sendable {
     package init(_ hold: consuming Hold) { self.hold = hold }
 }
 
-/// The order in which locks are acquired: that of their names' bytes.
+/// Several locks in the order in which they are acquired: that of their names' bytes.
 private struct LockOrder {
-    let indices: [Int]
+    private let locks: [SharedLock]
+    /// For each lock, the place of its name in the call.
+    private let places: [Int]
 
     init(_ names: [String], in namespace: Namespace) throws(SpaceError) {
-        indices = try namespace.attempt("acquire locks") { (_) throws(SpaceError) in
+        let places = try namespace.attempt("acquire locks") { (_) throws(SpaceError) in
             if names.isEmpty { throw .misuse("there is no lock to acquire", advice: "name one at least") }
-            let indices = names.indices.sorted { Name(names[$0]) < Name(names[$1]) }
-            for (first, second) in zip(indices, indices.dropFirst()) where names[first].isSame(as: names[second]) {
+            let places = names.indices.sorted { Name(names[$0]) < Name(names[$1]) }
+            for (first, second) in zip(places, places.dropFirst()) where names[first].isSame(as: names[second]) {
                 throw .misuse("the lock \(names[first].quotedForPeople) is named twice", advice: "name it once")
             }
-            return indices
+            return places
         }
+        self.places = places
+        locks = places.map { namespace.lock(names[$0]) }
     }
 
-    /// The fencing numbers of holds that were acquired in this order, in the order of the names.
-    func fencing(_ holds: [KeptHold]) -> [UInt64] {
-        var fencing = Array(repeating: UInt64(0), count: holds.count)
-        for (index, hold) in zip(indices, holds) { fencing[index] = hold.hold.fencing }
-        return fencing
+    /// Acquires one after the other; `nil` if one of them was not to be had, and those before it are let go.
+    func acquire(_ one: (SharedLock) throws(SpaceError) -> Hold?) throws(SpaceError) -> HeldLocks? {
+        var all: [KeptHold] = []
+        for lock in locks {
+            guard let hold = try one(lock) else { return nil }
+            all.append(KeptHold(hold))
+        }
+        return HeldLocks(all, at: places)
     }
+
+    /// Does the same, and suspends the task.
+    nonisolated(nonsending) func acquire(
+        _ one: (SharedLock) async throws(SpaceError) -> Hold?
+    ) async throws(SpaceError) -> HeldLocks? {
+        var all: [KeptHold] = []
+        for lock in locks {
+            guard let hold = try await one(lock) else { return nil }
+            all.append(KeptHold(hold))
+        }
+        return HeldLocks(all, at: places)
+    }
+}
+
+/// Several locks that are held.
+private struct HeldLocks {
+    let all: [KeptHold]
+    /// The fencing numbers, in the order of the names in the call.
+    let fencing: [UInt64]
+
+    init(_ all: [KeptHold], at places: [Int]) {
+        self.all = all
+        var fencing = Array(repeating: UInt64(0), count: all.count)
+        for (place, held) in zip(places, all) { fencing[place] = held.hold.fencing }
+        self.fencing = fencing
+    }
+
+    func run<Result>(_ body: ([UInt64]) throws -> Result) throws -> Result {
+        begin()
+        let result = try body(fencing)
+        try release()
+        return result
+    }
+
+    nonisolated(nonsending) func run<Result>(_ body: ([UInt64]) async throws -> Result) async throws -> Result {
+        begin()
+        let result = try await body(fencing)
+        try release()
+        return result
+    }
+
+    private func begin() { for held in all { held.hold.state.note(isScoped: true) } }
+
+    private func release() throws(SpaceError) { for held in all.reversed() { try held.hold.release() } }
 }

@@ -83,7 +83,7 @@ private final class Examples: @unchecked Sendable {
         let isDone = try await bank.withLocks(["account/7", "account/9"], timeout: .seconds(5)) { _ in
             try await transfer()
         }
-        if !isDone { print("somebody else holds one of them: nothing was transferred") }
+        if !isDone { print("another process holds one of them: nothing was transferred") }
         try jobs.semaphore("downloads", permits: 4).setPermits(8)
         token = try cluster.observe(.object("scheduler")) { change in
             if change.kind == .hold { print("leads:", change.new ?? .null) }
