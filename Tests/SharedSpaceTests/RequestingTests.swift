@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpaceObjects
+import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -141,5 +142,43 @@ import Testing
         try core.takeBack(asking.ticket)
         try core.removeResponder(base, of: "f")
         #expect(try namespace.status().requests == [])
+    }
+
+    /// A request that a look has seen is passed on if its responder begins to end before the look is acted on.
+    @Test func whatIsSeenBeforeTheEndIsPassedOn() async throws {
+        let below = try namespace.respond(to: "f", key: "below") { (_: Int) in "below" }
+        var forced = 0
+        for _ in 0..<20 {
+            let (gate, began) = (Slot<Bool>(), Count())
+            let top = try namespace.respond(to: "f", key: "top") { (_: Int) -> String in
+                began.add()
+                while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+                return "top"
+            }
+            let first = try #require(try core.ask(requesting(.fails).request))
+            #expect(try await eventually { began.value == 1 })
+            let second = try #require(try core.ask(requesting(.fails).request))
+            let news = try core.responders.look(core)
+            top.cancel()
+            // Nothing is seen if the listener was quicker.
+            if let news {
+                core.responders.act(on: news, in: core)
+                forced += 1
+            }
+            #expect(try await eventually { try core.answer(to: second) == "below" })
+            gate.value = true
+            #expect(try await eventually { try core.answer(to: first) == "top" })
+            for ticket in [first, second] { _ = try core.takeBack(ticket, unlessPending: false) }
+        }
+        #expect(forced > 0)
+        below.cancel()
+    }
+}
+
+extension NamespaceCore {
+    /// The answer to a request; `nil` while there is none.
+    fileprivate func answer(to ticket: UInt64) throws -> String? {
+        guard case .answered(_, let value) = try standing(of: ticket) else { return nil }
+        return try value.withBytes { bytes in try Value(encodedElement: bytes).decode(String.self) }
     }
 }

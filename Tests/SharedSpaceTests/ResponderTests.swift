@@ -95,32 +95,6 @@ import Testing
         try await end()
     }
 
-    /// The same, also for a request that is seen in the moment in which the responder begins to end.
-    @Test func whatIsSeenAtTheEndIsPassedOn() async throws {
-        let below = try stacked("below")
-        for round in 0..<40 {
-            let gate = Slot<Bool>()
-            let began = Count()
-            let top = try jobs.respond(to: "f", key: "top") { (n: Int, _) -> String in
-                began.add()
-                while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
-                return "top\(n)"
-            }
-            let first = Task { try await jobs.request("f", 1, as: String.self) }
-            #expect(try await eventually { began.value == 1 })
-            // The end comes as soon as the second one is there.
-            let second = Task { try await jobs.request("f", 2, as: String.self, timeout: .seconds(20)) }
-            while try jobs.status().requests.count < 2 { await Task.yield() }
-            top.cancel()
-            let reply = try await second.value
-            gate.value = true
-            #expect(try await first.value == "top1")
-            try #require(reply == "below2", "round \(round)")
-        }
-        below.cancel()
-        try await end()
-    }
-
     /// When a responder leaves, the requests that it has not begun go to the next one; those that it has begun do not.
     @Test func whatWasNotBegunIsPassedOn() async throws {
         let below = try stacked("below")

@@ -184,7 +184,7 @@ package final class ResponderHub: NamespacePart {
     }
 
     /// What the rows show and the entries here don't know yet.
-    private struct News {
+    struct News {
         var asked: [(ResponderPosition, Asking)] = []
         /// Requests put to a responder that begins nothing more.
         var unwanted: [(ResponderPosition, Asking)] = []
@@ -204,7 +204,7 @@ package final class ResponderHub: NamespacePart {
     ///
     /// The entries are copied before the rows are read, so a request that is answered meanwhile is not taken for a new
     /// one.
-    private func look(_ core: NamespaceCore) throws(SpaceError) -> News? {
+    func look(_ core: NamespaceCore) throws(SpaceError) -> News? {
         let entries = state.withLock { $0.entries }
         var news = News()
         news.isNobodyLeft = Self.isNobodyLeft(entries)
@@ -267,7 +267,7 @@ package final class ResponderHub: NamespacePart {
         }
     }
 
-    private func act(on news: News, in core: NamespaceCore) {
+    func act(on news: News, in core: NamespaceCore) {
         var cancelled: [Task<Void, Never>] = []
         var unwanted = news.unwanted
         state.withLock { state in
