@@ -9,9 +9,12 @@
 // jobs into other groups. So the guardian is a subreaper: every descendant of the program that loses its parent becomes
 // the guardian's child, whatever group or session it is in. The guardian kills its children until none is left.
 //
-// The guardian is in a process group of its own. So a signal from the terminal (^C, ^Z) reaches the program but not the
+// The guardian is in a session of its own. So a signal from the terminal (^C, ^Z) reaches the program but not the
 // guardian, and a signal to the group of the process above does not stop the guardian's work. The program stays in the
-// group in which it would be without a guardian, so it keeps the terminal.
+// group in which it would be without a guardian, so it keeps the terminal. A group of the guardian's own in the same
+// session would not do: the program, whose parent would then be in another group of its session, would keep its own group
+// from being orphaned. With the program's end the group would become so, and if a process of it were stopped, the kernel
+// would send SIGHUP to all of them (setpgid(2), kernel/exit.c): to the script that runs this, too.
 //
 // Deaths:
 // - If the process above is killed, the kernel sends SPACE_END to the guardian.
@@ -272,7 +275,7 @@ static int status_of(const siginfo_t *info) {
 }
 
 static _Noreturn void guard(pid_t child, pid_t group, int news) {
-    setpgid(0, 0);
+    setsid();
     close_all_but(news);
     take_name();
     sigset_t all;

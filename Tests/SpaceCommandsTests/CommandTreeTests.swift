@@ -115,4 +115,24 @@ struct CommandTreeTests {
             #expect(try self.areGone(result.errors.split(separator: "\n").compactMap { pid_t($0) }))
         }
     }
+
+    /// The end of a command does not orphan the process group of the script that ran it, as the end of a child of a process in
+    /// another group of the session does: the kernel would hang up on all of it.
+    @Test(
+        "A stopped process beside a command ends no script",
+        arguments: ["lock jobs L", "semaphore jobs S --permits 1", "elect jobs E"]
+    )
+    func aStoppedProcessBesideIt(_ words: String) throws {
+        try withRoot { (runner) throws in
+            try runner.space("set", "jobs", "k", "1", "--persistent")
+            let script = """
+                sleep 1000 & P=$!
+                kill -STOP $P; until grep -q 'State:.T' /proc/$P/status; do :; done
+                space \(words) -- true; echo "after $?"
+                kill -KILL $P
+                """
+            let seen = try runner.shell("setsid --wait sh -c '\(script.replacing("'", with: "'\\''"))'")
+            #expect(seen.output == "after 0\n", "\(seen)")
+        }
+    }
 }

@@ -49,6 +49,24 @@ struct RespondCommandTests {
         }
     }
 
+    /// Its time is over before the command asks; that is no `--wait 0`, with which it would wait for the reply.
+    @Test("A reply that comes after --wait is not waited for")
+    func tooLate() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[]")
+            let responder = try runner.start(
+                "space",
+                ["respond", "jobs", "f", "--", "/bin/sh", "-c", "sleep 2; echo 1"]
+            )
+            try self.await(1, runner)
+            let late = try runner.space("request", "jobs", "f", "--wait", "1ms")
+            #expect(late.ending == .exited(1) && late.output == "", "\(late)")
+            #expect(late.errors.contains("process \(responder.pid)"), "\(late.errors)")
+            kill(responder.pid, SIGTERM)
+            _ = try responder.finish()
+        }
+    }
+
     @Test("The command asks the responder below with --next")
     func asksBelow() throws {
         try withRoot { (runner) throws in
@@ -59,7 +77,7 @@ struct RespondCommandTests {
             )
             try self.await(1, runner)
             // The first asks with another argument; the second with its own, and says what it is.
-            let script = #"'\#(space)' request --next "[$(cat)]""#
+            let script = #"'\#(space)' request --next --wait 0 "[$(cat)]""#
             let middle = try runner.start("space", ["respond", "jobs", "f", "--", "/bin/sh", "-c", script])
             try self.await(2, runner)
             let names = #"echo "[\"$SHARED_SPACE_NAMESPACE $SHARED_SPACE_NAME $SHARED_SPACE_KEY\",$reply]""#

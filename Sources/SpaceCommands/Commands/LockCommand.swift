@@ -11,7 +11,7 @@ struct LockCommand: ParsableCommand {
             Like flock(1), but fair: requests are served in their order, and a reader does not overtake a writer that waits. Waits \
             without limit, unless --wait. The status is CMD's (128 + n for a signal; 126 and 127 as the shell's), and 1 when the \
             lock was not free in time. If this process dies CMD is killed, with all that it has started, and the next in the \
-            queue holds the lock. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGALRM are passed on to \
+            queue holds the lock; some of them may live some milliseconds into its time. SIGINT, SIGTERM, SIGHUP, SIGQUIT and SIGALRM are passed on to \
             CMD, but not a signal that the terminal has sent to CMD too (^C). One that a process sends to the whole process group \
             (kill -- -PGID) reaches CMD twice, because nothing tells it from one that was sent to this process alone. When CMD \
             ends after a signal, what it has left is killed. If CMD ends by itself, what it leaves behind goes on. CMD finds the \

@@ -13,7 +13,7 @@ struct RequestCommand: ParsableCommand {
             """,
         discussion: """
             Waits 5 s for a responder and its reply, or as long as --wait says; with --wait a missing namespace counts as \
-            one without responders. --wait 0 asks once: it waits for a reply only if there is a responder already. The \
+            one without responders. --wait 0 asks once: it waits for a reply, 5 s at most, only if there is a responder already. The \
             status is 1 when no responder answers in time, and 76 when the responder failed; a line says which process was asked.
 
             With --next, in a command that 'space respond' runs, it asks the responder below that one, with VALUE or else with the \
@@ -97,7 +97,7 @@ struct RequestCommand: ParsableCommand {
                 try namespace.requestNextBlocking(
                     of: request,
                     value: value,
-                    timeout: wait?.timeout,
+                    timeout: wait?.timeout == .zero ? Self.patience : wait?.timeout,
                     interruption: Signals.interruption
                 )
             }
@@ -113,12 +113,12 @@ struct RequestCommand: ParsableCommand {
     private func ask(_ namespace: Namespace, _ name: String, _ value: Value, _ remaining: Duration?) throws -> Value {
         let absent: AbsentResponder
         let timeout: Duration?
-        switch (wait, remaining) {
-        case (nil, _): (absent, timeout) = (.waits, Self.patience)
+        switch wait {
+        case nil: (absent, timeout) = (.waits, Self.patience)
+        case .unlimited: (absent, timeout) = (.waits, nil)
         // A responder that is there needs time to answer.
-        case (_, nil): (absent, timeout) = (.fails, Self.patience)
-        case (.unlimited, _): (absent, timeout) = (.waits, nil)
-        case (_, let remaining): (absent, timeout) = (.waits, remaining)
+        case .duration(.zero): (absent, timeout) = (.fails, Self.patience)
+        case .duration: (absent, timeout) = (.waits, remaining ?? .zero)
         }
         return try namespace.requestBlocking(
             name,
