@@ -160,12 +160,10 @@ struct TerminalSignalTests {
         try expect(
             "2 15\n",
             of: #"""
-                orders, ordering = os.pipe()
+                import fcntl
                 leader, terminal = pty.fork()
                 if leader == 0:
                     start_job(False)
-                    os.tcsetpgrp(0, int(os.read(orders, 20)))
-                    os.write(telling, b"given\n")
                     os.close(telling)
                     while True: signal.pause()
                 os.close(telling)
@@ -177,10 +175,12 @@ struct TerminalSignalTests {
                 def isPending(pid): return int(status(pid)["ShdPnd"], 16) != 0
                 kill(guardian, signal.SIGSTOP)
                 while status(guardian)["State"][0] != "T": os.sched_yield()
-                # As if the guardian had not left the terminal's group yet.
-                os.write(ordering, b"%d" % guardian)
-                line()
-                os.write(terminal, b"\x03")
+                # As from a key before the guardian left the terminal's group: the signal comes from the kernel.
+                reading, writing = os.pipe()
+                fcntl.fcntl(reading, fcntl.F_SETOWN, guardian)
+                fcntl.fcntl(reading, fcntl.F_SETSIG, signal.SIGINT)
+                fcntl.fcntl(reading, fcntl.F_SETFL, os.O_ASYNC)
+                os.write(writing, b"x")
                 while not isPending(guardian): os.sched_yield()
                 kill(pid, signal.SIGINT)
                 # It has passed the signal on when it sleeps again.
