@@ -84,8 +84,13 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "SpaceMachines",
+            dependencies: ["SpaceEngine", "SpaceSystem", system],
+            swiftSettings: settings
+        ),
+        .target(
             name: "TupleSpace",
-            dependencies: ["SpaceEngine", "TupleCoding", "SpaceSystem", system, atomics],
+            dependencies: ["SpaceMachines", "SpaceEngine", "TupleCoding", "SpaceSystem", system, atomics],
             swiftSettings: settings
         ),
         .target(
@@ -108,8 +113,8 @@ let package = Package(
         .target(
             name: "SpaceCluster",
             dependencies: [
-                "ClusterStore", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding",
-                "SpaceSystem", system,
+                "ClusterStore", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceMachines", "SpaceEngine",
+                "TupleCoding", "SpaceSystem", system,
             ],
             swiftSettings: settings
         ),
@@ -239,7 +244,10 @@ let package = Package(
         fuzzer("FuzzControl", engine + ["FuzzSupport"]),
         fuzzer("FuzzBackup", engine + ["FuzzSupport"]),
         fuzzer("FuzzEntry", engine + ["FuzzSupport", "SpaceSystem"]),
-        fuzzer("FuzzMessages", ["FuzzCheck", "SpaceCluster", "TupleSpace", "SpaceEngine", "ClusterStore"]),
+        fuzzer(
+            "FuzzMessages",
+            ["FuzzCheck", "SpaceCluster", "TupleSpace", "SpaceMachines", "SpaceEngine", "ClusterStore"]
+        ),
         fuzzer("FuzzCommands", ["SpaceCommands", "CommandWords", "TupleCoding"]),
         .executableTarget(
             name: "space-fuzz-replay",
@@ -306,8 +314,8 @@ let package = Package(
         .testTarget(
             name: "SpaceClusterTests",
             dependencies: [
-                "ClusterStoreTesting", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "SpaceEngine",
-                "SpaceSystem",
+                "ClusterStoreTesting", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "SpaceMachines",
+                "SpaceEngine", "SpaceSystem",
                 "SpaceTestSupport", "SpaceTesting", "TupleCoding", "TupleSpace", "space", "space-dump",
                 "space-test-agent",
                 "space-test-store", system,

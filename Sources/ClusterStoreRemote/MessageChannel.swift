@@ -32,7 +32,7 @@ package final class MessageChannel: Sendable {
     private let state = Mutex(State())
     private let input: CInt
     private let output: CInt
-    private let bell: EventFD
+    private let wakeUp: EventFD
     private let maximumUnsent: Int
 
     /// Takes over the descriptors, which may be the same one; until ``start(_:)`` returns, the caller closes them.
@@ -46,7 +46,7 @@ package final class MessageChannel: Sendable {
         self.input = input
         self.output = output
         self.maximumUnsent = maximumUnsent
-        bell = try EventFD()
+        wakeUp = try EventFD()
         for descriptor in [input, output] {
             let flags = fcntl(descriptor, F_GETFL)
             guard flags >= 0, fcntl(descriptor, F_SETFL, flags | O_NONBLOCK) >= 0 else { throw Errno(rawValue: errno) }
@@ -76,7 +76,7 @@ package final class MessageChannel: Sendable {
             if waiting == 0 { flush(&state) }
             return (nil, state.sent < state.unsent.count)
         }
-        if isPending { try? bell.signal() }
+        if isPending { try? wakeUp.signal() }
         return refusal
     }
 
@@ -99,11 +99,11 @@ package final class MessageChannel: Sendable {
             state.end = reason
             return true
         }
-        if isNew { try? bell.signal() }
+        if isNew { try? wakeUp.signal() }
     }
 
     /// Wakes the thread, so that it asks for the next moment of ``Handlers/tick``.
-    func wake() { try? bell.signal() }
+    func wake() { try? wakeUp.signal() }
 
     private func flush(_ state: inout State) {
         while state.sent < state.unsent.count {
@@ -182,13 +182,13 @@ package final class MessageChannel: Sendable {
             for continuation in waiting { continuation.resume() }
             if let end { return end }
             var ready = [
-                pollfd(fd: bell.raw, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: wakeUp.raw, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: input, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: isPending ? output : -1, events: Int16(POLLOUT), revents: 0),
             ]
             let limit = next.map { $0.remaining.pollMilliseconds } ?? -1
             guard poll(&ready, 3, limit) >= 0 || errno == EINTR else { return "poll failed: \(Errno(rawValue: errno))" }
-            if ready[0].revents != 0 { _ = try? bell.drain() }
+            if ready[0].revents != 0 { _ = try? wakeUp.drain() }
             if ready[2].revents != 0 { state.withLock { flush(&$0) } }
             guard ready[1].revents != 0 else { continue }
             let count = read(input, buffer.baseAddress, buffer.count)

@@ -32,7 +32,7 @@ extension Engine {
         do throws(SpaceError) {
             CrashPoint.reach(.gateTaken)
             try checkUsable(evenAfterLeaving: evenAfterLeaving)
-            if control.gateNeedsRecovery.load() != 0 { try recover() }
+            if control.gateNeedsRecovery.load() != 0 { try GateRecovery(self).recover() }
             let result = try body()
             releaseGate()
             return result
@@ -45,10 +45,10 @@ extension Engine {
     /// How long a clean-up step waits for the gate.
     ///
     /// If a wait of this process has timed out because a stopped process holds the gate, and that process has held it since,
-    /// a clean-up step waits only briefly, and so it does if the daemon of a shared namespace does not answer. If the step
+    /// a clean-up step waits only briefly, and so it does if what leads to the log of several machines does not answer. If the step
     /// then fails, the end of this process releases what it would have.
     package func cleanUpPatience(_ timeout: Duration) -> Duration {
-        control.gate.isKnownToBeStopped || daemonContact.isSilent ? min(timeout, .milliseconds(100)) : timeout
+        control.gate.isKnownToBeStopped || machines.isSilent ? min(timeout, .milliseconds(100)) : timeout
     }
 
     /// Waits for the gate, and returns whether its last holder was killed.
@@ -62,7 +62,7 @@ extension Engine {
     }
 
     @inline(__always)
-    private func releaseGate() {
+    func releaseGate() {
         // The list is taken along and not read again, because after the release it belongs to the gate's next holder.
         let wakes = wakes.isEmpty ? nil : wakes.takeAlong()
         gate.release()
@@ -95,70 +95,12 @@ extension Engine {
     /// Wakes all waiters of the namespace; called under the gate.
     package func wakeEverybody() { slots.wakeEverybody(into: wakes) }
 
-    /// Repairs what a killed holder of the gate may have left.
+    /// Runs `body`, which uses the environment without the gate and without a reader.
     ///
-    /// That can be a commit that no reader sees, a sequence that was not announced, or grants that were not made. An
-    /// empty write transaction makes LMDB look at its meta pages. (A writer killed between the meta page and
-    /// `mti_txnid` has committed, but no reader sees the commit before the next write transaction begins.)
-    func recover() throws(SpaceError) {
-        try mend()
-        if let near {
-            // Also if no writer is said to wait: the killed holder may have been about to wake it.
-            near.raisePlaceNow()
-            wakes.addPlace(near.placeFutex)
-        }
-        diskReserve.noteUnknownReserve()
-        wakeEverybody()
-        // The killed holder may have committed without signalling.
-        signalChange()
-        control.gateNeedsRecovery.store(0)
-    }
-
-    /// Lets the words of a new namespace agree with its database, before any other process can see it.
-    ///
-    /// If the first writer did this instead, that writer would wake all waiters, as each recovery does, and of two
-    /// takers the younger could get the first tuple. A recovery can't leave the wake out by asking whether something
-    /// was ever changed: the changes of locks and other objects don't raise the sequence, and a process may be killed
-    /// between the first of them and its wake-ups. Here there can't be a waiter.
-    package func settleNew() throws(SpaceError) {
-        guard control.gateNeedsRecovery.load() != 0 else { return }
-        try mend()
-        control.gateNeedsRecovery.store(0)
-    }
-
-    /// Makes the last commit visible, and lets the words beside the database agree with it.
-    private func mend() throws(SpaceError) {
-        use.abandonOrphans()
-        let transaction = try beginWrite()
-        let snapshot = Snapshot(access: transaction.access, tables: tables, clock: clock)
-        if let counters = try snapshot.mainCounters.getValid(.counters) {
-            if let near {
-                control.sequence.store(max(control.sequence.load(), counters.sequence, near.lastChange))
-                near.recover(
-                    next: counters.nextTuple,
-                    nextNumber: counters.nextNumber,
-                    // If that is damaged, each operation goes through LMDB, and says so.
-                    due: (try? snapshot.earliestDue(counters)) ?? 1,
-                    isOff: counters.keepsNearEndOff
-                )
-            } else {
-                control.sequence.store(counters.sequence)
-            }
-        }
-        transaction.abort()
-    }
-
-    /// Takes over the gate if it is abandoned; waiters and openers check for that.
-    package func lookForAbandonedGate() {
-        guard readers.beginUse() else { return }
+    /// - Throws: `closed` if the environment is closed; what `body` throws.
+    func withEnvironment<R>(_ body: (Environment) throws(LMDBError) -> R) throws(SpaceError) -> R {
+        guard readers.beginUse() else { throw .leftNamespace }
         defer { readers.endUse() }
-        do throws(ProcessLock.Failure) {
-            guard let abandoned = try control.gate.tryAcquire() else { return }
-            if abandoned { control.gateNeedsRecovery.store(1) }
-        } catch {
-            return
-        }
-        if control.gateNeedsRecovery.load() != 0 { try? recover() }
-        releaseGate()
+        return try lmdb { () throws(LMDBError) in try body(environment) }
     }
 }

@@ -17,10 +17,10 @@ extension Engine {
     }
 
     /// How often a reader looks again because a writer has changed the ring meanwhile.
-    private static let looks = 16
+    static let looks = 16
 
     /// What an attempt to write into the ring has come to.
-    private enum Placing {
+    enum Placing {
         case written(UInt64)
         /// The ring is full; the value is that of the word on which a writer sleeps for a place.
         case full(UInt32)
@@ -40,18 +40,18 @@ extension Engine {
             }
         }
         // If the ring is empty and has no place, no taker can change that.
-        return !near.isEmpty && placePolicy.isDue() ? try waitForPlace(near, tuple) : nil
+        return !near.isEmpty && ringWait.isDue() ? try ringWait.wait(for: tuple, in: near, on: self) : nil
     }
 
     /// Writes a tuple into the ring if it has a place; a writer that waits is noted if it has none.
     @inline(__always)
-    private func place(_ tuple: EncodedTuple, in near: NearRing, isWaiting: Bool) throws(SpaceError) -> Placing {
+    func place(_ tuple: EncodedTuple, in near: NearRing, isWaiting: Bool) throws(SpaceError) -> Placing {
         try underGate { () throws(SpaceError) in
-            if near.allowed.loadRelaxed() == 0 { try makeRoom(near) }
+            if near.allowed.loadRelaxed() == 0 { try nearRoom.make(for: near, on: self) }
             guard !isSomethingDue(near) else { return .refused }
             guard let id = near.append(tuple, .now(scope.process), control.sequence) else {
                 guard near.isFull else { return .refused }
-                if near.allowed.loadRelaxed() >= UInt64(recordsAsked) { askForMore() }
+                if near.allowed.loadRelaxed() >= UInt64(nearRoom.recordsAsked) { nearRoom.askForMore() }
                 return .full(isWaiting ? near.awaitPlace() : 0)
             }
             lastWriter.note(gate)
@@ -67,52 +67,6 @@ extension Engine {
         }
     }
 
-    /// Waits for a full ring to have a place, while takers come and make progress; `nil` if they don't.
-    ///
-    /// Takers are several times as quick with tuples in the ring as with those in LMDB. So a writer that is quicker than
-    /// the takers does better to let them go first than to move their tuples to LMDB. That takes about as long as the
-    /// commit that would move them: longer would be too long if no taker comes, and shorter would be too short for one
-    /// that has just been woken. A taker may also have to empty the tables first, which shows in LMDB's commits.
-    ///
-    /// The writer spins for a taker on another processor, and otherwise sleeps until half of the ring is free. That may
-    /// never happen: no taker comes, or each works on its job for an hour, or the oldest tuple is one that no taker
-    /// wants, or a taker is killed or stopped before it wakes the writer. So the sleep has a limit.
-    @inline(never)
-    private func waitForPlace(_ near: NearRing, _ tuple: EncodedTuple) throws(SpaceError) -> UInt64? {
-        if near.isTakerApart {
-            _ = Spin.wait(for: Self.spinForPlace, while: { near.isTakerApart }, until: { near.mayHavePlace })
-        }
-        let start = MonotonicInstant.now
-        var (lastSign, signs) = (start, signsOfTakers(near))
-        while true {
-            let heard: UInt32
-            switch try place(tuple, in: near, isWaiting: true) {
-            case .written(let id):
-                placePolicy.note(isAnswered: true)
-                return id
-            case .refused: return nil
-            case .full(let word): heard = word
-            }
-            let (now, seen) = (MonotonicInstant.now, signsOfTakers(near))
-            if seen != signs { (lastSign, signs) = (now, seen) }
-            let end = min(
-                start.advanced(by: Self.patienceForPlace),
-                lastSign.advanced(by: Self.patienceForTaker)
-            )
-            guard now < end else {
-                placePolicy.note(isAnswered: false)
-                return nil
-            }
-            // The only possible errors are a bad address and a bad time; even then the thread looks again.
-            _ = try? near.placeFutex.wait(while: heard, until: end)
-        }
-    }
-
-    /// Numbers that change when a taker makes progress while the ring is full.
-    ///
-    /// The ring's head is no such number: it stands still while its tuple is claimed, or one that no taker wants.
-    private func signsOfTakers(_ near: NearRing) -> (UInt64, Int) { (near.lastChange, environment.lastTransaction) }
-
     /// Notes that writers that wait for a place have to be woken, if a change has freed enough of the ring.
     @inline(__always)
     func wakeForPlace(_ near: NearRing) {
@@ -125,45 +79,6 @@ extension Engine {
         near.remove(id, control.sequence, on: gate.processor.loadRelaxed())
         wakeForPlace(near)
     }
-
-    /// A taker takes some tuples in this time.
-    private static let spinForPlace = Duration.microseconds(5)
-    /// How long a writer waits for a sign of a taker, and how long for a place.
-    private static let patienceForTaker = Duration.microseconds(100)
-    private static let patienceForPlace = Duration.milliseconds(1)
-
-    /// Makes sure of the disk space for moving records to LMDB: for a full ring, or for fewer records.
-    ///
-    /// It holds until a commit of LMDB takes over all records. If there is no space even for the fewest, the tuple is
-    /// written to LMDB, and that write says what is missing. In a young data file it asks for few, and for more each time that
-    /// these were full.
-    @inline(never)
-    private func makeRoom(_ near: NearRing) throws(SpaceError) {
-        guard near.isEmpty else { return }
-        let reader = try lendReader(holdsGate: true)
-        defer { takeBack(reader) }
-        let snapshot = snapshot(of: reader)
-        let counters = try snapshot.counters()
-        let due = try snapshot.earliestDue(counters)
-        let shapes = try shapeCache.table(of: snapshot).indexed.count
-        let most = diskReserve.isYoung ? recordsAsked : NearRing.capacity
-        for count in NearRing.counts where count <= most {
-            let bytes = min(count * NearRing.longestTuple, NearRing.contentSize)
-            let all = Tables.bytes(ofTuples: count, content: bytes, shapes: shapes)
-            let isPromised = scope.meter.promise(
-                tuples: count,
-                bytes: all,
-                shapes: shapes,
-                slack: NearRing.slackPages(count),
-                reader.transaction.access
-            )
-            guard isPromised else { continue }
-            let end = environment.info.lastPage + 1
-            return near.allow(count, end: end, nextNumber: counters.nextNumber, due: due)
-        }
-    }
-
-    private func askForMore() { recordsAsked = NearRing.counts.last { $0 > recordsAsked } ?? recordsAsked }
 
     /// Whether a commit of LMDB is due, which removes or returns what has expired.
     @inline(__always)
@@ -305,58 +220,5 @@ extension Engine {
         } else if search.examined == 0, search.shapes.index(for: template.shape)?.watermark == 0 {
             absences.note(template, asOf: search.snapshot.commit, floor: try search.snapshot.floor())
         }
-    }
-
-    /// Renews a reader's snapshot, and copies the near end beside it, so that both show one moment.
-    ///
-    /// If it throws, the reader is back in the pool, or dropped.
-    ///
-    /// The word may be odd, because a writer is in the middle of a change, or is stopped there. Each of a change's
-    /// stores leaves a state that may be seen. So two equal words are enough: at most one change has moved between them.
-    @inline(__always)
-    func renewBoth(_ near: NearRing, _ reader: Reader, holdsGate: Bool) throws(SpaceError) {
-        if try !renewAndCopy(near, reader, holdsGate: holdsGate) { try renewAgain(near, reader, holdsGate: holdsGate) }
-    }
-
-    /// Makes one attempt; if the result is `false`, the reader has a snapshot.
-    @inline(__always)
-    private func renewAndCopy(_ near: NearRing, _ reader: Reader, holdsGate: Bool) throws(SpaceError) -> Bool {
-        let word = near.word.load()
-        try renew(reader, holdsGate: holdsGate)
-        do throws(SpaceError) {
-            return try reader.near.pointee.copy(near, since: word) { () throws(SpaceError) in
-                // A commit may have taken records over that are still here.
-                let snapshot = Snapshot(access: reader.transaction.access, tables: tables, clock: clock)
-                return try snapshot.floor()
-            }
-        } catch {
-            takeBack(reader)
-            throw error
-        }
-    }
-
-    @inline(never)
-    private func renewAgain(_ near: NearRing, _ reader: Reader, holdsGate: Bool) throws(SpaceError) {
-        for _ in 0..<Self.looks {
-            reader.transaction.reset()
-            if try renewAndCopy(near, reader, holdsGate: holdsGate) { return }
-        }
-        reader.transaction.reset()
-        var isDone = false
-        var isLent = true
-        do throws(SpaceError) {
-            // Writers are too quick.
-            let look = { () throws(SpaceError) in
-                isLent = false
-                isDone = try self.renewAndCopy(near, reader, holdsGate: true)
-            }
-            if holdsGate { try look() } else { try underGate(look) }
-        } catch {
-            if isLent { readers.put(reader) }
-            throw error
-        }
-        if isDone { return }
-        takeBack(reader)
-        throw .damaged(NearRing.nonsense)
     }
 }

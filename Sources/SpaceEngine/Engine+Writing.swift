@@ -37,9 +37,9 @@ extension Engine {
         keepsNear: Bool,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        let deadline = MonotonicInstant.now.advanced(by: min(timeout ?? self.timeout, Self.readerPatience))
+        let deadline = MonotonicInstant.now.advanced(by: min(timeout ?? self.timeout, ReaderWait.patience))
         var refusal = refusal
-        while let snapshot = refusal.snapshotInTheWay, waitForReaders(of: snapshot, until: deadline) {
+        while let snapshot = refusal.snapshotInTheWay, readerWait.wait(for: snapshot, until: deadline, on: self) {
             do throws(SpaceError) {
                 return try writeOnce(purpose, timeout: timeout, keepsNear: keepsNear, body)
             } catch {
@@ -144,7 +144,7 @@ extension Engine {
         let keepsNear = keepsNear && near?.mayKeep(end: environment.info.lastPage + 1) ?? false
         try begin(transaction.access, purpose, keepsNear: keepsNear)
         if scope.counters.logEntry != 0 {
-            while try !commitLogged(transaction, removesDue: removesDue, body) {
+            while try !log.commit(transaction, removesDue: removesDue, body) {
                 transaction = try beginWrite()
                 try begin(transaction.access, purpose, keepsNear: keepsNear)
             }
@@ -180,7 +180,7 @@ extension Engine {
     /// What is due, and then the transaction's own changes.
     @inline(__always)
     func change(removesDue: Bool, _ body: (WriteScope) throws(SpaceError) -> Void) throws(SpaceError) {
-        if removesDue, scope.counters.expiring > 0 { try removeWhatIsDue() }
+        if removesDue, scope.counters.expiring > 0 { try scope.due.removeAll(pageSize: environment.pageSize) }
         try body(scope)
     }
 
@@ -209,24 +209,6 @@ extension Engine {
         scope.noteCommitted(shapeCache)
     }
 
-    /// Removes and returns what is due as far as there is disk space for it; the rest stays claimed until a later
-    /// commit.
-    private func removeWhatIsDue() throws(SpaceError) {
-        let all = try scope.snapshot.due(limit: 64)
-        // The loop tries everything that is due, then everything but large claims, then a single one.
-        for (most, bytes) in [(all.count, Int.max), (all.count, environment.pageSize), (1, environment.pageSize)] {
-            let due = try scope.due(all, most, claimsUpTo: bytes)
-            guard !due.isEmpty else { return }
-            do throws(SpaceError) {
-                try scope.expectMoving(due)
-            } catch {
-                if error.code == .limitReached || error.code == .storageFull { continue }
-                throw error
-            }
-            return try scope.remove(due: due)
-        }
-    }
-
     /// Announces a commit, still under the gate: stores the sequence, signals the watchers, and grants tuples to
     /// waiters.
     package func announce() {
@@ -236,11 +218,11 @@ extension Engine {
         if scope.hasNews {
             // Dead watchers are collected once per 4,096 changes: never would keep the journal on forever, every write
             // would cost too much.
-            if scope.passesMark { notePassedMark() }
+            if scope.passesMark { passedMark.raise() }
         }
         // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
         SharedWord64.fence()
-        if scope.hasNews { signalIfAwaited() }
+        if scope.hasNews, changeSignal.takeRequest(in: control) { signalChange() }
         CrashPoint.reach(.rung)
         if slots.isAnybodyWaiting {
             grantAppeared()
@@ -252,28 +234,8 @@ extension Engine {
         CrashPoint.reach(.granted)
     }
 
-    /// Sends the change signal if a watcher awaits it.
-    ///
-    /// So a burst of writes signals once each time that the watchers have read everything. This happens under the gate.
-    /// Without it, a writer could be stopped between clearing the word and signalling, and the other writers would
-    /// believe that the signal was sent. Under the gate, they wait for the stopped writer, and learn its PID. If the
-    /// writer is killed there, the next holder of the gate notices it and signals.
-    private func signalIfAwaited() {
-        guard control.isSignalAwaited.load() != 0, control.isSignalAwaited.exchange(0) != 0 else { return }
-        signalChange()
-    }
-
     /// Sends the change signal, whether or not a process waits for it.
     package func signalChange() { changeSignal.send { (try? self.openFolder()) ?? nil } }
-
-    /// Asks the next writer with news to signal.
-    ///
-    /// The listener's side is: ask, fence, look. A commit before the look is seen by it; a writer that commits later
-    /// sees that the signal is awaited.
-    package func awaitSignal() {
-        control.isSignalAwaited.storeSequential(1)
-        SharedWord64.fence()
-    }
 
     /// Grants the tuples that became visible.
     ///

@@ -28,22 +28,18 @@ package final class Engine: @unchecked Sendable {
     package let timeout: Duration
 
     package let readers = ReaderPool()
-    /// How often a write has waited for a reader.
-    let readerWaits = Atomic<Int>(0)
+    let readerWait = ReaderWait()
     package let shapeCache = ShapeCache()
-    let shapeUsage = ShapeUsage()
+    package let indexUpkeep = IndexUpkeep()
     /// The newest tuples, in mode `fast`.
     let near: NearRing?
     let absences = Absences()
-    /// Whether waiting for a place in a full ring has paid lately.
-    let placePolicy = SpinPolicy()
-    /// For how many records of the near end disk space is asked while the data file is young.
-    @exclusivity(unchecked) package var recordsAsked = NearRing.fewest
+    let ringWait = RingWait()
+    package let nearRoom = NearRoom()
     private let forkGeneration = ForkGuard.generation
     private let hasLeft = Atomic<Bool>(false)
     private let isAboutToLeave = Atomic<Bool>(false)
-    /// The thread on which a transaction's body runs, or 0 if none runs.
-    let transactionThread = Atomic<UInt>(0)
+    package let bodyThread = BodyThread()
 
     /// The write transaction in progress, for the holder of the gate.
     package let scope: WriteScope
@@ -53,16 +49,12 @@ package final class Engine: @unchecked Sendable {
     package let wakes = WakeList()
     package let changeSignal = ChangeSignal()
     let combiner = WriteCombiner()
-    /// The log of the commits, for the holder of the gate, once a commit has needed it.
-    var opened: (path: String, log: any CommitLog)?
-    /// The first numbers of a claim and of a watcher that no transaction of this process can have used whose outcome it does
-    /// not know; for the holder of the gate.
-    var firstFreeNumbers: (claim: UInt64, watcher: UInt64) = (0, 0)
+    var logState = NamespaceLog.State()
     /// The member of this process's session, one more, in a namespace of several machines; 0: the process writes for its
     /// daemon, which takes members in and out.
     private let writer = Atomic<UInt64>(1)
-    /// Whether a commit has passed a multiple of 4,096 changes since the last call of `takePassedMark()`.
-    private let hasPassedMark = Atomic<Bool>(false)
+    /// Raised by a commit that has passed a multiple of 4,096 changes.
+    package let passedMark = PassedMark()
 
     /// Makes an engine without a reader; `access` is a live transaction with which the scope starts.
     private init(
@@ -72,6 +64,7 @@ package final class Engine: @unchecked Sendable {
         control: ControlFile,
         use: EnvironmentUse,
         tables: Tables,
+        machines: any MachinesLogs,
         idle access: Access,
         timeout: Duration
     ) {
@@ -84,6 +77,7 @@ package final class Engine: @unchecked Sendable {
         self.use = use
         environment = use.environment
         self.tables = tables
+        self.machines = machines
         self.timeout = timeout
         clock = NamespaceClock(control)
         near = control.header.mode == .fast ? control.near : nil
@@ -106,6 +100,7 @@ package final class Engine: @unchecked Sendable {
         control: ControlFile,
         use: EnvironmentUse,
         tables: Tables,
+        machines: any MachinesLogs,
         timeout: Duration
     ) throws(SpaceError) {
         let reader = try lmdb { () throws(LMDBError) in Reader(try use.environment.beginRead()) }
@@ -116,6 +111,7 @@ package final class Engine: @unchecked Sendable {
             control: control,
             use: use,
             tables: tables,
+            machines: machines,
             idle: reader.transaction.access,
             timeout: timeout
         )
@@ -167,7 +163,7 @@ package final class Engine: @unchecked Sendable {
         evenAfterDeletion: Bool = false
     ) throws(SpaceError) {
         if isInherited || (!evenAfterDeletion && control.dead.load() != 0) || control.isCut
-            || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring)) || isInTransactionHere
+            || (!evenAfterLeaving && hasLeft.load(ordering: .acquiring)) || bodyThread.isHere
         {
             throw unusable
         }
@@ -184,7 +180,7 @@ package final class Engine: @unchecked Sendable {
     }
 
     private var unusable: SpaceError {
-        if isInTransactionHere { return .usedWithinTransaction }
+        if bodyThread.isHere { return .usedWithinTransaction }
         if isInherited {
             return .forked("this handle was opened before fork, by another process")
         }
@@ -229,11 +225,8 @@ package final class Engine: @unchecked Sendable {
 
     // MARK: Several machines
 
-    /// How the daemon's own transactions reach the daemon; set before the first of them, and `nil` in other processes.
-    package var ownExchange: (@Sendable () -> any DaemonExchange)?
-
-    /// When the daemon has last answered this process.
-    package let daemonContact = DaemonContact()
+    /// What reaches the log that they share.
+    let machines: any MachinesLogs
 
     /// The member whose part this process's writes are; `nil` for the daemon's.
     package var sessionMember: UInt32? {
@@ -242,16 +235,5 @@ package final class Engine: @unchecked Sendable {
             return word == 0 ? nil : UInt32(truncatingIfNeeded: word - 1)
         }
         set { writer.store(newValue.map { UInt64($0) + 1 } ?? 0, ordering: .relaxed) }
-    }
-
-    // MARK: Counting changes
-
-    /// Notes that a commit has passed a multiple of 4,096 changes.
-    func notePassedMark() { hasPassedMark.store(true, ordering: .relaxed) }
-
-    /// Whether a commit has passed a multiple of 4,096 changes since the last call.
-    @inline(__always)
-    package func takePassedMark() -> Bool {
-        hasPassedMark.load(ordering: .relaxed) && hasPassedMark.exchange(false, ordering: .relaxed)
     }
 }

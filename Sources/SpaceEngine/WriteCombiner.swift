@@ -272,7 +272,7 @@ package final class WriteCombiner: Sendable {
             }
             engine.announce()
         } catch {
-            let mayRunAgain = isOfJob || error.isOfStorage && !engine.scope.mayBeLogged
+            let mayRunAgain = isOfJob || error.isOfStorage && !engine.scope.logged.mayBeLogged
             guard jobs.count > 1, mayRunAgain else {
                 for job in jobs { job.failure = error }
                 return

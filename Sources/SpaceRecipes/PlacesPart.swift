@@ -30,24 +30,15 @@ package final class PlacesPart: NamespacePart {
         }
     }
 
+    private static let slice = 16
+
+    /// Ends the places of holders that have ended, and throws the first error of content once all others are ended.
     package func drop(
         of core: NamespaceCore,
         timeout: Duration?,
         where hasEnded: (ClaimHolder, _ number: UInt64) -> Bool
     ) throws(SpaceError) {
-        try core.dropPlaces(timeout: timeout, where: hasEnded)
-    }
-}
-
-extension NamespaceCore {
-    private static let slice = 16
-
-    /// Ends the places of holders that have ended, and throws the first error of content once all others are ended.
-    func dropPlaces(
-        timeout: Duration?,
-        where hasEnded: (ClaimHolder, _ number: UInt64) -> Bool
-    ) throws(SpaceError) {
-        let ended = try read { snapshot throws(SpaceError) -> [EndedPlace] in
+        let ended = try core.read { snapshot throws(SpaceError) -> [EndedPlace] in
             guard try snapshot.counters().holds > 0 else { return [] }
             return try snapshot.allPlaces().filter { hasEnded($0.row.holder, $0.row.ticket) }
         }
@@ -58,9 +49,9 @@ extension NamespaceCore {
                 let slice = Array(rest.prefix(Self.slice))
                 rest = rest.dropFirst(slice.count)
                 do throws(SpaceError) {
-                    try drop(slice, timeout: timeout)
+                    try drop(slice, of: core, timeout: timeout)
                 } catch  where error.isOfContent {
-                    let left = try dropOneByOne(slice, timeout: timeout)
+                    let left = try dropOneByOne(slice, of: core, timeout: timeout)
                     refusal = refusal ?? left
                 }
             }
@@ -71,12 +62,13 @@ extension NamespaceCore {
     /// Ends places in one transaction, which settles their names once all of their rows are removed.
     private func drop(
         _ slice: [EndedPlace],
+        of core: NamespaceCore,
         takesOver: Bool = true,
         timeout: Duration?
     ) throws(SpaceError) {
-        try write(.removing, timeout: timeout) { scope throws(SpaceError) in
+        try core.write(.removing, timeout: timeout) { scope throws(SpaceError) in
             for (name, row) in slice {
-                try scope.remove(row.ticket, of: name, by: row.kind.rules(takesOver: takesOver))
+                try scope.places.remove(row.ticket, of: name, by: row.kind.rules(takesOver: takesOver))
             }
         }
     }
@@ -84,14 +76,18 @@ extension NamespaceCore {
     /// Drops each row of a slice that could not be dropped together, if need be without taking anything over.
     ///
     /// Returns why one of the rows could not be dropped, or `nil` if all were.
-    private func dropOneByOne(_ slice: [EndedPlace], timeout: Duration?) throws(SpaceError) -> SpaceError? {
+    private func dropOneByOne(
+        _ slice: [EndedPlace],
+        of core: NamespaceCore,
+        timeout: Duration?
+    ) throws(SpaceError) -> SpaceError? {
         var refusal: SpaceError?
         for place in slice {
             do throws(SpaceError) {
                 do throws(SpaceError) {
-                    try drop([place], timeout: timeout)
+                    try drop([place], of: core, timeout: timeout)
                 } catch  where error.isOfContent {
-                    try drop([place], takesOver: false, timeout: timeout)
+                    try drop([place], of: core, takesOver: false, timeout: timeout)
                 }
             } catch  where error.isOfContent {
                 refusal = error

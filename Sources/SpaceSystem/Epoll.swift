@@ -53,7 +53,7 @@ package struct Epoll: ~Copyable, Sendable {
     /// - Returns: at most 64 descriptors; none if the time passed, or if a signal ended the wait earlier.
     /// - Throws: only errors such as `ENOMEM`.
     package func wait(timeout: Duration?) throws(Errno) -> [Ready] {
-        // The buffers are on the stack and not cleared: a watcher that a bell wakes waits for this code.
+        // The buffers are on the stack and not cleared: a watcher that the change signal wakes waits for this code.
         let (result, ready) = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: Self.capacity) { tokens in
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: Self.capacity) { events in
                 guard let token = tokens.baseAddress, let event = events.baseAddress else {

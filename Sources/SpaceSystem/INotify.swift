@@ -84,23 +84,26 @@ package struct INotify: ~Copyable, Sendable {
         try checked(result)
     }
 
-    /// Reads the events that have arrived, without waiting; call it again until there are none.
-    package func readEvents() throws(Errno) -> [Event] {
+    /// Reads events that have arrived, without waiting.
+    ///
+    /// - Returns: The events, and whether more may have arrived before this read: then call it again.
+    package func readEvents() throws(Errno) -> (events: [Event], mayBeMore: Bool) {
         // inotify(7): a buffer of sizeof(struct inotify_event) + NAME_MAX + 1 takes any event. It is on the stack and
-        // not cleared: a watcher that a bell wakes waits for this code.
+        // not cleared: a watcher that the change signal wakes waits for this code.
         let (got, events) = withUnsafeTemporaryAllocation(byteCount: Self.bufferSize, alignment: 8) { bytes in
             let got = bytes.baseAddress.map { space_read(raw, $0, UInt64(bytes.count)) } ?? 0
             return (got, got > 0 ? Self.parse(UnsafeRawBufferPointer(rebasing: bytes[..<Int(got)])) : [])
         }
-        if Errno(rawValue: CInt(truncatingIfNeeded: -got)) == .resourceTemporarilyUnavailable { return [] }
-        _ = try checked(count: got)
-        return events
+        if Errno(rawValue: CInt(truncatingIfNeeded: -got)) == .resourceTemporarilyUnavailable { return ([], false) }
+        // Where another event would have found room, there was none.
+        let mayBeMore = try checked(count: got) > Self.bufferSize - Self.largestEvent
+        return (events, mayBeMore)
     }
 
     /// The largest number of bytes that one call reads.
     private static let bufferSize = 8192
-    /// A number of events without names that certainly fit into one read: if a read returns fewer, no more were there.
-    package static let batch = (bufferSize - 272) / 16
+    /// inotify(7): the size of an event with the longest name.
+    private static let largestEvent = 16 + 256
 
     /// Splits a buffer into events; an incomplete event at its end is left out.
     package static func parse(_ bytes: UnsafeRawBufferPointer) -> [Event] {

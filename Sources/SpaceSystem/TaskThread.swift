@@ -14,7 +14,7 @@ package final class TaskThread: TaskExecutor {
 
     private let state = Mutex(State())
     /// Changes with each wake-up.
-    private let bell = FutexWord()
+    private let word = FutexWord()
 
     /// Starts the thread, which stays for good.
     ///
@@ -29,20 +29,20 @@ package final class TaskThread: TaskExecutor {
             return state.isAsleep
         }
         guard wakes else { return }
-        bell.value.add(1)
-        bell.futex.wake()
+        word.value.add(1)
+        word.futex.wake()
     }
 
     private func run() {
         var steps: [UnownedJob] = []
         while true {
-            let heard = bell.value.load()
+            let heard = word.value.load()
             let isIdle = state.withLock { state in
                 swap(&steps, &state.steps)
                 state.isAsleep = steps.isEmpty
                 return steps.isEmpty
             }
-            if isIdle { _ = try? bell.futex.wait(while: heard, for: nil) }
+            if isIdle { _ = try? word.futex.wait(while: heard, for: nil) }
             for step in steps { step.runSynchronously(on: asUnownedTaskExecutor()) }
             steps.removeAll(keepingCapacity: true)
         }

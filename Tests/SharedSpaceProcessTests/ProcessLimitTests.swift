@@ -90,7 +90,7 @@ struct ProcessLimitTests {
         let observer = try Agent(root, "n", "owning=0")
         try observer.run("observe")
         let agent = try Agent(root, "n", "owning=0")
-        let bell = "\(root.path)/n/bell"
+        let signal = "\(root.path)/n/bell"
         func tell(_ number: Int) throws {
             try agent.run("set k \(number)")
             #expect(try observer.run("told \(number)").hasSuffix("set:\(number)"))
@@ -98,14 +98,14 @@ struct ProcessLimitTests {
         try agent.run("limit nofile 3")
         // An observer that was told of all changes awaits the change signal.
         for number in 1...20 { try tell(number) }
-        #expect(try !agent.openFiles().contains(bell))
+        #expect(try !agent.openFiles().contains(signal))
         try agent.run("limit nofile 100")
         var number = 20
         #expect(
             try eventually {
                 number += 1
                 try tell(number)
-                return try agent.openFiles().contains(bell)
+                return try agent.openFiles().contains(signal)
             }
         )
     }

@@ -41,7 +41,7 @@ struct TickerTests {
             return session != 0 && session != old
         }
         #expect(isTaken)
-        let process = try #require(namespace.core.process(ofSession: session))
+        let process = try #require(namespace.core.liveness.process(ofSession: session))
         let agent = try #require(agents.first { $0.pid == process.pid })
         return Occupant(session: session, agent: agent)
     }
@@ -378,7 +378,7 @@ struct TickerTests {
         #expect(try eventually { seat(namespace).session == 0 })
     }
 
-    /// Tasks whose doorbell can't be rung are served all the same.
+    /// Tasks whose task word can't be rung are served all the same.
     @Test(arguments: [false, true])
     func tasksWithoutTheirDoorbellAreServed(_ isReplaced: Bool) throws {
         let namespace = try SpaceTest.namespace("n")

@@ -115,7 +115,7 @@ struct ToldDeadlockTests {
         #expect(
             try eventually {
                 let session = namespace.core.control.ticker.sighting.session
-                return session != 0 && namespace.core.process(ofSession: session)?.pid == teller.pid
+                return session != 0 && namespace.core.liveness.process(ofSession: session)?.pid == teller.pid
             }
         )
         return teller

@@ -193,11 +193,11 @@ struct WatcherLifeTests {
         let words = command == "watch-rounds" ? "" : "\(root.path) other "
         // The resources of the first use stay: the thread that hears change signals, the files that it listens to, and
         // the change signal, once it was written to, which happens when no watcher has anything left to read.
-        let bell = "\(root.path)/n/bell"
+        let signal = "\(root.path)/n/bell"
         #expect(
             try eventually {
                 try agent.run("watch-rounds 20")
-                return try agent.openFiles().contains(bell)
+                return try agent.openFiles().contains(signal)
             }
         )
         try agent.run("\(command) \(words)20")

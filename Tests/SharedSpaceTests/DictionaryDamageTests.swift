@@ -29,7 +29,10 @@ import Testing
     private func cause(_ fault: Fault) throws {
         try namespace.core.write(.adding) { (scope) throws(SpaceError) in
             func object(_ name: String, _ details: Value) throws(SpaceError) {
-                try scope.store(name, SharedObjectRow(kind: .dictionary, number: dictionary.number, details: details))
+                try scope.objects.store(
+                    name,
+                    SharedObjectRow(kind: .dictionary, number: dictionary.number, details: details)
+                )
             }
             func cell(_ key: [UInt8], _ value: [UInt8]) throws(SpaceError) {
                 try value.withBytes { (value) throws(SpaceError) in
@@ -40,7 +43,7 @@ import Testing
             case .noDetails: try object("d", .null)
             case .otherDetails: try object("d", .object(["element": 7]))
             case .slashInName:
-                try scope.removeObject("d")
+                try scope.objects.remove("d")
                 try object("d/e", CollectionDetails(elementType: "Int").value)
             case .noText: try cell(Array("d/".utf8) + [0xff, 0xfe], Value.int(3).knownElement)
             case .noValue: try cell(Array("d/b".utf8), [0xee, 0xee])

@@ -39,10 +39,10 @@ import Testing
                 slots.range.map { slots.slot($0) }.filter { $0.current.state == .active }
                     .max { $0.ticket.load() < $1.ticket.load() }
             )
-            let before = last.bell.load()
+            let before = last.wakeWord.load()
             try namespace.write("job", 1)
             #expect(try await older?.1 == 1, "\(mode), round \(round)")
-            #expect(!Bell(last.bell).isRung(since: before))
+            #expect(!WakeWord(last.wakeWord).isRung(since: before))
             try namespace.write("job", 2)
             #expect(try await younger?.1 == 2)
         }

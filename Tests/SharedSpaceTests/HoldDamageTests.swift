@@ -73,7 +73,7 @@ import Testing
     /// Returns: Its ticket.
     private func lock() throws -> UInt64 {
         let request = PlaceRequest(name: "x", kind: .lock, rules: TurnRules())
-        return try #require(try namespace.core.enter(request, waits: false)?.0.ticket)
+        return try #require(try namespace.core.places.enter(request, waits: false)?.0.ticket)
     }
 
     private static let bytes: [@Sendable ([UInt8]) -> [UInt8]] = [
@@ -180,7 +180,7 @@ import Testing
     // MARK: Responders and requests
 
     @Test(arguments: bytes.indices) func aResponderThatDoesNotDecodeIsFound(_ index: Int) throws {
-        let position = try namespace.core.enrolResponder("x", key: "k", isBase: false)
+        let position = try namespace.core.responders.enrol("x", key: "k", isBase: false)
         try damage(.holds, PlaceKeys("x").key(position.ticket), Self.bytes[index])
         #expect(try namespace.verify() != [])
         try useAll()
@@ -203,31 +203,31 @@ import Testing
 
     @Test(arguments: details.indices) func aRequestWithOtherDetailsIsFound(_ index: Int) throws {
         let core = namespace.core
-        _ = try core.enrolResponder("x", key: "k", isBase: false)
+        _ = try core.responders.enrol("x", key: "k", isBase: false)
         let request = OutgoingRequest(name: "x", argument: Value.int(1).knownElement)
-        let ticket = try #require(try core.ask(request))
+        let ticket = try #require(try core.requests.ask(request))
         #expect(try namespace.verify() == [])
         try damage(.holds, PlaceKeys(RequestRow.queueName).key(ticket)) {
             Array($0.prefix(24)) + Self.details[index].knownElement
         }
         #expect(try namespace.verify() != [])
-        _ = try? core.standing(of: ticket)
-        _ = try? core.takeBack(ticket)
+        _ = try? core.requests.standing(of: ticket)
+        _ = try? core.requests.takeBack(ticket)
         try useAll()
     }
 
     @Test func aRequestWithoutAnArgumentIsFound() throws {
         let core = namespace.core
-        let position = try core.enrolResponder("x", key: "k", isBase: false)
+        let position = try core.responders.enrol("x", key: "k", isBase: false)
         let request = OutgoingRequest(name: "x", argument: Value.int(1).knownElement)
-        let ticket = try #require(try core.ask(request))
+        let ticket = try #require(try core.requests.ask(request))
         try damage(.elements, RequestRow.bodyKey(ticket)) { _ in nil }
         #expect(try namespace.verify() == ["request \(ticket) asks nothing"])
         let error = #expect(throws: SpaceError.self) {
-            try core.begin(Asking(ticket: ticket, work: ticket), at: position)
+            try core.requests.begin(Asking(ticket: ticket, work: ticket), at: position)
         }
         #expect(error?.code == .damaged)
-        try core.takeBack(ticket)
+        try core.requests.takeBack(ticket)
         #expect(try namespace.verify() == [])
     }
 

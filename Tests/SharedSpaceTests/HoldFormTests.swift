@@ -129,9 +129,9 @@ struct HoldFormTests {
     @Test func aPlaceThatHasGoneIsNotServed() throws {
         let hold = try namespace.lock("a").acquire(timeout: .zero).inTime()
         let request = PlaceRequest(name: "a", kind: .lock, rules: TurnRules())
-        let place = try #require(try namespace.core.enter(request, waits: true)).0
-        try namespace.core.end(place)
-        let error = #expect(throws: SpaceError.self) { try namespace.core.endWaiting(place) }
+        let place = try #require(try namespace.core.places.enter(request, waits: true)).0
+        try namespace.core.places.end(place)
+        let error = #expect(throws: SpaceError.self) { try namespace.core.places.endWaiting(place) }
         #expect(error?.code == .holdLost)
         try hold.release()
     }
@@ -212,7 +212,7 @@ struct HoldFormTests {
         let leadership = try await namespace.election("leader").stand { told.yield($0.code) }
         let core = namespace.core
         core.engine.beginLeaving()
-        try core.returnClaims(timeout: .seconds(10)) { $0 == .session(core.session.number) }
+        try core.endedHolders.returnClaims(timeout: .seconds(10)) { $0 == .session(core.session.number) }
         var iterator = losses.makeAsyncIterator()
         #expect(await iterator.next() == .closed)
         withExtendedLifetime(leadership) {}

@@ -27,14 +27,16 @@ struct OneProcessTests {
         let namespace = try SpaceTest.namespace(mode, byteLimit: Limits.smallestByteLimit)
         let engine = namespace.core.engine
         let isOver = Flag()
-        try await churn(namespace, whileSnapshot: { engine.readerWaits.load(ordering: .relaxed) == 0 && !isOver.isSet })
-        {
+        try await churn(
+            namespace,
+            whileSnapshot: { engine.readerWait.count.load(ordering: .relaxed) == 0 && !isOver.isSet }
+        ) {
             defer { isOver.set() }
-            let before = engine.readerWaits.load(ordering: .relaxed)
-            for number in 0..<Self.mostChurns where engine.readerWaits.load(ordering: .relaxed) == before {
+            let before = engine.readerWait.count.load(ordering: .relaxed)
+            for number in 0..<Self.mostChurns where engine.readerWait.count.load(ordering: .relaxed) == before {
                 try Self.replace(namespace, number)
             }
-            #expect(engine.readerWaits.load(ordering: .relaxed) > before, "no write was in need of pinned pages")
+            #expect(engine.readerWait.count.load(ordering: .relaxed) > before, "no write was in need of pinned pages")
         }
     }
 
@@ -43,8 +45,10 @@ struct OneProcessTests {
         let namespace = try SpaceTest.namespace(.guarded, byteLimit: Limits.smallestByteLimit)
         let engine = namespace.core.engine
         let isOver = Flag()
-        try await churn(namespace, whileSnapshot: { engine.readerWaits.load(ordering: .relaxed) == 0 && !isOver.isSet })
-        {
+        try await churn(
+            namespace,
+            whileSnapshot: { engine.readerWait.count.load(ordering: .relaxed) == 0 && !isOver.isSet }
+        ) {
             defer { isOver.set() }
             #expect(try namespace.takeAll(max: 700).count == 700)
             // A commit can't use what the last one has freed.
@@ -53,7 +57,7 @@ struct OneProcessTests {
             let content = [UInt8](repeating: 7, count: 4000)
             let room = (Limits.smallestByteLimit - engine.bytesInUse - Limits.removalReserve) / 4096
             try namespace.write(contentsOf: (0..<room + 500).map { Tuple("new", $0, content) })
-            #expect(engine.readerWaits.load(ordering: .relaxed) == 1)
+            #expect(engine.readerWait.count.load(ordering: .relaxed) == 1)
         }
     }
 

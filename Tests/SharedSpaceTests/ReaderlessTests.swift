@@ -48,7 +48,7 @@ struct ReaderlessTests {
             }
         )
         // The leader's watch looks in vain, and waits on.
-        core.wakeOwnWaiters()
+        core.upkeep.wakeOwnWaiters()
         readers = []
         #expect(try leadership.isLeading())
         #expect(try election.depose())
@@ -59,9 +59,9 @@ struct ReaderlessTests {
 
     /// If an asker can't look for the answer until its time has passed, it takes the request back.
     @Test func aRequestThatCantBeLookedAtIsTakenBack() throws {
-        let base = try core.enrolResponder("f", key: "base", isBase: true)
+        let base = try core.responders.enrol("f", key: "base", isBase: true)
         let request = OutgoingRequest(name: "f", argument: Value.int(1).knownElement)
-        let ticket = try #require(try core.ask(request))
+        let ticket = try #require(try core.requests.ask(request))
         var readers = takeReaders()
         let error = #expect(throws: SpaceError.self) {
             try Requesting(core, request, .fails, timeout: .milliseconds(300)).end(ticket)
@@ -69,7 +69,7 @@ struct ReaderlessTests {
         #expect(error?.code == .readersExhausted)
         readers = []
         #expect(try namespace.status().requests == [] && readers.isEmpty)
-        try core.removeResponder(base, of: "f")
+        try core.responders.remove(base, of: "f")
     }
 
     /// A waiter that finds no reader for its look looks again.

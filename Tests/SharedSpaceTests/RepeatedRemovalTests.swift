@@ -43,7 +43,8 @@ struct RepeatedRemovalTests {
         var decoded: Tuple?
         let removal = LostOnce(take: Take(Candidate(first)))
         let template: Template = ["job", .any]
-        let taken = try core.removeUnderGate(template.form, .newestFirst, removal, ()) { (match) throws(SpaceError) in
+        let taken = try core.looking.removeUnderGate(template.form, .newestFirst, removal, ()) {
+            (match) throws(SpaceError) in
             decoded = try match.tuple()
         }
         #expect(removal.runs.count == 2)

@@ -29,9 +29,9 @@ import Testing
     ///
     /// Returns: That request, and the request that its handler would make below.
     private func beginning(at top: ResponderPosition) throws -> (asking: Asking, below: OutgoingRequest) {
-        let ticket = try #require(try core.ask(requesting(.fails).request))
+        let ticket = try #require(try core.requests.ask(requesting(.fails).request))
         let asking = Asking(ticket: ticket, work: ticket)
-        try #require(try core.begin(asking, at: top) != nil)
+        try #require(try core.requests.begin(asking, at: top) != nil)
         var below = requesting(.fails).request
         (below.below, below.within) = (top, asking)
         return (asking, below)
@@ -42,105 +42,105 @@ import Testing
     @Test(arguments: [AbsentResponder.fails, .waits])
     func whoComesInTimeIsAsked(_ absent: AbsentResponder) throws {
         let requesting = requesting(absent)
-        let first = try core.enrolResponder("f", key: "first", isBase: false)
-        let ticket = try #require(try core.ask(requesting.request))
-        try core.removeResponder(first, of: "f")
-        guard case .nobody = try core.standing(of: ticket) else { throw TestFailure("somebody is left") }
-        let base = try core.enrolResponder("f", key: "base", isBase: true)
+        let first = try core.responders.enrol("f", key: "first", isBase: false)
+        let ticket = try #require(try core.requests.ask(requesting.request))
+        try core.responders.remove(first, of: "f")
+        guard case .nobody = try core.requests.standing(of: ticket) else { throw TestFailure("somebody is left") }
+        let base = try core.responders.enrol("f", key: "base", isBase: true)
         #expect(try requesting.end(ticket) == nil)
-        let incoming = try #require(try core.begin(Asking(ticket: ticket, work: ticket), at: base))
-        try core.answer(incoming, .success(Value.int(2).knownElement))
+        let incoming = try #require(try core.requests.begin(Asking(ticket: ticket, work: ticket), at: base))
+        try core.requests.answer(incoming, .success(Value.int(2).knownElement))
         guard case .reply(let reply)? = try requesting.end(ticket) else { throw TestFailure("there is no reply") }
         #expect(reply.value == Value.int(2).knownElement)
-        try core.removeResponder(base, of: "f")
+        try core.responders.remove(base, of: "f")
         #expect(try namespace.status().requests == [])
     }
 
     /// The same, if its time has passed: the error names the responder's process.
     @Test func whoComesTooLateIsNamed() throws {
         let requesting = requesting(.fails, timeout: .zero)
-        let base = try core.enrolResponder("f", key: "base", isBase: true)
-        let ticket = try #require(try core.ask(requesting.request))
+        let base = try core.responders.enrol("f", key: "base", isBase: true)
+        let ticket = try #require(try core.requests.ask(requesting.request))
         let error = #expect(throws: SpaceError.self) { try requesting.end(ticket) }
         #expect(error?.code == .timedOut && error?.holder == getpid())
-        try core.removeResponder(base, of: "f")
+        try core.responders.remove(base, of: "f")
         #expect(try namespace.status().requests == [])
     }
 
     /// A handler whose responder has left the stack, because its process leaves, asks no responder below: its request
     /// has gone to the next one.
     @Test func whoHasGoneAsksNobodyBelow() throws {
-        let base = try core.enrolResponder("f", key: "base", isBase: true)
-        let top = try core.enrolResponder("f", key: "top", isBase: false)
+        let base = try core.responders.enrol("f", key: "base", isBase: true)
+        let top = try core.responders.enrol("f", key: "top", isBase: false)
         let (asking, below) = try beginning(at: top)
-        try core.removeResponder(top, of: "f")
-        #expect(try core.ask(below) == nil)
-        #expect(try core.begin(asking, at: base) != nil)
-        #expect(try core.ask(below) == nil)
-        try core.takeBack(asking.ticket)
-        try core.removeResponder(base, of: "f")
+        try core.responders.remove(top, of: "f")
+        #expect(try core.requests.ask(below) == nil)
+        #expect(try core.requests.begin(asking, at: base) != nil)
+        #expect(try core.requests.ask(below) == nil)
+        try core.requests.takeBack(asking.ticket)
+        try core.responders.remove(base, of: "f")
         #expect(try namespace.status().requests == [])
     }
 
     /// A leaving process's handler asks below after the process's requests were dropped and before its responder was:
     /// the request is taken over.
     @Test func whatIsAskedWhileAProcessLeavesIsTakenOver() throws {
-        let base = try core.enrolResponder("f", key: "base", isBase: true)
+        let base = try core.responders.enrol("f", key: "base", isBase: true)
         let leaving = core.session.number + 1
         let top = try core.write(.adding) { scope throws(SpaceError) in
-            try scope.enrol("f", key: "top", isBase: false, session: leaving)
+            try scope.responders.enrol("f", key: "top", isBase: false, session: leaving)
         }
         let (asking, below) = try beginning(at: top)
         var inner: UInt64?
-        try core.dropPlaces(timeout: nil) { holder, _ in
+        try PlacesPart().drop(of: core, timeout: nil) { holder, _ in
             // What the process has is listed already; the transaction that removes the responder finds this request.
             if inner == nil {
                 inner = try? core.write(.adding) { scope throws(SpaceError) in
-                    try scope.ask(below, session: leaving)
+                    try scope.requests.ask(below, session: leaving)
                 }
             }
             return holder == .session(leaving)
         }
         #expect(try namespace.responders(to: "f").map(\.key) == ["base"])
-        #expect(try core.begin(asking, at: base) == nil)
-        #expect(try core.begin(Asking(ticket: asking.ticket, work: try #require(inner)), at: base) != nil)
-        try core.takeBack(asking.ticket)
-        try core.removeResponder(base, of: "f")
+        #expect(try core.requests.begin(asking, at: base) == nil)
+        #expect(try core.requests.begin(Asking(ticket: asking.ticket, work: try #require(inner)), at: base) != nil)
+        try core.requests.takeBack(asking.ticket)
+        try core.responders.remove(base, of: "f")
         #expect(try namespace.status().requests == [])
     }
 
     /// A responder that is removed while a request that it made with `next` is answered: the outer request gets the answer.
     @Test func whatARemovedResponderHasAskedIsTakenOver() throws {
-        let base = try core.enrolResponder("f", key: "base", isBase: true)
-        let top = try core.enrolResponder("f", key: "top", isBase: false)
+        let base = try core.responders.enrol("f", key: "base", isBase: true)
+        let top = try core.responders.enrol("f", key: "top", isBase: false)
         let (asking, below) = try beginning(at: top)
-        let inner = try #require(try core.ask(below))
-        let incoming = try #require(try core.begin(Asking(ticket: inner, work: inner), at: base))
-        try core.removeResponder(top, of: "f")
+        let inner = try #require(try core.requests.ask(below))
+        let incoming = try #require(try core.requests.begin(Asking(ticket: inner, work: inner), at: base))
+        try core.responders.remove(top, of: "f")
         #expect(try namespace.status().requests.count == 1)
-        guard case .pending = try core.standing(of: asking.ticket) else { throw TestFailure("nobody answers") }
-        try core.answer(incoming, .success(Value.int(2).knownElement))
+        guard case .pending = try core.requests.standing(of: asking.ticket) else { throw TestFailure("nobody answers") }
+        try core.requests.answer(incoming, .success(Value.int(2).knownElement))
         guard case .reply(let reply)? = try requesting(.fails).end(asking.ticket) else {
             throw TestFailure("there is no reply")
         }
         #expect(reply.value == Value.int(2).knownElement)
-        try core.removeResponder(base, of: "f")
+        try core.responders.remove(base, of: "f")
         #expect(try namespace.status().requests == [])
     }
 
     /// A request made with `next` has reached a responder once that responder has begun it; until then the responder
     /// may still be asked from above.
     @Test(arguments: [false, true]) func whoHasNotBegunIsAskedFromAbove(_ hasBegun: Bool) throws {
-        let base = try core.enrolResponder("f", key: "base", isBase: true)
-        let top = try core.enrolResponder("f", key: "top", isBase: false)
+        let base = try core.responders.enrol("f", key: "base", isBase: true)
+        let top = try core.responders.enrol("f", key: "top", isBase: false)
         let (asking, below) = try beginning(at: top)
-        let inner = try #require(try core.ask(below))
-        if hasBegun { #expect(try core.begin(Asking(ticket: inner, work: inner), at: base) != nil) }
-        try core.takeBack(inner)
-        try core.removeResponder(top, of: "f")
-        #expect(try (core.begin(asking, at: base) == nil) == hasBegun)
-        try core.takeBack(asking.ticket)
-        try core.removeResponder(base, of: "f")
+        let inner = try #require(try core.requests.ask(below))
+        if hasBegun { #expect(try core.requests.begin(Asking(ticket: inner, work: inner), at: base) != nil) }
+        try core.requests.takeBack(inner)
+        try core.responders.remove(top, of: "f")
+        #expect(try (core.requests.begin(asking, at: base) == nil) == hasBegun)
+        try core.requests.takeBack(asking.ticket)
+        try core.responders.remove(base, of: "f")
         #expect(try namespace.status().requests == [])
     }
 
@@ -155,20 +155,20 @@ import Testing
                 while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
                 return "top"
             }
-            let first = try #require(try core.ask(requesting(.fails).request))
+            let first = try #require(try core.requests.ask(requesting(.fails).request))
             #expect(try await eventually { began.value == 1 })
-            let second = try #require(try core.ask(requesting(.fails).request))
-            let news = try core.responders.look(core)
+            let second = try #require(try core.requests.ask(requesting(.fails).request))
+            let news = try core.responderHub.look(core)
             top.cancel()
             // Nothing is seen if the listener was quicker.
             if let news {
-                core.responders.act(on: news, in: core)
+                core.responderHub.act(on: news, in: core)
                 forced += 1
             }
             #expect(try await eventually { try core.answer(to: second) == "below" })
             gate.value = true
             #expect(try await eventually { try core.answer(to: first) == "top" })
-            for ticket in [first, second] { _ = try core.takeBack(ticket, unlessPending: false) }
+            for ticket in [first, second] { _ = try core.requests.takeBack(ticket, unlessPending: false) }
         }
         #expect(forced > 0)
         below.cancel()
@@ -178,7 +178,7 @@ import Testing
 extension NamespaceCore {
     /// The answer to a request; `nil` while there is none.
     fileprivate func answer(to ticket: UInt64) throws -> String? {
-        guard case .answered(_, let value) = try standing(of: ticket) else { return nil }
+        guard case .answered(_, let value) = try requests.standing(of: ticket) else { return nil }
         return try value.withBytes { bytes in try Value(encodedElement: bytes).decode(String.self) }
     }
 }

@@ -82,9 +82,9 @@ struct RoomMeterTests {
             let found = try namespace.matches(["t", .any, .any], max: 1)
             let terms = ClaimTerms(holder: .session(namespace.core.session.number), deadline: .seconds(3600))
             guard let first = found.first,
-                let claim = try charged("a claim", { try namespace.core.claim(id: first.id, terms) })
+                let claim = try charged("a claim", { try namespace.core.claiming.claim(id: first.id, terms) })
             else { throw Missing() }
-            try charged("an extension") { try namespace.core.extend(claim, by: .seconds(7200)) }
+            try charged("an extension") { try namespace.core.claiming.extend(claim, by: .seconds(7200)) }
             try charged("a release") { try namespace.release(claim) }
             let buried = try charged("burying") { try namespace.bury(matching: ["t", .any, .any], max: 1) }
             #expect(buried == 1)
@@ -140,15 +140,15 @@ struct RoomMeterTests {
             try charged("a removal") { try set.remove(at: 3) }
             try charged("removals") { try set.remove(at: [4, 6, 8, 15, 16, 17]) }
             try charged("an entry") { try dictionary.updateValue(body, forKey: "k\(round)") }
-            let base = try charged("a responder") { try core.enrolResponder("f", key: "base", isBase: true) }
+            let base = try charged("a responder") { try core.responders.enrol("f", key: "base", isBase: true) }
             let request = OutgoingRequest(name: "f", argument: Value.string(body).knownElement)
-            guard let ticket = try charged("a request", { try core.ask(request) }) else { throw Missing() }
+            guard let ticket = try charged("a request", { try core.requests.ask(request) }) else { throw Missing() }
             let asking = Asking(ticket: ticket, work: ticket)
-            guard let incoming = try core.begin(asking, at: base)
+            guard let incoming = try core.requests.begin(asking, at: base)
             else { throw Missing() }
-            try charged("an answer") { try core.answer(incoming, .success(Value.string(body).knownElement)) }
-            try charged("the end of a request") { try core.takeBack(ticket) }
-            try charged("the end of a responder") { try core.removeResponder(base, of: "f") }
+            try charged("an answer") { try core.requests.answer(incoming, .success(Value.string(body).knownElement)) }
+            try charged("the end of a request") { try core.requests.takeBack(ticket) }
+            try charged("the end of a responder") { try core.responders.remove(base, of: "f") }
         }
         try charged("an emptied set") { try set.removeAll() }
         _ = try set.append(contentsOf: (0..<300).map { "\($0) \(body)" })

@@ -90,7 +90,7 @@ import Testing
         let core = namespace.core
         try namespace.leave()
         core.engine.noticeRemoval()
-        for _ in 0..<3 { core.restoreSession() }
+        for _ in 0..<3 { core.upkeep.restoreSession() }
         #expect(core.control.dead.load() == 0)
         #expect(root.entries(of: "n/sessions") == [])
         #expect(try root.space.existingNamespace("n").verify() == [])

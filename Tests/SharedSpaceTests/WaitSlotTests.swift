@@ -23,7 +23,7 @@ import TupleCoding
 
     private func publish(_ interest: Interest) throws -> WaitSlots.Tenancy {
         try #require(
-            slots.publish(interest, session: namespace.session, doorbell: 0, sinceMilliseconds: 0)
+            slots.publish(interest, session: namespace.session, taskWord: 0, sinceMilliseconds: 0)
         )
     }
 
@@ -38,9 +38,9 @@ import TupleCoding
 
     @Test func aSlotIsFreedByItsTenantAlone() throws {
         let interest = Interest(["a"], isTaking: true)
-        let first = try #require(slots.publish(interest, session: 7, doorbell: 0, sinceMilliseconds: 0))
+        let first = try #require(slots.publish(interest, session: 7, taskWord: 0, sinceMilliseconds: 0))
         _ = slots.withdraw(first, session: 7)
-        let second = try #require(slots.publish(interest, session: 8, doorbell: 0, sinceMilliseconds: 0))
+        let second = try #require(slots.publish(interest, session: 8, taskWord: 0, sinceMilliseconds: 0))
         #expect(second.slot.index == first.slot.index && second.ticket != first.ticket)
         #expect(slots.withdraw(first, session: 7) == nil)
         #expect(second.slot.current.state == .active && slots.inUse.load() == 1)
@@ -186,7 +186,10 @@ import TupleCoding
     @Test func aFullTableGrows() throws {
         let crowd = try (0..<3000).map { (number: Int) -> WaitSlots.Tenancy in
             try #require(
-                namespace.core.publishWait(Interest(Template(Tuple("job", number)), isTaking: true), doorbell: nil)
+                namespace.core.waits.publishWait(
+                    Interest(Template(Tuple("job", number)), isTaking: true),
+                    taskWord: nil
+                )
             )
         }
         #expect(slots.segments == 3 && Set(crowd.map(\.slot.index)) == Set(0..<3000))

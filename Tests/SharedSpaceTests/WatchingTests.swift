@@ -48,7 +48,7 @@ import Testing
         try jobs.write("a", 1)
         // A damaged row of a subscription may have such positions.
         for place in [UInt64.max - 1, .max] {
-            let (read, reached) = try jobs.core.readJournal(after: place) { _ in true }
+            let (read, reached) = try jobs.core.journal.readJournal(after: place) { _ in true }
             #expect(read.isEmpty && reached == place)
         }
         withExtendedLifetime(changes) {}

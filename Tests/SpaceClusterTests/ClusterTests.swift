@@ -1,6 +1,7 @@
 import Glibc
 import SharedSpaceObjects
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
@@ -136,7 +137,7 @@ struct ClusterTests {
     /// A transaction's body runs once, also if its entry was refused and the machine then takes no part any more.
     @Test func aRefusedBodyDoesNotRunAgain() throws {
         let namespace = try cluster.namespaceOfFirst()
-        namespace.core.engine.ownExchange = { RefusingDaemon() }
+        namespace.core.daemon.ownExchange = { RefusingDaemon() }
         var runs = 0
         let error = try refusal {
             try namespace.transaction { transaction in

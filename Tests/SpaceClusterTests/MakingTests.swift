@@ -1,6 +1,7 @@
 import Glibc
 import SharedSpace
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting

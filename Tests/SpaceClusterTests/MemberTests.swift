@@ -301,11 +301,11 @@ struct MemberTests {
         try cluster.end(1, by: SIGKILL)
         try cluster.start(1)
         #expect(try eventually { ![0, member].contains(n[1].core.control.member.load()) })
-        #expect(try eventually { !n[1].core.isAlive(member: member) })
+        #expect(try eventually { !n[1].core.liveness.isAlive(member: member) })
         try n[1].write("other", 1)
         #expect(n[1].core.session.number != session)
         #expect(try n[1].status().waiters.count == 4)
-        n[1].core.sweepSlots(isThorough: true)
+        n[1].core.upkeep.sweepSlots(isThorough: true)
         #expect(try n[1].status().waiters.count == 4)
         try n[0].write("own", 5)
         #expect(try eventually { taken.withLock { $0 } == 5 })
@@ -482,14 +482,16 @@ struct MemberTests {
         let n = try cluster.namespaces()
         let ended = SpaceError.memberEnded("the member has ended")
         var attempts = 0
-        let attempt = try n[1].core.renewingSession { () throws(SpaceError) in
+        let attempt = try n[1].core.participation.renewingSession { () throws(SpaceError) in
             attempts += 1
             if attempts < 4 { throw ended }
             return attempts
         }
         #expect(attempt == 4)
         let code = errorCode {
-            try n[1].core.renewingSession(patience: .milliseconds(100)) { () throws(SpaceError) in throw ended }
+            try n[1].core.participation.renewingSession(patience: .milliseconds(100)) { () throws(SpaceError) in
+                throw ended
+            }
         }
         #expect(code == .clusterUnavailable)
         try n[1].write("job", 1)

@@ -1,6 +1,7 @@
 import ClusterStore
 import ClusterStoreTesting
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting

@@ -4,6 +4,7 @@ import Glibc
 import SharedSpace
 import SpaceCluster
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting

@@ -1,3 +1,4 @@
+import Glibc
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -31,6 +32,27 @@ struct DescriptorLimitTests {
             #expect(unloaded > 0)
             #expect(refusals > 0)
             #expect(successes > 0)
+        }
+    }
+
+    /// A reaper holds a descriptor for each owner, and needs some to look at the namespace of one that has ended.
+    @Test("A reaper of more owners than it may have descriptors deletes all the same", arguments: [24, 40])
+    func reaping(_ limit: Int) throws {
+        try withRoot { (runner) throws in
+            let names = (0..<limit).map { "n\($0)" }
+            let owners = try names.map { try runner.start("space", ["own", $0, "--", "/bin/cat"]) }
+            for name in names { #expect(try runner.space("wait", name).ending == .exited(0)) }
+            let reaper = try runner.start("/bin/sh", ["-c", "ulimit -n \(limit); exec space reap --follow"])
+            // Its first name shows that it follows.
+            owners[0].signal(SIGKILL)
+            #expect(try reaper.readLine() == names[0])
+            for owner in owners.dropFirst() { owner.signal(SIGKILL) }
+            var deleted: Set<String> = []
+            for _ in names.dropFirst() { deleted.insert(try #require(try reaper.readLine())) }
+            #expect(deleted == Set(names.dropFirst()))
+            for owner in owners { try owner.wait() }
+            reaper.signal(SIGTERM)
+            _ = try reaper.finish()
         }
     }
 }

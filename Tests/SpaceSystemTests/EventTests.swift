@@ -14,17 +14,17 @@ struct INotifyTests {
     @Test func tellsOfWrites() throws {
         let file = try folder.file("bell")
         let notify = try INotify()
-        #expect(try notify.readEvents().isEmpty)
+        #expect(try notify.readEvents().events.isEmpty)
         let watch = try notify.add(folder.path("bell"), .modified)
         try FileBytes.write([1], to: file.raw)
-        let events = try notify.readEvents()
+        let events = try notify.readEvents().events
         #expect(events.map(\.watch) == [watch])
         #expect(events.map(\.mask) == [.modified])
         #expect(events.map(\.name) == [nil])
         try FileBytes.write([1], to: file.raw)
-        #expect(try notify.readEvents().count == 1, "the same byte again is news too")
+        #expect(try notify.readEvents().events.count == 1, "the same byte again is news too")
         try notify.remove(watch)
-        #expect(try notify.readEvents().map(\.mask) == [.ignored])
+        #expect(try notify.readEvents().events.map(\.mask) == [.ignored])
         try notify.remove(watch)
     }
 
@@ -35,11 +35,11 @@ struct INotifyTests {
         let notify = try INotify()
         let watch = try notify.add(file.procPath, [.modified, .attributes])
         try FileBytes.write([1], to: other.raw)
-        #expect(try notify.readEvents().isEmpty)
+        #expect(try notify.readEvents().events.isEmpty)
         try FileBytes.write([1], to: file.raw)
-        #expect(try notify.readEvents().map(\.watch) == [watch])
+        #expect(try notify.readEvents().events.map(\.watch) == [watch])
         try Directory.unlink(at: folder.directory, "moved")
-        #expect(try notify.readEvents().map(\.mask) == [.attributes])
+        #expect(try notify.readEvents().events.map(\.mask) == [.attributes])
         #expect(throws: Errno.fileExists) { try notify.add(file.procPath, [.modified, .createOnly]) }
     }
 
@@ -50,7 +50,7 @@ struct INotifyTests {
         try Directory.makeDirectory(at: folder.directory, "b", mode: 0o700)
         try Directory.rename(from: folder.directory, "a", to: folder.directory, "c")
         try Directory.removeTree(at: folder.directory, "b")
-        let events = try notify.readEvents()
+        let events = try notify.readEvents().events
         #expect(events.map(\.name) == ["a", "b", "a", "c", "b"])
         #expect(
             events.map(\.mask)
@@ -83,7 +83,7 @@ struct INotifyTests {
         var read = 0
         var overflows = 0
         while true {
-            let events = try notify.readEvents()
+            let events = try notify.readEvents().events
             if events.isEmpty { break }
             read += events.count
             overflows += events.count { $0.isOverflow && $0.watch == -1 }

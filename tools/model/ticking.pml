@@ -1,7 +1,7 @@
 /* The ticker's seat and the deputy's: while a living process waits, a living process ticks, and another one that waits or
  * has waited looks whether the ticker is stopped.
  *
- * The model follows the steps of Sources/TupleSpace/Waiting/NamespaceCore+Ticking.swift. Processes begin waits, look at the
+ * The model follows the steps of Sources/TupleSpace/Waiting/Upkeep+Ticking.swift. Processes begin waits, look at the
  * seat, take it or follow its holder, end waits, give up the seat, and leave the namespace. Up to KILLS processes die, each
  * between any two steps. A process that follows another hears its end; that is the kernel's part (a pidfd). Up to STOPS
  * processes stop for ever, and no process hears that: the deputy finds a stopped ticker, and the ticker a stopped deputy.

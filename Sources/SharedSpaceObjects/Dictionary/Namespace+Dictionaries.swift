@@ -26,7 +26,7 @@ extension Namespace {
         }
         let number = try collection(.dictionary, name, CollectionDetails(elementType: schema ?? "\(Value.self)")) {
             (scope, details) throws(SpaceError) in
-            try scope.makeObject(name, .dictionary, details: details)
+            try scope.places.makeObject(name, .dictionary, details: details)
         }
         return SharedDictionary(place: .namespace(self), name: name, number: number)
     }
@@ -45,8 +45,8 @@ extension Namespace {
             try Limits.check(objectName: name)
             return try core.write(.removing) { (scope) throws(SpaceError) in
                 guard try scope.snapshot.object(name, .dictionary) != nil else { return false }
-                try scope.removeEntries(ofDictionary: name)
-                try scope.removeObject(name)
+                try scope.dictionaries.removeEntries(of: name)
+                try scope.objects.remove(name)
                 try scope.note(.discard, name: name)
                 return true
             }

@@ -159,7 +159,7 @@ extension SharedDictionary {
             case .namespace(let namespace):
                 try namespace.usableCore().write(.removing) { (scope) throws(SpaceError) in
                     try scope.snapshot.checkDictionary(name, number)
-                    try scope.removeEntries(ofDictionary: name)
+                    try scope.dictionaries.removeEntries(of: name)
                 }
             case .transaction(let state):
                 let (keys, bytes) = try read { (snapshot) throws(SpaceError) in try snapshot.cells(ofDictionary: name) }

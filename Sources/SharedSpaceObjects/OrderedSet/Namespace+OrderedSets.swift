@@ -73,8 +73,8 @@ extension Namespace {
         let number = try collection(.orderedSet, name, details) { (scope, details) throws(SpaceError) in
             // The handle is only used to encode: the set is not there yet.
             let elements = try handle(0).encode(elements)
-            let number = try scope.makeOrderedSet(name, details: details)
-            try scope.fill(name, number, with: elements)
+            let number = try scope.orderedSets.make(name, details: details)
+            try scope.orderedSets.fill(name, number, with: elements)
             return number
         }
         return handle(number)
@@ -112,7 +112,7 @@ extension Namespace {
             try Limits.check(objectName: name)
             return try core.write(.removing) { (scope) throws(SpaceError) in
                 guard let object = try scope.snapshot.object(name, .orderedSet) else { return false }
-                try scope.removeOrderedSet(name, object.number)
+                try scope.orderedSets.remove(name, object.number)
                 return true
             }
         }

@@ -17,46 +17,52 @@ extension SharedOrderedSet {
             switch place {
             case .namespace(let namespace):
                 return try namespace.usableCore().write(.adding) { (scope) throws(SpaceError) in
-                    try scope.copyOrderedSet(scope.snapshot.elementList(self.name, self.number), to: name)
+                    try Self.copy(scope.snapshot.elementList(self.name, self.number), to: name, in: scope)
                 }
             case .transaction(let state):
                 try state.checkRunsHere(title)
                 let bytes = try state.look { (scope) throws(SpaceError) in
                     let list = try scope.snapshot.elementList(self.name, self.number)
-                    try scope.checkIsFree(name)
+                    try scope.snapshot.checkIsFree(name)
                     return try list.size(of: .sort([]))
                 }
                 return try state.change(.adding, bytes: bytes) { (scope) throws(SpaceError) in
-                    try scope.copyOrderedSet(scope.snapshot.elementList(self.name, self.number), to: name)
+                    try Self.copy(scope.snapshot.elementList(self.name, self.number), to: name, in: scope)
                 }
             }
         }
         return SharedOrderedSet(place: place, name: name, number: number, identity: identity)
     }
-}
-
-extension WriteScope {
-    /// Throws `invalidArgument` if an object has the name.
-    fileprivate func checkIsFree(_ name: String) throws(SpaceError) {
-        guard try snapshot.object(name) == nil else {
-            throw .misuse(
-                "\(name.quotedForPeople) is the name of an object already",
-                advice: "give another name, or remove that object first"
-            )
-        }
-    }
 
     /// Makes an ordered set with the elements of another, and returns its number; no object may have the name.
-    fileprivate func copyOrderedSet(_ original: ElementList, to name: String) throws(SpaceError) -> UInt64 {
-        try checkIsFree(name)
-        guard let object = try snapshot.object(original.name) else { throw .removed("the ordered set", original.name) }
+    private static func copy(
+        _ original: ElementList,
+        to name: String,
+        in scope: WriteScope
+    ) throws(SpaceError) -> UInt64 {
+        try scope.snapshot.checkIsFree(name)
+        guard let object = try scope.snapshot.object(original.name) else {
+            throw .removed("the ordered set", original.name)
+        }
         var elements: [ElementBytes] = []
         elements.reserveCapacity(original.count)
         try original.forEach(0..<original.count) { (row) throws(SpaceError) in
             elements.append(ElementBytes(Array(row.encoded), key: row.key.map { Array($0) }))
         }
-        let number = try makeOrderedSet(name, details: object.details)
-        try fill(name, number, with: elements)
+        let number = try scope.orderedSets.make(name, details: object.details)
+        try scope.orderedSets.fill(name, number, with: elements)
         return number
+    }
+}
+
+extension Snapshot {
+    /// Throws `invalidArgument` if an object has the name.
+    fileprivate func checkIsFree(_ name: String) throws(SpaceError) {
+        guard try object(name) == nil else {
+            throw .misuse(
+                "\(name.quotedForPeople) is the name of an object already",
+                advice: "give another name, or remove that object first"
+            )
+        }
     }
 }

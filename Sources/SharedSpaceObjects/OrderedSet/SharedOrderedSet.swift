@@ -197,7 +197,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     ) throws(SpaceError) -> R {
         switch place {
         case .namespace(let namespace):
-            return try namespace.usableCore().edit(name, number, plan)
+            return try namespace.usableCore().orderedSets.edit(name, number, plan)
         case .transaction(let state):
             try state.checkRunsHere(title)
             return try state.edit(name, number, plan)

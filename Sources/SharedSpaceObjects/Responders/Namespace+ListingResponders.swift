@@ -11,7 +11,7 @@ extension Namespace {
     /// - Throws: `readersExhausted`, `damaged`.
     public func responders(to name: String? = nil) throws(SpaceError) -> [Responder] {
         try attempt("list responders") { (core) throws(SpaceError) in
-            try core.responders(to: name).map { Responder($0.name, $0.row) }
+            try core.responders.living(to: name).map { Responder($0.name, $0.row) }
         }
     }
 
@@ -38,7 +38,7 @@ extension Namespace {
     @discardableResult
     public func removeResponder(to name: String, key: String) throws(SpaceError) -> Bool {
         try attempt("remove a responder") { (core) throws(SpaceError) in
-            try core.retireResponders(to: name) { $0.key.isSame(as: key) }
+            try core.responders.retire(to: name) { $0.key.isSame(as: key) }
         }
     }
 }

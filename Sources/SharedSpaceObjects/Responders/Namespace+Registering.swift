@@ -99,7 +99,7 @@ extension Namespace {
             namespace: kept,
             subject: subject
         ) { request in try await body(RequestAtHand(namespace: kept, request: request, key: key)) }
-        core.responders.add(local, to: core)
+        core.responderHub.add(local, to: core)
         // Ticks notice the end of the object.
         if subject != nil { _ = EventLoop.attend(core) }
         return ResponderToken(local, core)
@@ -118,7 +118,7 @@ extension Namespace {
             guard concurrency > 0 else {
                 throw .badNumber("it is to answer \(concurrency) requests side by side")
             }
-            return try core.enrolResponder(name, key: key, isBase: isBase)
+            return try core.responders.enrol(name, key: key, isBase: isBase)
         }
     }
 }

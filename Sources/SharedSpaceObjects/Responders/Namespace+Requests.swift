@@ -115,7 +115,7 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> Value {
         let asked = try attempt(Requesting.operation) { (core) throws(SpaceError) -> Requesting in
-            let request = try core.request(atHand: word)
+            let request = try core.requests.request(atHand: word)
             let outgoing = OutgoingRequest(
                 name: request.name,
                 argument: try value.map { (value) throws(SpaceError) in try encodedArgument(value) }
@@ -125,7 +125,7 @@ extension Namespace {
                 within: request.asking,
                 deadline: request.deadline
             )
-            let remaining = core.remaining(of: request).map { $0 + .seconds(1) }
+            let remaining = core.requests.remaining(of: request).map { $0 + .seconds(1) }
             let limits = [remaining, timeout].compactMap { $0 }
             return Requesting(core, outgoing, .fails, timeout: limits.min())
         }

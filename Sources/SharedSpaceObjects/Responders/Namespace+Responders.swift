@@ -203,5 +203,5 @@ extension Namespace {
     }
 
     /// Takes all responders that were registered with this handle off their stacks.
-    public func stopResponding() { core.responders.end(handle: ObjectIdentifier(self), of: core) }
+    public func stopResponding() { core.responderHub.end(handle: ObjectIdentifier(self), of: core) }
 }

@@ -24,11 +24,11 @@ extension Namespace {
         var position = try enrolResponder(name, key: key, isBase: base)
         var session = core.session.number
         // If the gate cannot be had now, the responder is removed when this process ends.
-        defer { try? core.removeResponder(position, of: name) }
+        defer { try? core.responders.remove(position, of: name) }
         do {
             while true {
                 guard let (request, argument) = try nextRequest(of: position, name, once: once, interruption) else {
-                    guard core.hasEnded(memberOf: session) else { return }
+                    guard core.liveness.hasEnded(memberOf: session) else { return }
                     position = try whenItMay(interruption) { () throws(SpaceError) in
                         try enrolResponder(name, key: key, isBase: base)
                     }
@@ -46,7 +46,7 @@ extension Namespace {
                     Result { () throws(TupleCodingError) in try value.encodedElement() }
                         .mapError { ResponderFailure($0) }
                 }
-                try whenItMay(interruption) { () throws(SpaceError) in try core.answer(request, reply) }
+                try whenItMay(interruption) { () throws(SpaceError) in try core.requests.answer(request, reply) }
                 if once { return }
             }
         } catch let error as SpaceError {
@@ -64,7 +64,7 @@ extension Namespace {
                 return try body()
             } catch {
                 guard error.mayPassIfRepeated else { throw error }
-                _ = poll(nil, 0, Limits.tick.pollMilliseconds)
+                Retry.rest(Limits.tick)
                 if interruption.isTriggered { throw .cancelled }
             }
         }
@@ -78,23 +78,46 @@ extension Namespace {
         _ interruption: Interruption
     ) throws(SpaceError) -> (IncomingRequest, argument: Value)? {
         while true {
-            let turn = try core.block(
+            let turn = try core.waits.block(
                 Awaited.requests(of: core.session.number).interest,
                 text: "requests",
                 until: nil,
                 interruption: interruption
             ) { () throws(SpaceError) in
-                try core.lookForTurn(of: position, name).map { Found(result: $0, removed: nil) }
+                try lookForTurn(of: position, name).map { Found(result: $0, removed: nil) }
             }
             guard case .asked(let asking)? = turn else { return nil }
-            let begun = try whenItMay(interruption) { () throws(SpaceError) in try core.begin(asking, at: position) }
+            let begun = try whenItMay(interruption) { () throws(SpaceError) in
+                try core.requests.begin(asking, at: position)
+            }
             guard let request = begun else { continue }
-            if once { try core.retireAndPass(position, of: name, keeping: asking) }
+            if once { try retireAndPass(position, of: name, keeping: asking) }
             let argument = try coding { () throws(TupleCodingError) in
                 try request.argument.withBytes { bytes throws(TupleCodingError) in try Value(encodedElement: bytes) }
             }
             return (request, argument)
         }
+    }
+
+    private func lookForTurn(of position: ResponderPosition, _ name: String) throws(SpaceError) -> ResponderTurn? {
+        try core.read { snapshot throws(SpaceError) in
+            let stack = try snapshot.responders(to: name)
+            guard stack.rows.contains(where: { $0.position == position && !$0.isRetired }) else { return .ended }
+            return try snapshot.askings(of: position, in: stack, name).first.map { .asked($0) }
+        }
+    }
+
+    /// Takes a responder off the stack while it answers one request; its other requests go on to the next responder.
+    private func retireAndPass(
+        _ position: ResponderPosition,
+        of name: String,
+        keeping kept: Asking
+    ) throws(SpaceError) {
+        _ = try core.responders.retire(to: name) { $0.position == position }
+        let others = try core.read { snapshot throws(SpaceError) in
+            try snapshot.askings(of: position, in: try snapshot.responders(to: name), name)
+        }
+        for asking in others where asking.work != kept.work { try core.requests.pass(asking, from: position) }
     }
 }
 
@@ -103,29 +126,6 @@ private enum ResponderTurn {
     case asked(Asking)
     /// Nothing more: the responder was replaced or removed.
     case ended
-}
-
-extension NamespaceCore {
-    fileprivate func lookForTurn(of position: ResponderPosition, _ name: String) throws(SpaceError) -> ResponderTurn? {
-        try read { snapshot throws(SpaceError) in
-            let stack = try snapshot.responders(to: name)
-            guard stack.rows.contains(where: { $0.position == position && !$0.isRetired }) else { return .ended }
-            return try snapshot.askings(of: position, in: stack, name).first.map { .asked($0) }
-        }
-    }
-
-    /// Takes a responder off the stack while it answers one request; its other requests go on to the next responder.
-    fileprivate func retireAndPass(
-        _ position: ResponderPosition,
-        of name: String,
-        keeping kept: Asking
-    ) throws(SpaceError) {
-        _ = try retireResponders(to: name) { $0.position == position }
-        let others = try read { snapshot throws(SpaceError) in
-            try snapshot.askings(of: position, in: try snapshot.responders(to: name), name)
-        }
-        for asking in others where asking.work != kept.work { try pass(asking, from: position) }
-    }
 }
 
 extension Snapshot {

@@ -49,7 +49,7 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
         let core = try namespace.attempt(Requesting.operation) { (core) throws(SpaceError) in core }
         // When the outer request ends, this one is cancelled. It is the asking process that ends the outer request. If
         // that process is stopped, this time-out ends the wait.
-        let timeout = core.remaining(of: request).map { $0 + .seconds(1) }
+        let timeout = core.requests.remaining(of: request).map { $0 + .seconds(1) }
         let reply = try await Requesting(core, outgoing(argument), .fails, timeout: timeout).suspend()
         return try namespace.decoded(reply, of: request.name)
     }
@@ -69,17 +69,17 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
     public var exists: Bool {
         get throws(SpaceError) {
             try namespace.attempt(Requesting.operation) { (core) throws(SpaceError) in
-                try core.hasResponder(to: outgoing([]))
+                try core.requests.hasResponder(to: outgoing([]))
             }
         }
     }
 
     /// Takes the responder that is answering off the stack: it answers this request, and no other.
-    public func removeCurrent() { namespace.core.responders.end(request.position, of: namespace.core) }
+    public func removeCurrent() { namespace.core.responderHub.end(request.position, of: namespace.core) }
 
     /// The asking process; if a responder above has asked with `next`, that responder's process.
     public var requester: Int32 { request.pid }
 
     /// The time that is left for a reply, or `nil` if there is no limit.
-    public var remaining: Duration? { namespace.core.remaining(of: request) }
+    public var remaining: Duration? { namespace.core.requests.remaining(of: request) }
 }

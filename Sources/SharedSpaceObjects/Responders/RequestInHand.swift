@@ -29,7 +29,7 @@ package struct RequestInHand: Sendable {
     /// Calls `body` as soon as no reply is wanted, unless the returned task is cancelled before.
     package func whenUnwanted(_ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         Task.detached {
-            let ended = try? await core.suspend(
+            let ended = try? await core.waits.suspend(
                 Awaited.requests(of: core.session.number).interest,
                 text: { "requests" },
                 until: nil

@@ -50,15 +50,15 @@ package struct Requesting: Steps {
 
     package mutating func look() throws(SpaceError) -> Bool {
         if let ticket {
-            if case .pending = try core.standing(of: ticket) { return false }
+            if case .pending = try core.requests.standing(of: ticket) { return false }
             return true
         }
-        mayAsk = try core.hasResponder(to: request)
+        mayAsk = try core.requests.hasResponder(to: request)
         return mayAsk
     }
 
     package func giveUp() {
-        if let ticket { core.endOrRemember(request: ticket) }
+        if let ticket { core.requests.endOrRemember(ticket) }
     }
 
     // MARK: The caller's time
@@ -97,7 +97,7 @@ package struct Requesting: Steps {
     private func ask() throws(SpaceError) -> UInt64? {
         var request = request
         if request.deadline == nil { request.deadline = deadline.map { core.clock.time(after: $0.remaining) } }
-        if let ticket = try core.ask(request) { return ticket }
+        if let ticket = try core.requests.ask(request) { return ticket }
         guard absent == .waits else { throw nobody() }
         return nil
     }
@@ -109,19 +109,19 @@ package struct Requesting: Steps {
         let hasPassed = deadline?.hasPassed ?? false
         let seen: RequestStanding
         do throws(SpaceError) {
-            seen = try core.standing(of: ticket)
+            seen = try core.requests.standing(of: ticket)
         } catch {
-            core.endOrRemember(request: ticket)
+            core.requests.endOrRemember(ticket)
             throw error
         }
         if case .pending = seen, !hasPassed { return nil }
         let standing: RequestStanding
         do throws(SpaceError) {
             // The answer may have come since that look.
-            standing = try core.takeBack(ticket, unlessPending: !hasPassed)
+            standing = try core.requests.takeBack(ticket, unlessPending: !hasPassed)
         } catch {
             // The take-back has just waited for the gate as long as allowed; so this attempt waits only briefly.
-            core.endOrRemember(request: ticket, patience: NamespaceCore.upkeepPatience)
+            core.requests.endOrRemember(ticket, patience: Engine.upkeepPatience)
             // If the request can't be ended now, its standing as seen before counts. But no second request is made
             // beside one that still exists.
             if case .nobody = seen, absent == .waits { throw error }

@@ -1,5 +1,6 @@
 import ClusterStore
 import SpaceEngine
+import SpaceMachines
 
 /// Makes a namespace of this machine one of all machines.
 ///

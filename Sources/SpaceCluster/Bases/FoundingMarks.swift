@@ -1,5 +1,6 @@
 import Glibc
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import SystemPackage
 

@@ -1,4 +1,5 @@
 package import SpaceEngine
+package import SpaceMachines
 
 /// A namespace of this root that several machines share, as the daemon uses it.
 ///

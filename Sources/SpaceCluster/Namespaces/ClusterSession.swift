@@ -1,5 +1,6 @@
 import ClusterStore
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import Synchronization
 import TupleCoding

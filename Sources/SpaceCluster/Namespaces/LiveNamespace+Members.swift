@@ -1,5 +1,6 @@
 import ClusterStore
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 
 /// Members of a namespace, and their deaths.

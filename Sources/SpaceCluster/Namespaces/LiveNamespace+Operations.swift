@@ -1,4 +1,5 @@
 import SpaceEngine
+import SpaceMachines
 
 /// Operations that processes of this machine send.
 extension LiveNamespace {

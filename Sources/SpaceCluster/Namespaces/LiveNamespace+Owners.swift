@@ -1,5 +1,6 @@
 import ClusterStore
-package import SpaceEngine
+import SpaceEngine
+package import SpaceMachines
 import SpaceSystem
 
 extension LiveNamespace {

@@ -1,6 +1,7 @@
 import ClusterStore
 import Glibc
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import Synchronization
 

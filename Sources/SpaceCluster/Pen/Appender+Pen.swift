@@ -1,5 +1,6 @@
 package import ClusterStore
-package import SpaceEngine
+import SpaceEngine
+package import SpaceMachines
 import SpaceSystem
 import Synchronization
 

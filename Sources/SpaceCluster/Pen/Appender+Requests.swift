@@ -1,5 +1,6 @@
 import ClusterStore
-package import SpaceEngine
+import SpaceEngine
+package import SpaceMachines
 
 /// What processes ask about the log; the daemon asks the same for its own transactions.
 extension Appender {

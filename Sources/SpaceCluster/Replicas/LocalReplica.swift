@@ -1,6 +1,7 @@
 import Glibc
 import SpaceEngine
 import SpaceInspection
+import SpaceMachines
 import SpaceSystem
 import Synchronization
 import SystemPackage
@@ -30,13 +31,13 @@ final class LocalReplica: Replica {
 
     // MARK: The log
 
-    func reachLog(by exchange: @escaping @Sendable () -> any DaemonExchange) { core.engine.ownExchange = exchange }
+    func reachLog(by exchange: @escaping @Sendable () -> any DaemonExchange) { core.daemon.ownExchange = exchange }
 
     func position() throws(SpaceError) -> ReplicaPosition {
         try core.read { (snapshot) throws(SpaceError) in try snapshot.replicaPosition() }
     }
 
-    func apply(_ entry: [UInt8]) throws(SpaceError) -> Bool { try core.engine.apply(try EntryBytes(entry)) }
+    func apply(_ entry: [UInt8]) throws(SpaceError) -> Bool { try core.engine.log.apply(try EntryBytes(entry)) }
 
     func links(of entry: [UInt8]) -> (before: UInt64, behind: UInt64)? {
         (try? EntryBytes(entry)).map { ($0.linkBefore, $0.link) }
@@ -65,7 +66,7 @@ final class LocalReplica: Replica {
         } catch {
             throw failure ?? error
         }
-        try core.engine.checkUndamaged(reader)
+        try reader.checkUndamaged()
         if !part.isEmpty { try visit(part) }
         return try snapshot.replicaPosition()
     }
@@ -74,7 +75,7 @@ final class LocalReplica: Replica {
         let clock = try base.decodedHeader().clock
         let position = LogPosition(entry: base.position.entry, end: 0, link: base.position.link)
         let (difference, commit) = try difference(to: nextPart)
-        let isDone = try core.engine.goOn(
+        let isDone = try core.engine.log.goOn(
             from: (position, clock, base.isPersistent),
             by: difference,
             since: commit
@@ -100,7 +101,7 @@ final class LocalReplica: Replica {
             }
         }
         try difference.end()
-        try core.engine.checkUndamaged(reader)
+        try reader.checkUndamaged()
         return (difference.changes, snapshot.commit)
     }
 
@@ -135,7 +136,7 @@ final class LocalReplica: Replica {
             try end(member, returningClaims: false)
         }
         // The member's sessions are dead from now on, to all machines; this returns what the one commit had no room for.
-        core.returnClaimsOfTheDead(timeout: timeout)
+        core.endedHolders.returnClaimsOfTheDead(timeout: timeout)
         core.dropRegistrations(of: .theDead, timeout: timeout)
     }
 
@@ -144,15 +145,15 @@ final class LocalReplica: Replica {
     private func end(_ member: UInt32, returningClaims: Bool) throws(SpaceError) {
         try core.write(.removing) { (scope) throws(SpaceError) in
             guard try scope.memberRows.delete(UInt64(member)) else { return }
-            scope.absentMember = member
+            scope.logged.absentMember = member
             scope.noteUpkeep()
-            if returningClaims { try NamespaceCore.returnClaims(in: scope) { $0.member == member } }
+            if returningClaims { try EndedHolders.returnClaims(in: scope) { $0.member == member } }
         }
     }
 
     func endDeadProcesses() {
-        core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
-        core.dropRegistrations(of: .theDead, timeout: NamespaceCore.upkeepPatience)
+        core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience)
+        core.dropRegistrations(of: .theDead, timeout: Engine.upkeepPatience)
     }
 
     var takersInterests: Set<Interest> { core.control.slots.takersInterests }
@@ -168,7 +169,7 @@ final class LocalReplica: Replica {
         return await withCheckedContinuation { continuation in
             core.engine.submit(operation.purpose) { (scope) throws(SpaceError) in
                 let first = scope.counters.nextNumber
-                let result = isAwaited() ? try scope.execute(operation) : .notHere
+                let result = isAwaited() ? try operation.execute(in: scope) : .notHere
                 done.withLock { $0 = (result, scope.numbers(since: first)) }
             } completion: { [core] error in
                 let done = done.withLock { $0 }
@@ -209,7 +210,7 @@ final class LocalReplica: Replica {
     /// Makes the namespace a replica, at entry 1 of a log to be; nothing may be claimed, held or watched in it.
     func found() throws(SpaceError) -> ReplicaPosition {
         let link = hash64(core.control.header.life.number.littleEndianBytes)
-        try core.engine.commitUnlogged { () throws(SpaceError) in
+        try core.engine.log.commitUnlogged { () throws(SpaceError) in
             let scope = core.engine.scope
             guard scope.counters.logEntry == 0 else {
                 throw .incompatible(
@@ -223,7 +224,7 @@ final class LocalReplica: Replica {
                     advice: "look with space show, and let them end that first"
                 )
             }
-            try scope.beginLog(at: LogPosition(entry: 1, end: 0, link: link), path: LogRow.ofDaemon, isStandby: false)
+            try scope.log.begin(at: LogPosition(entry: 1, end: 0, link: link), path: LogRow.ofDaemon, isStandby: false)
             core.control.staying.set(isReplica: true)
         }
         return ReplicaPosition(entry: 1, link: link)
@@ -231,10 +232,10 @@ final class LocalReplica: Replica {
 
     /// Makes the namespace this root's alone again.
     func abandon() throws(SpaceError) {
-        try core.engine.commitUnlogged { () throws(SpaceError) in
+        try core.engine.log.commitUnlogged { () throws(SpaceError) in
             let scope = core.engine.scope
             for (number, _) in try scope.snapshot.members() { try scope.memberRows.delete(UInt64(number)) }
-            try scope.endLog()
+            try scope.log.end()
             core.control.staying.set(isReplica: false)
             core.control.member.store(0)
         }

@@ -111,16 +111,16 @@ package struct LocalReplicas: ReplicaRoot {
                 try part.withBytes { (bytes) throws(SpaceError) in
                     _ = try RowChange.forEach(in: bytes) { (change) throws(SpaceError) in
                         if change.isOfCounters { counters = change.value.flatMap { Counters($0) } }
-                        try scope.apply(change, isInOrder: true)
+                        try scope.log.apply(change, isInOrder: true)
                     }
                 }
             }
         }
         guard let counters else { throw .damaged("the base lacks the row of counters") }
         try core.write(.applying) { (scope) throws(SpaceError) in
-            try scope.goOn(with: counters, asNewLife: false)
+            try scope.log.goOn(with: counters, asNewLife: false)
             let position = LogPosition(entry: base.position.entry, end: 0, link: base.position.link)
-            try scope.beginLog(at: position, path: LogRow.ofDaemon, isStandby: false)
+            try scope.log.begin(at: position, path: LogRow.ofDaemon, isStandby: false)
         }
         // The clock goes on from that of the base, whatever this machine's clock says.
         let late = clock &- core.clock.milliseconds

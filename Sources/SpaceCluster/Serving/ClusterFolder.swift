@@ -1,5 +1,6 @@
 import Glibc
 package import SpaceEngine
+import SpaceMachines
 package import SpaceSystem
 import SystemPackage
 

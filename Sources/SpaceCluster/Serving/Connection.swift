@@ -1,4 +1,5 @@
-package import SpaceEngine
+import SpaceEngine
+package import SpaceMachines
 import SpaceSystem
 package import Synchronization
 import SystemPackage

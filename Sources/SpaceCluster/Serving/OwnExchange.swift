@@ -1,4 +1,5 @@
 import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import Synchronization
 import SystemPackage

@@ -1,11 +1,9 @@
-import Glibc
 import SharedSpace
 import SpaceSystem
-import SystemPackage
 
 /// Waits until a namespace exists, or is gone.
 ///
-/// The root folder's inotify events say when to look again. They are hints: an owner's exit causes no event if no
+/// The root folder's events say when to look again. They are hints: an owner's exit causes no event if no
 /// reaper runs, and the user's inotify instances may be used up. So it also looks at every tick, and a look deletes a
 /// namespace that has no owner. A namespace that comes causes an event in any case; while inotify hears the root, one
 /// look a second is for a root that is itself replaced.
@@ -22,17 +20,22 @@ struct Existence {
     /// - Throws: `Terminated` on a signal, and `SpaceError`.
     func wait(for goal: Goal, until deadline: MonotonicInstant) throws -> Bool {
         // The watch begins before the first look, so that no change falls between the two.
-        let watch = RootWatch(space.root)
+        let watch = PathWatch(space.root)
         let notice =
             deadline == .distantFuture && WaitNotice.isWanted
             ? MonotonicInstant.now.advanced(by: WaitNotice.silence) : .distantFuture
         while true {
             try Signals.check()
+            let count = watch.count
             if try isThere() == (goal == .existing) { return true }
             if deadline.hasPassed { return false }
             if notice.hasPassed { WaitNotice.give(text(for: goal)) }
             let rest = watch.isHeard && goal == .existing ? Duration.seconds(1) : Limits.tick
-            watch.wait(atMost: min(deadline.remaining, rest))
+            watch.wait(
+                since: count,
+                until: min(deadline, .now.advanced(by: rest)),
+                interruption: Signals.interruption
+            )
         }
     }
 
@@ -58,37 +61,6 @@ struct Existence {
             return true
         } catch  where error.isOfMissingNamespace {
             return false
-        }
-    }
-}
-
-/// Notices changes in the root folder, if the kernel reports them.
-private struct RootWatch: ~Copyable {
-    private let inotify: INotify?
-
-    init(_ root: String) {
-        guard let inotify = try? INotify(),
-            (try? inotify.add(root, [.movedTo, .movedFrom, .created, .deleted, .onlyDirectory])) != nil
-        else {
-            self.inotify = nil
-            return
-        }
-        self.inotify = consume inotify
-    }
-
-    /// Whether the kernel reports the changes.
-    var isHeard: Bool { inotify != nil }
-
-    /// Returns on a change, a signal, or when the time is over.
-    func wait(atMost duration: Duration) {
-        switch inotify {
-        case .none:
-            _ = poll(nil, 0, duration.pollMilliseconds)
-        case .some(let inotify):
-            var request = pollfd(fd: inotify.raw, events: Int16(POLLIN), revents: 0)
-            _ = poll(&request, 1, duration.pollMilliseconds)
-            // Read only to be able to sleep again: the next look finds the change itself.
-            _ = try? inotify.readEvents()
         }
     }
 }

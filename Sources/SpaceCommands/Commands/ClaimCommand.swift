@@ -124,7 +124,7 @@ struct ClaimCommand: ParsableCommand {
             Messages.print("space: \(ending.description)")
             if retryDelay != nil { continue }
             // The next claim is of the oldest match, which may be the tuple whose command has just failed.
-            poll(nil, 0, CInt(rest))
+            Retry.rest(.milliseconds(rest))
             rest = min(rest * 2, Self.rest.upperBound)
         }
         if isFirst { throw status.nothingObtained }

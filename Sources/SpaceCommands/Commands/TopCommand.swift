@@ -114,7 +114,7 @@ struct TopCommand: ParsableCommand {
     private static func rest(until end: MonotonicInstant) throws {
         while !end.hasPassed {
             try Signals.check()
-            Terminal.sleep(Int(end.remaining / .milliseconds(1)) + 1)
+            Retry.rest(end.remaining)
         }
         try Signals.check()
     }

@@ -11,7 +11,7 @@ import UnixSignals
 enum ReapFollowing {
     /// Deletes namespaces as their owners exit, and prints their names, until SIGTERM or SIGINT.
     static func run(_ space: Space) throws {
-        let reaper = try Reaper(space: space)
+        let reaper = Reaper(space: space)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: Following(reaper: reaper))],
@@ -22,7 +22,7 @@ enum ReapFollowing {
         )
         Task { try await group.run() }
         var failure: (any Error)?
-        try reaper.run { name in
+        reaper.run { name in
             guard failure == nil else { return }
             do {
                 // One name at a time, because the reader acts on each.

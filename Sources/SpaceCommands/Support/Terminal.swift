@@ -118,9 +118,6 @@ final class Terminal {
         return isNew
     }
 
-    /// Sleeps, until a signal comes at the longest.
-    static func sleep(_ milliseconds: Int) { _ = poll(nil, 0, CInt(clamping: max(0, milliseconds))) }
-
     /// Draws lines on the screen; what does not fit is left out.
     ///
     /// - Throws: `OutputFailure` if the terminal has gone.

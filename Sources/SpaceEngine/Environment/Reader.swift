@@ -23,4 +23,9 @@ package final class Reader: @unchecked Sendable {
         near.pointee.free()
         near.deallocate()
     }
+
+    /// Throws if a page was cut off while it was read, because its bytes were read as zeros; called after all reads.
+    package func checkUndamaged() throws(SpaceError) {
+        if transaction.access.isDamaged { throw SpaceError(LMDBError.damagedPage) }
+    }
 }

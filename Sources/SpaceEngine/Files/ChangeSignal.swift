@@ -20,11 +20,31 @@ package final class ChangeSignal: Sendable {
         }
     }
 
+    /// Takes the request of a watcher that awaits the signal; the caller then sends it.
+    ///
+    /// So a burst of writes signals once each time that the watchers have read everything. This happens under the gate.
+    /// Without it, a writer could be stopped between clearing the word and signalling, and the other writers would
+    /// believe that the signal was sent. Under the gate, they wait for the stopped writer, and learn its PID. If the
+    /// writer is killed there, the next holder of the gate notices it and signals.
+    @inline(__always)
+    func takeRequest(in control: ControlFile) -> Bool {
+        control.isSignalAwaited.load() != 0 && control.isSignalAwaited.exchange(0) != 0
+    }
+
+    /// Asks the next writer with news to signal.
+    ///
+    /// The listener's side is: ask, fence, look. A commit before the look is seen by it; a writer that commits later
+    /// sees that the signal is awaited.
+    package func request(in control: ControlFile) {
+        control.isSignalAwaited.storeSequential(1)
+        SharedWord64.fence()
+    }
+
     /// Closes the file; another signal would open it again.
     func close() { file.withLock { $0 = nil } }
 
     private static func open(in folder: () -> NamespaceFolder?) -> OwnedDescriptor? {
         guard let folder = folder() else { return nil }
-        return try? folder.files.open(NamespaceFolder.bell, flags: O_WRONLY)
+        return try? folder.files.open(NamespaceFolder.changeSignal, flags: O_WRONLY)
     }
 }

@@ -23,12 +23,11 @@ package final class FolderLock: Sendable {
         guard !folder.root.path.hasPrefix("/dev/shm/"),
             let kept = try? OwnedDescriptor.duplicate(of: folder.descriptor.raw)
         else { return nil }
-        let deadline = MonotonicInstant.now.advanced(by: Self.patience)
+        let retry = Retry(for: Self.patience, every: .milliseconds(5))
         while true {
             guard let isLocked = try? FileLock.trySharedWhole(kept.raw) else { return nil }
             if isLocked { break }
-            if deadline.hasPassed { return nil }
-            poll(nil, 0, 5)
+            guard retry.again() else { return nil }
         }
         descriptor = Mutex(kept)
     }

@@ -9,7 +9,7 @@ package import SystemPackage
 /// LMDB's two files alone could be any program's database. Damage can remove one or two of the names; a folder that was
 /// never a namespace has none of them.
 extension NamespaceFolder {
-    private static let names: Set<String> = [control, bell, data, lock, SessionFolder.name]
+    private static let names: Set<String> = [control, changeSignal, data, lock, SessionFolder.name]
     private static let fewestNames = 3
     /// Further files that a namespace may have; they show nothing about the folder.
     private static let furtherNames: Set<String> = [LatencyFile.name, LatencyFile.draft]

@@ -7,7 +7,7 @@ import SystemPackage
 /// All files are opened through its descriptor, so a path that is swapped meanwhile can't mix two namespaces.
 package struct NamespaceFolder: ~Copyable {
     package static let control = "control"
-    package static let bell = "bell"
+    package static let changeSignal = "bell"
     package static let data = "data.mdb"
     package static let lock = "lock.mdb"
 
@@ -118,8 +118,8 @@ package struct NamespaceFolder: ~Copyable {
         // write(2): beyond RLIMIT_FSIZE it raises SIGXFSZ. If the limit is 0, the watchers learn of the change at the
         // tick.
         guard ResourceLimits.fileSize != 0 else { return }
-        guard let bell = try? files.open(Self.bell, flags: O_WRONLY) else { return }
-        try? FileBytes.write([1], to: bell.raw)
+        guard let file = try? files.open(Self.changeSignal, flags: O_WRONLY) else { return }
+        try? FileBytes.write([1], to: file.raw)
     }
 
     /// The permissions of the folder's files: shared with a group if the folder is.

@@ -11,7 +11,7 @@ import SystemPackage
 package final class SpaceRoot: Sendable {
     package static let nursery = ".nursery"
     package static let graveyard = ".graveyard"
-    static let doorbells = ".doorbells"
+    static let taskWords = ".doorbells"
     package static let variable = "SHARED_SPACE_ROOT"
 
     /// The absolute path, so a process that changes its working directory stays in the space that it has opened.

@@ -5,13 +5,13 @@ import SystemPackage
 extension TaskWakeupFile {
     package static func open(in root: SpaceRoot, create: Bool) throws(SpaceError) -> TaskWakeupFile {
         guard let folder = try root.open(create: create) else { throw .noRoot(root) }
-        let path = "\(root.path)/\(SpaceRoot.doorbells)"
+        let path = "\(root.path)/\(SpaceRoot.taskWords)"
         let info = try system(root.path) { () throws(Errno) in try FileInfo.of(folder.raw) }
         let mode = info.mode & 0o660
         let file: OwnedDescriptor
         do throws(TrustedFolder.Refusal) {
             let flags = O_RDWR | (create ? O_CREAT : 0)
-            file = try TrustedFolder(folder.raw, info).open(SpaceRoot.doorbells, flags: flags, mode: mode)
+            file = try TrustedFolder(folder.raw, info).open(SpaceRoot.taskWords, flags: flags, mode: mode)
         } catch .system(let errno) {
             throw SpaceError(errno, subject: path.quotedForPeople)
         } catch {

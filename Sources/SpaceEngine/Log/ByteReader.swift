@@ -8,7 +8,7 @@ package struct ByteReader {
     package var isAtEnd: Bool { rest.isEmpty }
 
     /// What is left.
-    var unread: ArraySlice<UInt8> { rest }
+    package var unread: ArraySlice<UInt8> { rest }
 
     /// The next number; `nil` if there are not enough bytes.
     package mutating func next<I: FixedWidthInteger>(_: I.Type = I.self) -> I? {

@@ -115,6 +115,15 @@ package protocol CommitLog: AnyObject {
     func append(_ entry: LogEntry, behind position: LogPosition, _ terms: AppendTerms) throws(SpaceError) -> Bool
 }
 
+/// What reaches the log that several machines share; a floor above knows how.
+package protocol MachinesLogs: AnyObject, Sendable {
+    /// Whether this process has waited in vain for what leads to the log, and has not heard of it since.
+    var isSilent: Bool { get }
+
+    /// The log of the namespace; for the holder of the gate.
+    func log() -> any CommitLog
+}
+
 /// What a transaction asks for when its entry is appended.
 package struct AppendTerms: Sendable {
     /// Whether the entry is on the disk before the call returns.

@@ -39,7 +39,7 @@ package struct EntryBytes {
     private static var damage: SpaceError { .damaged("an entry of the log does not decode") }
 
     /// Calls `visit` with the changes of rows of each chunk, in order.
-    func forEachPart(_ visit: (UnsafeRawBufferPointer) throws(SpaceError) -> Void) throws(SpaceError) {
+    package func forEachPart(_ visit: (UnsafeRawBufferPointer) throws(SpaceError) -> Void) throws(SpaceError) {
         for part in parts {
             try bytes.withBytes { (bytes) throws(SpaceError) in
                 try visit(UnsafeRawBufferPointer(rebasing: bytes[part]))

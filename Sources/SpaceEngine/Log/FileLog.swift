@@ -41,12 +41,9 @@ package final class FileLog: CommitLog {
     package func acquire(behind position: LogPosition) throws(SpaceError) {
         let opened = try current()
         // Another may look at the file for a moment, such as a backup that then finds it to be another namespace's.
-        let deadline = MonotonicInstant.now.advanced(by: Self.patience)
+        let retry = Retry(for: Self.patience, every: .milliseconds(1))
         while try !opened.file.tryLock() {
-            if !deadline.hasPassed {
-                _ = poll(nil, 0, 1)
-                continue
-            }
+            if retry.again() { continue }
             throw SpaceError(
                 .holderBusy,
                 reason: "another process is adding to its log \(title)",

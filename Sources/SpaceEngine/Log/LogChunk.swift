@@ -68,7 +68,7 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
 
-    func little<I: FixedWidthInteger>(_ offset: Int, _: I.Type) -> I {
+    package func little<I: FixedWidthInteger>(_ offset: Int, _: I.Type) -> I {
         withUnsafeBytes { $0.little(offset) }
     }
 }

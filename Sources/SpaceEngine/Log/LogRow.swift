@@ -49,20 +49,3 @@ package struct LogRow: TableRow, Equatable {
 extension TransactionTables {
     package var mainLog: Table<MainKey, LogRow> { table(tables.main) }
 }
-
-extension WriteScope {
-    /// Begins to log, behind an entry after which nothing was changed.
-    package func beginLog(at position: LogPosition, path: [UInt8], isStandby: Bool) throws(SpaceError) {
-        (counters.logEntry, counters.followsLog) = (position.entry, isStandby)
-        try mainLog.put(.log, LogRow(position, path: path))
-        noteUpkeep()
-    }
-
-    /// Ends logging, or makes a standby a namespace of its own, whose numbers of claims are those of a new life.
-    package func endLog() throws(SpaceError) {
-        if counters.followsLog { counters.nextNumber = max(counters.nextNumber, Counters.firstClaimOfLife) }
-        (counters.logEntry, counters.followsLog) = (0, false)
-        try mainLog.delete(.log)
-        noteUpkeep()
-    }
-}

@@ -1,4 +1,4 @@
-import LMDB
+package import LMDB
 import SpaceSystem
 
 /// Counts what a write transaction stores and deletes, and makes sure of its disk space.
@@ -359,6 +359,17 @@ package final class RoomMeter {
     func promise(tuples count: Int, bytes: Int, shapes: Int, slack: Int, _ access: Access) -> Bool {
         guard Safeguard.room.stands, let reserve else { return true }
         return reserve.promise(plan(tuples: count, bytes: bytes, shapes: shapes), of: trees, slack: slack, access)
+    }
+
+    /// Makes sure of the disk space for changing rows of some tables, of `bytes` each; returns whether there is enough.
+    package func ensuresRoom(forRows count: Int, of bytes: Int, in databases: [Database]) -> Bool {
+        let rows = databases.map { Tree(database: $0, scattered: count) }
+        do throws(SpaceError) {
+            try expect(rows, sizes: Array(repeating: bytes, count: count))
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Makes sure of the disk space for tuples to come, at the beginning of a transaction; it was promised.

@@ -97,7 +97,7 @@ extension WaitSlots {
     }
 
     /// Wakes all waiters: after a recovery, when the namespace is deleted, and, by a nudge, at a tick.
-    package func wakeEverybody(into wakes: WakeList, by ring: Bell.Ring = .news) {
+    package func wakeEverybody(into wakes: WakeList, by ring: WakeWord.Ring = .news) {
         SharedWord64.fence()
         for index in range where slot(index).current.state != .free { wakes.add(slot(index), by: ring) }
         wakes.addOverflow(of: self, by: ring)

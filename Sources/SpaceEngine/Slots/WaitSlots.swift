@@ -122,13 +122,13 @@ package struct WaitSlots: @unchecked Sendable {
 
         package var word: SharedWord64 { SharedWord64(at: block) }
         /// The word on which the waiter sleeps, raised with every wake-up.
-        package var bell: SharedWord32 { SharedWord32(at: block + 8) }
-        var bellFutex: Futex { Futex(at: bell.address) }
-        /// Whether a thread sleeps on `bell`; if it only spins, waking it costs no system call.
+        package var wakeWord: SharedWord32 { SharedWord32(at: block + 8) }
+        var wakeFutex: Futex { Futex(at: wakeWord.address) }
+        /// Whether a thread sleeps on `wakeWord`; if it only spins, waking it costs no system call.
         package var isSleeping: SharedWord32 { SharedWord32(at: block + 12) }
         package var session: SharedWord64 { SharedWord64(at: block + 16) }
         /// The number of the process's task wake-up word plus 1 if a task waits, or 0 if a thread does.
-        package var doorbell: SharedWord32 { SharedWord32(at: block + 24) }
+        package var taskWord: SharedWord32 { SharedWord32(at: block + 24) }
         /// The place at which the waiter is counted (`WaitCounts`).
         fileprivate var countedAt: SharedWord32 { SharedWord32(at: block + 28) }
         package var sinceMilliseconds: SharedWord64 { SharedWord64(at: block + 32) }
@@ -197,7 +197,7 @@ package struct WaitSlots: @unchecked Sendable {
     package func publish(
         _ interest: Interest,
         session: UInt64,
-        doorbell: UInt32,
+        taskWord: UInt32,
         sinceMilliseconds: UInt64,
         isMeasured: Bool = false
     ) -> Tenancy? {
@@ -213,7 +213,7 @@ package struct WaitSlots: @unchecked Sendable {
             CrashPoint.reach(.slotFilling)
             raiseEnd(to: UInt32(index + 1))
             slot.session.store(session)
-            slot.doorbell.store(doorbell)
+            slot.taskWord.store(taskWord)
             slot.isSleeping.store(0)
             slot.sinceMilliseconds.store(sinceMilliseconds)
             slot.grantedAt.store(isMeasured ? 1 : 0)
@@ -276,8 +276,8 @@ package struct WaitSlots: @unchecked Sendable {
     /// Returns the slot to the later tenant from which it was taken by mistake, and lets that tenant look again.
     private func giveBack(_ slot: Slot, _ emptying: Word) {
         _ = slot.change(from: emptying, to: emptying.next(.active))
-        _ = slot.bell.add(1)
-        slot.bellFutex.wake()
+        _ = slot.wakeWord.add(1)
+        slot.wakeFutex.wake()
     }
 
     // MARK: When the table is full

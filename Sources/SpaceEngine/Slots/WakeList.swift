@@ -11,7 +11,7 @@ package final class WakeList {
         /// The one sleeper that there usually is, or -1 for none.
         fileprivate var sleeper = -1
         fileprivate var otherSleepers: [Int] = []
-        fileprivate var doorbells: [UInt32] = []
+        fileprivate var taskWords: [UInt32] = []
         fileprivate var wakesOverflow = false
         /// Where writers sleep that wait for a place in the near end.
         fileprivate var place: Futex?
@@ -21,12 +21,12 @@ package final class WakeList {
         /// A wake-up that fails costs its waiter one tick. The file is asked for only if a task is to be woken: finding
         /// it takes system calls.
         package func carryOut(_ slots: WaitSlots, _ wakeupFile: @autoclosure () -> TaskWakeupFile?) {
-            if sleeper >= 0 { _ = slots.slot(sleeper).bellFutex.wake() }
-            for index in otherSleepers { _ = slots.slot(index).bellFutex.wake() }
+            if sleeper >= 0 { _ = slots.slot(sleeper).wakeFutex.wake() }
+            for index in otherSleepers { _ = slots.slot(index).wakeFutex.wake() }
             if wakesOverflow { _ = slots.overflowFutex.wake() }
             if let place { _ = place.wake() }
-            guard !doorbells.isEmpty, let file = wakeupFile() else { return }
-            for doorbell in doorbells { file.ring(doorbell) }
+            guard !taskWords.isEmpty, let file = wakeupFile() else { return }
+            for taskWord in taskWords { file.ring(taskWord) }
         }
     }
 
@@ -43,16 +43,16 @@ package final class WakeList {
         return taken
     }
 
-    /// Raises the slot's bell at once, which a spinning waiter sees, and notes the waiter if the kernel has to wake it.
-    package func add(_ slot: WaitSlots.Slot, by ring: Bell.Ring = .news) {
-        _ = slot.bell.add(ring.rawValue)
+    /// Raises the slot's wake word at once, which a spinning waiter sees, and notes the waiter if the kernel has to wake it.
+    package func add(_ slot: WaitSlots.Slot, by ring: WakeWord.Ring = .news) {
+        _ = slot.wakeWord.add(ring.rawValue)
         if slot.isSleeping.loadSequential() != 0 {
             if list.sleeper < 0 { list.sleeper = slot.index } else { list.otherSleepers.append(slot.index) }
             isEmpty = false
         }
-        let doorbell = slot.doorbell.load()
-        if doorbell != 0, !list.doorbells.contains(doorbell - 1) {
-            list.doorbells.append(doorbell - 1)
+        let taskWord = slot.taskWord.load()
+        if taskWord != 0, !list.taskWords.contains(taskWord - 1) {
+            list.taskWords.append(taskWord - 1)
             isEmpty = false
         }
     }
@@ -63,7 +63,7 @@ package final class WakeList {
         isEmpty = false
     }
 
-    package func addOverflow(of slots: WaitSlots, by ring: Bell.Ring = .news) {
+    package func addOverflow(of slots: WaitSlots, by ring: WakeWord.Ring = .news) {
         guard slots.hasOverflowWaiters else { return }
         _ = slots.overflow.add(ring.rawValue)
         list.wakesOverflow = true

@@ -73,8 +73,8 @@ extension WriteScope {
         guard let changes = net else { return }
         net = nil
         for entry in changes.all {
-            try withOptional(entry.old) { (old) throws(SpaceError) in
-                try withOptional(entry.new) { (new) throws(SpaceError) in
+            try entry.old.withBytes { (old) throws(SpaceError) in
+                try entry.new.withBytes { (new) throws(SpaceError) in
                     try note(
                         entry.kind,
                         id: entry.id,
@@ -88,12 +88,12 @@ extension WriteScope {
             }
         }
     }
+}
 
-    private func withOptional(
-        _ bytes: [UInt8]?,
-        _ body: (UnsafeRawBufferPointer?) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
-        guard let bytes else { return try body(nil) }
+extension [UInt8]? {
+    /// Calls `body` with the bytes, if there are any.
+    fileprivate func withBytes(_ body: (UnsafeRawBufferPointer?) throws(SpaceError) -> Void) throws(SpaceError) {
+        guard let bytes = self else { return try body(nil) }
         try bytes.withBytes { (bytes) throws(SpaceError) in try body(bytes) }
     }
 }

@@ -47,7 +47,7 @@ extension WriteScope {
         )
         // Ids rise, so the row is the last one: its page is filled without being split.
         if try cursors?.tuples.append(id, row) == nil { try tuples.append(id, row) }
-        try addReferences(id, tuple, end, with: &cursors)
+        try TupleReferences(scope: self).add(id, tuple, end, with: &cursors)
     }
 
     /// Changes when a visible tuple ends; nothing else of it changes.
@@ -97,7 +97,7 @@ extension WriteScope {
                 )
             )
             var cursors: TupleCursors?
-            try addReferences(id, tuple, end, with: &cursors)
+            try TupleReferences(scope: self).add(id, tuple, end, with: &cursors)
             if end.isVisible(clock) { appeared.add(id, tuple, expiry: end.expiry) }
         }
     }
@@ -109,7 +109,7 @@ extension WriteScope {
         // The references go first: the row's bytes stay valid until something is changed.
         let copy = isJournaling ? Array(row.encoded.bytes) : []
         let isRecord = row.isRecord
-        try removeReferences(id, row)
+        try TupleReferences(scope: self).remove(id, row)
         if let kind {
             try copy.withBytes { (bytes) throws(SpaceError) in
                 try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
@@ -124,39 +124,5 @@ extension WriteScope {
             throw .damaged("tuple \(id) is not found by its id")
         }
         appeared.remove(id)
-    }
-
-    private func addReferences(
-        _ id: UInt64,
-        _ tuple: EncodedTuple,
-        _ end: RowEnd,
-        with cursors: inout TupleCursors?
-    ) throws(SpaceError) {
-        for index in shapes.indexed {
-            guard let hash = tuple.hash(of: index.shape) else { continue }
-            let key = IndexKey(shape: index.number, hash: hash, id: id)
-            if try cursors?.index.put(key, NoValue()) == nil { try self.index.put(key, NoValue()) }
-        }
-        guard !end.isNever else { return }
-        for key in end.keys(.tuple(id)) { try addExpiry(key) }
-    }
-
-    private func removeReferences(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
-        let (tuple, end) = (row.encoded, row.end)
-        let indexed = shapes.indexed
-        try withUnsafeTemporaryAllocation(of: UInt64?.self, capacity: indexed.count) {
-            (hashes) throws(SpaceError) in
-            // The hashes come first: the row's bytes stay valid only until something is changed.
-            for (place, index) in indexed.enumerated() {
-                hashes.initializeElement(at: place, to: tuple.hash(of: index.shape))
-            }
-            for (place, index) in indexed.enumerated() {
-                guard let hash = hashes[place] else { continue }
-                // While an index is being built, a tuple below the watermark may have no row in it.
-                try self.index.delete(IndexKey(shape: index.number, hash: hash, id: id))
-            }
-        }
-        guard !end.isNever else { return }
-        for key in end.keys(.tuple(id)) { try removeExpiry(key) }
     }
 }

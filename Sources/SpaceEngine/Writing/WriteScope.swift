@@ -39,27 +39,17 @@ package final class WriteScope: TransactionTables {
     /// The meter that makes sure of the disk space for each change.
     package let meter: RoomMeter
     /// The names that are to be settled before the commit.
-    @exclusivity(unchecked) var unsettled: [Unsettled] = []
-    /// The name that is being settled.
-    @exclusivity(unchecked) var settling: Name?
+    package let unsettled = UnsettledNames()
     /// The PID of the process that changes something, for the journal: this one's, unless a daemon executes what another
     /// one has sent.
     @exclusivity(unchecked) package private(set) var process: Int32 = getpid()
-    /// The counters as they were before the changes that are to be logged.
-    private var countersBefore = Counters()
-    /// Whether the namespace stays without owners from this logged transaction on; `nil`: as before.
-    private(set) var persistence: Bool?
-    /// The member on whose part this logged transaction is; 0 in a namespace of one machine.
-    private(set) var member: UInt32 = 0
-    /// A member whose key must not exist when this transaction is logged; 0: none.
-    package var absentMember: UInt32 = 0
-    /// Whether the transaction's changes are in a log, or may be, also if its commit has failed.
-    var mayBeLogged = false
+    /// What the transaction has beside its rows if it is logged.
+    @exclusivity(unchecked) package var logged = LoggedTransaction()
     private var journalTime: Int64 = 0
     @exclusivity(unchecked) private var knownOrigin = Origin.unknown
     private var sequenceAtBegin: UInt64 = 0
     /// The earliest time at which something expires, if it is known; only the near end asks for it.
-    private var knownDue: Int64?
+    var knownDue: Int64?
 
     init(
         tables: Tables,
@@ -98,8 +88,7 @@ package final class WriteScope: TransactionTables {
         journalTime = 0
         knownOrigin = .unknown
         net = nil
-        if !unsettled.isEmpty { unsettled.removeAll() }
-        settling = nil
+        unsettled.clear()
         transaction = access.id
         let isKnown = committed == transaction - 1
         committed = nil
@@ -123,12 +112,6 @@ package final class WriteScope: TransactionTables {
     /// A tuple that was in the near end then may be gone although there was no commit.
     package func isUnchanged(since commit: Int) -> Bool { transaction - 1 == commit && !hasChanges }
 
-    /// Begins the part of a logged transaction that is to be an entry.
-    func beginLogged(by member: UInt32) {
-        countersBefore = counters
-        (persistence, absentMember, self.member, mayBeLogged) = (nil, 0, member, false)
-    }
-
     /// Executes `body` as an operation that a process of this machine has sent.
     ///
     /// - Parameters:
@@ -142,20 +125,15 @@ package final class WriteScope: TransactionTables {
         of member: UInt32,
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        let own = (process: self.process, member: self.member)
-        (self.process, self.member, knownOrigin) = (process, member, .unknown)
-        defer { (self.process, self.member, knownOrigin) = (own.process, own.member, .unknown) }
+        let own = (process: self.process, member: logged.member)
+        (self.process, logged.member, knownOrigin) = (process, member, .unknown)
+        defer { (self.process, logged.member, knownOrigin) = (own.process, own.member, .unknown) }
         return try body()
-    }
-
-    /// Whether the transaction has changed something since `beginLogged()` that other copies of the namespace need.
-    func hasOwnChanges(isPersistent: Bool) -> Bool {
-        !meter.changed.rows.isEmpty || counters != countersBefore || persistence.map { $0 != isPersistent } ?? false
     }
 
     /// Sets whether the namespace stays without owners, on all machines, with this transaction.
     package func set(isPersistent: Bool) {
-        persistence = isPersistent
+        logged.isPersistent = isPersistent
         noteUpkeep()
     }
 
@@ -181,18 +159,6 @@ package final class WriteScope: TransactionTables {
     func noteChange() {
         counters.sequence += 1
         hasChanges = true
-    }
-
-    /// Notes that a row was added to the table of expiries; `time` is `nil` if the row names a holder.
-    func noteAdded(due time: Int64?) {
-        counters.expiring += 1
-        if let time, let known = knownDue { knownDue = min(known, time) }
-    }
-
-    /// Notes that a row was removed from the table of expiries; `time` is `nil` if the row named a holder.
-    func noteRemoved(due time: Int64?) {
-        counters.expiring -= min(1, counters.expiring)
-        if let time, let known = knownDue, time <= known { knownDue = nil }
     }
 
     /// The earliest time at which something expires, on the namespace's clock; 0 if nothing does.

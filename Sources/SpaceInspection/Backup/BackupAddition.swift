@@ -46,7 +46,7 @@ struct BackupAddition: ~Copyable {
 
     /// Refuses a file that would be in the way of the namespace's own.
     private static func check(_ path: String, of core: NamespaceCore) throws(SpaceError) {
-        if let log = try core.logPath(), (try? LogFile.wholePath(of: path)) == log {
+        if let log = try core.log.path(), (try? LogFile.wholePath(of: path)) == log {
             throw .misuse(
                 "\(path.quotedForPeople) is its log, to which each commit is added",
                 advice: "name another file, or end the log first, with --no-log"
@@ -71,6 +71,20 @@ struct BackupAddition: ~Copyable {
             try Directory.setGroup(raw, group)
             try Directory.setMode(raw, 0o660)
         }
+    }
+
+    /// Adds the namespace as it is.
+    ///
+    /// - Parameter asLog: Whether each later commit will be an entry of the file.
+    /// - Returns: What was added, and the commit that it shows.
+    /// - Throws: What ``add(_:asLog:isSound:)`` throws.
+    func addMoment(asLog: Bool) throws(SpaceError) -> (added: Added, commit: Int) {
+        let engine = core.engine
+        let reader = try engine.lendSettledReader()
+        defer { engine.takeBack(reader) }
+        let snapshot = engine.snapshot(of: reader)
+        let added = try add(snapshot, asLog: asLog) { () throws(SpaceError) in try reader.checkUndamaged() }
+        return (added, snapshot.commit)
     }
 
     /// Adds what a snapshot has and the file has not.

@@ -28,33 +28,12 @@ extension Namespace {
     package func backUp(to path: String) throws(SpaceError) -> BackupResult {
         try attempt("back up the namespace") { (core) throws(SpaceError) in
             let backup = try BackupAddition(to: path, of: core)
-            let added = try core.addMoment(to: backup, asLog: false).added
+            let added = try backup.addMoment(asLog: false).added
             return BackupResult(
                 entries: Int(clamping: added.position.entry),
                 changes: added.changes,
                 sequence: added.moment.sequence
             )
         }
-    }
-}
-
-extension NamespaceCore {
-    /// Adds the namespace as it is to a backup.
-    ///
-    /// - Parameters:
-    ///   - backup: The backup.
-    ///   - asLog: Whether each later commit will be an entry of the file.
-    /// - Returns: What was added, and the commit that it shows.
-    /// - Throws: What adding to the backup throws.
-    func addMoment(
-        to backup: borrowing BackupAddition,
-        asLog: Bool
-    ) throws(SpaceError) -> (added: BackupAddition.Added, commit: Int) {
-        let reader = try engine.lendSettledReader()
-        defer { engine.takeBack(reader) }
-        let snapshot = engine.snapshot(of: reader)
-        let added = try backup.add(snapshot, asLog: asLog) { () throws(SpaceError) in try engine.checkUndamaged(reader)
-        }
-        return (added, snapshot.commit)
     }
 }

@@ -25,9 +25,9 @@ extension Namespace {
     /// - Throws: `incompatible` if commits are logged already, or what ``backUp(to:)`` throws.
     package func beginLog(to path: String) throws(SpaceError) -> LogBeginning {
         try attempt("log the commits") { (core) throws(SpaceError) in
-            if let known = try core.logPath() {
+            if let known = try core.log.path() {
                 if try core.isStandby { throw .standby(of: known) }
-                guard try !core.isLoggedByDaemon else { throw .loggedByMachines }
+                guard try !core.log.isOfDaemon else { throw .loggedByMachines }
                 throw .incompatible(
                     "its log is \(known.quotedForPeople) already",
                     advice: "end that first, with --no-log"
@@ -37,17 +37,17 @@ extension Namespace {
             try backup.share()
             let whole = try LogFile.wholePath(of: path)
             for _ in 0..<Self.triesWithoutGate {
-                let (added, commit) = try core.addMoment(to: backup, asLog: true)
+                let (added, commit) = try backup.addMoment(asLog: true)
                 let hasBegun = try core.write(.removing) { (scope) throws(SpaceError) in
                     guard scope.isUnchanged(since: commit) else { return false }
-                    try scope.beginLog(at: added.position, path: Array(whole.utf8), isStandby: false)
+                    try scope.log.begin(at: added.position, path: Array(whole.utf8), isStandby: false)
                     return true
                 }
                 if hasBegun { return LogBeginning(whole, added) }
             }
             let added = try core.write(.removing) { (scope) throws(SpaceError) in
                 let added = try backup.add(scope.snapshot, asLog: true)
-                try scope.beginLog(at: added.position, path: Array(whole.utf8), isStandby: false)
+                try scope.log.begin(at: added.position, path: Array(whole.utf8), isStandby: false)
                 return added
             }
             return LogBeginning(whole, added)
@@ -62,12 +62,12 @@ extension Namespace {
     ///   share it.
     package func endLog() throws(SpaceError) {
         try attempt("end the log") { (core) throws(SpaceError) in
-            guard let known = try core.logPath() else {
+            guard let known = try core.log.path() else {
                 throw .misuse("its commits are not logged", advice: "begin with --each-commit")
             }
             if try core.isStandby { throw .standby(of: known) }
-            guard try !core.isLoggedByDaemon else { throw .loggedByMachines }
-            try core.engine.endLog()
+            guard try !core.log.isOfDaemon else { throw .loggedByMachines }
+            try core.engine.log.end()
         }
     }
 }
@@ -86,22 +86,5 @@ extension SpaceError {
             advice: "make a copy that is this machine's alone, and log that: "
                 + "space-dump NS --format json | space load COPY"
         )
-    }
-}
-
-extension NamespaceCore {
-    /// Whether the commits are logged by the daemon of several machines.
-    fileprivate var isLoggedByDaemon: Bool {
-        get throws(SpaceError) {
-            try read { (snapshot) throws(SpaceError) in try snapshot.mainLog.getValid(.log)?.isOfDaemon ?? false }
-        }
-    }
-
-    /// The path of the log that the namespace has or follows; `nil` if there is none.
-    func logPath() throws(SpaceError) -> String? {
-        try read { (snapshot) throws(SpaceError) in
-            guard try snapshot.counters().logEntry != 0 else { return nil }
-            return try snapshot.mainLog.getValid(.log).map { String(decoding: $0.path, as: UTF8.self) }
-        }
     }
 }

@@ -36,8 +36,8 @@ final class ReplaySource {
         }
         guard let counters else { throw file.damage("it lacks the row of counters") }
         try core.write(.removing) { (scope) throws(SpaceError) in
-            try scope.goOn(with: counters, asNewLife: standby == nil)
-            if let standby { try scope.beginLog(at: last.position, path: standby, isStandby: true) }
+            try scope.log.goOn(with: counters, asNewLife: standby == nil)
+            if let standby { try scope.log.begin(at: last.position, path: standby, isStandby: true) }
         }
     }
 
@@ -55,7 +55,7 @@ final class ReplaySource {
             let done = try core.write(.removing) { (scope) throws(SpaceError) in
                 try RowChange.forEach(in: rest, atMost: most) { (change) throws(SpaceError) in
                     if change.isOfCounters { counters = change.value.flatMap { Counters($0) } }
-                    try scope.apply(change, isInOrder: entry.number == 1)
+                    try scope.log.apply(change, isInOrder: entry.number == 1)
                 }
             }
             rest = UnsafeRawBufferPointer(rebasing: rest[done...])

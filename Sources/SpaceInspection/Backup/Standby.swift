@@ -45,7 +45,7 @@ package struct Standby {
         self.namespace = namespace
         core = try namespace.attempt("follow a log") { $0 }
         let found = try SpaceError.attempt("follow a log", on: core.name.text) { [core] () throws(SpaceError) in
-            guard try core.isStandby, let known = try core.logPath() else {
+            guard try core.isStandby, let known = try core.log.path() else {
                 throw .incompatible("it is no standby", advice: "give another name, under which a standby can be made")
             }
             let whole = try LogFile.wholePath(of: path)
@@ -57,7 +57,7 @@ package struct Standby {
                     advice: "name that log or a whole copy of it, or give another name for a standby of this one"
                 )
             }
-            try core.engine.followLog(at: Array(whole.utf8))
+            try core.engine.log.follow(at: Array(whole.utf8))
             return (whole, file)
         }
         (self.path, file) = found
@@ -86,20 +86,20 @@ package struct Standby {
     ///   place, or if the standby was promoted.
     package func follow(until isOver: () -> Bool, caughtUp: (UInt64) throws -> Void) throws {
         var file = file
-        // Without one, a change is seen within a second.
-        var changes = try? FileChanges(file.file.descriptor.raw)
+        var changes = Self.changes(of: file)
         var hasCaughtUp = false
         var damagedSince: MonotonicInstant?
         while !isOver() {
+            let count = changes.count
             var isAhead = false
             // The log has ended only if no entry follows its end, because a log may begin again in the same file.
             var end: LogFile.Entry?
             let walk = try SpaceError.attempt("follow a log", on: core.name.text) { () throws(SpaceError) in
                 try file.file.walk(behind: try Self.position(of: core)) { (entry) throws(SpaceError) in
                     // Another process may follow the log, too.
-                    if let end { isAhead = try !core.engine.follow(end, of: file.file) }
+                    if let end { isAhead = try !core.engine.log.follow(end, of: file.file) }
                     end = entry.moment.isLogged ? nil : entry
-                    if end == nil, !isAhead { isAhead = try !core.engine.follow(entry, of: file.file) }
+                    if end == nil, !isAhead { isAhead = try !core.engine.log.follow(entry, of: file.file) }
                     return !isAhead && !isOver()
                 }
             }
@@ -119,11 +119,14 @@ package struct Standby {
             }
             if let copy = try replacement(of: file) {
                 file = copy
-                changes = try? FileChanges(file.file.descriptor.raw)
+                changes = Self.changes(of: file)
                 continue
             }
-            Self.wait(changes?.descriptor ?? -1, milliseconds: damagedSince == nil ? 1000 : 20)
-            changes?.forget()
+            changes.wait(
+                since: count,
+                until: .now.advanced(by: damagedSince == nil ? .seconds(1) : .milliseconds(20)),
+                interruption: .ofProcess
+            )
         }
     }
 
@@ -137,24 +140,9 @@ package struct Standby {
         )
     }
 
-    /// The kernel's notes of changes of an open file.
-    private final class FileChanges {
-        private let notes: INotify
-        var descriptor: CInt { notes.raw }
-
-        init(_ descriptor: CInt) throws(Errno) {
-            notes = try INotify()
-            _ = try notes.add("/proc/self/fd/\(descriptor)", [.modified, .attributes])
-        }
-
-        /// Reads all that there are.
-        func forget() { while let events = try? notes.readEvents(), !events.isEmpty {} }
-    }
-
-    /// Waits for a change of the file, a signal, or the end of the time.
-    private static func wait(_ descriptor: CInt, milliseconds: CInt) {
-        var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        _ = poll(&request, 1, milliseconds)
+    /// The changes of a log's file; without the kernel's notes, a change is seen within a second.
+    private static func changes(of file: Followed) -> PathWatch {
+        PathWatch("/proc/self/fd/\(file.file.descriptor.raw)", [.modified, .attributes])
     }
 
     /// The file that has taken the log's place, if one has: a copy that was put back, in which the writers go on.
@@ -191,8 +179,8 @@ package struct Standby {
                     advice: "look at it with space show"
                 )
             }
-            try core.engine.endLog()
-            try core.endSessionsOfElsewhere()
+            try core.engine.log.end()
+            try core.endedHolders.endSessionsOfElsewhere()
         }
     }
 }

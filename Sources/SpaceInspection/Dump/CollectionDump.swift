@@ -34,19 +34,20 @@ package struct CollectionDump: Sendable {
     }
 }
 
-extension Snapshot {
+extension CollectionDump {
     /// An ordered set or dictionary without its elements.
-    func collectionDump(_ name: String, _ object: SharedObjectRow) throws(SpaceError) -> CollectionDump {
+    init(_ name: String, _ object: SharedObjectRow, in snapshot: Snapshot) throws(SpaceError) {
         guard let details = CollectionDetails(object.details) else {
             throw .damaged("the object \(name.quotedForPeople)")
         }
         let type = details.elementType
         if object.kind == .dictionary {
-            let count = try entryCount(ofDictionary: name)
-            return CollectionDump(name: name, kind: .dictionary, elementType: type, count: count)
+            let count = try snapshot.entryCount(ofDictionary: name)
+            self.init(name: name, kind: .dictionary, elementType: type, count: count)
+            return
         }
-        let count = try ElementList(self, name: name, object: object.number).count
-        return CollectionDump(name: name, kind: .orderedSet, elementType: type, keyType: details.keyType, count: count)
+        let count = try ElementList(snapshot, name: name, object: object.number).count
+        self.init(name: name, kind: .orderedSet, elementType: type, keyType: details.keyType, count: count)
     }
 }
 
@@ -70,28 +71,26 @@ extension CollectionDump {
             throw SpaceError(.badData, reason: "\(name.quotedForPeople) has a slash, and no dictionary's name has one")
         }
     }
-}
 
-extension NamespaceCore {
-    /// Makes the collection of a dump, as part of a transaction; if an ordered set exists, the missing elements are
+    /// Makes the collection, as part of a transaction; if an ordered set exists, the missing elements are
     /// added.
-    package func load(_ dump: CollectionDump, in scope: WriteScope) throws(SpaceError) {
-        let details = CollectionDetails(elementType: dump.elementType, keyType: dump.keyType)
-        switch dump.kind {
+    func load(into scope: WriteScope) throws(SpaceError) {
+        let details = CollectionDetails(elementType: elementType, keyType: keyType)
+        switch kind {
         case .dictionary:
             // The entries of a dictionary are cells, and are loaded as cells.
-            let found = try scope.snapshot.collection(dump.name, .dictionary, details)
-            if found == nil { _ = try scope.makeObject(dump.name, .dictionary, details: details.value) }
+            let found = try scope.snapshot.collection(name, .dictionary, details)
+            if found == nil { _ = try scope.places.makeObject(name, .dictionary, details: details.value) }
         case .orderedSet:
-            let found = try scope.snapshot.collection(dump.name, .orderedSet, details)
-            let number = if let found { found } else { try scope.makeOrderedSet(dump.name, details: details.value) }
-            var elements: [ElementBytes] = []
-            elements.reserveCapacity(dump.elements.count)
-            for (index, element) in dump.elements.enumerated() {
-                let key = dump.keys.indices.contains(index) ? try dump.keys[index].uncheckedElement() : nil
-                elements.append(ElementBytes(try element.uncheckedElement(), key: key))
+            let found = try scope.snapshot.collection(name, .orderedSet, details)
+            let number = if let found { found } else { try scope.orderedSets.make(name, details: details.value) }
+            var encoded: [ElementBytes] = []
+            encoded.reserveCapacity(elements.count)
+            for (index, element) in elements.enumerated() {
+                let key = keys.indices.contains(index) ? try keys[index].uncheckedElement() : nil
+                encoded.append(ElementBytes(try element.uncheckedElement(), key: key))
             }
-            try scope.fill(dump.name, number, with: elements)
+            try scope.orderedSets.fill(name, number, with: encoded)
         }
     }
 }

@@ -18,15 +18,15 @@ package struct DumpedCell: Sendable {
     }
 }
 
-extension Snapshot {
+extension DumpedCell {
     /// The cell of a row, or `nil` if it has expired; `pids` are the processes of the sessions.
-    func dumpedCell(_ bytes: [UInt8], _ row: CellRow, _ pids: [UInt64: Int32]) throws(SpaceError) -> DumpedCell? {
-        guard row.end.isVisible(clock) else { return nil }
+    init?(_ bytes: [UInt8], _ row: CellRow, _ pids: [UInt64: Int32], in snapshot: Snapshot) throws(SpaceError) {
+        guard row.end.isVisible(snapshot.clock) else { return nil }
         let key = String(decoding: bytes, as: UTF8.self)
-        return DumpedCell(
+        self.init(
             key: key,
-            value: try value(key, row.element),
-            expires: row.end.expiry == 0 ? nil : clock.realtime(row.end.expiry),
+            value: try snapshot.value(key, row.element),
+            expires: row.end.expiry == 0 ? nil : snapshot.clock.realtime(row.end.expiry),
             holder: row.end.holder?.pid(pids)
         )
     }

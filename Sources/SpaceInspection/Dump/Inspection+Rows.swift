@@ -35,14 +35,15 @@ extension Inspection {
         guard let snapshot else { return }
         var rows = try snapshot.cellsByBytes.scan()
         while let (bytes, row) = try rows.next() {
-            if let cell = try snapshot.dumpedCell(bytes, row, pids) { try body(cell) }
+            if let cell = try DumpedCell(bytes, row, pids, in: snapshot) { try body(cell) }
         }
     }
 
     /// Calls `body` with each ordered set and dictionary, by name, without its elements.
     package func forEachCollection(_ body: (CollectionDump) throws -> Void) throws {
+        guard let snapshot else { return }
         for (name, object) in try objects(where: \.isCollection) {
-            if let dump = try snapshot?.collectionDump(name, object) { try body(dump) }
+            try body(try CollectionDump(name, object, in: snapshot))
         }
     }
 
@@ -75,14 +76,15 @@ extension Inspection {
         guard let snapshot, let object = try snapshot.object(dump.name, .queue) else { return }
         let rows = QueueRows(number: object.number)
         for (id, _) in try snapshot.queueIDs(rows.key(.item)) {
-            if let item = try snapshot.dumpedItem(rows, id) { try body(item) }
+            if let item = try QueueDump.Item(rows, id, in: snapshot) { try body(item) }
         }
     }
 
     /// Calls `body` with each counter, latch, rate limit and set number of permits, by name.
     package func forEachState(_ body: (ObjectStateDump) throws -> Void) throws {
+        guard let snapshot else { return }
         for (name, object) in try objects(where: \.isState) {
-            if let dump = try snapshot?.stateDump(name, object) { try body(dump) }
+            try body(try ObjectStateDump(name, object, snapshot.clock))
         }
     }
 

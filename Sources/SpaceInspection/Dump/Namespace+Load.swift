@@ -54,9 +54,10 @@ extension Namespace {
             try contents.check()
             if contents.isEmpty { return }
             try core.write(.adding) { (scope) throws(SpaceError) in
-                try scope.loadRows(contents) { (id) throws(SpaceError) in try scope.bury(loaded: id) }
+                let load = ContentsLoad(scope: scope)
+                try load.loadRows(contents) { (id) throws(SpaceError) in try load.bury(loaded: id) }
                 do throws(SpaceError) {
-                    try scope.loadObjects(contents, core)
+                    try load.loadObjects(contents)
                 } catch  where error.isOfStepTooLarge {
                     let error = error.ofStep
                     throw error.with(reason: "\(error.reason); \(LoadedContents.onlyTuplesFit)")
@@ -95,73 +96,6 @@ extension InitialContents {
                 }
             }
         }
-    }
-}
-
-extension WriteScope {
-    /// Loads contents; `bury` is called with the id of each tuple that is to be buried.
-    func load(
-        _ contents: LoadedContents,
-        _ core: NamespaceCore,
-        _ bury: (UInt64) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
-        try loadRows(contents, bury)
-        try loadObjects(contents, core)
-    }
-
-    /// Loads tuples and cells.
-    fileprivate func loadRows(
-        _ contents: LoadedContents,
-        _ bury: (UInt64) throws(SpaceError) -> Void
-    ) throws(SpaceError) {
-        if let deliveryLimit = contents.deliveryLimit, counters.deliveryLimit == 0 {
-            counters.deliveryLimit = UInt64(deliveryLimit)
-            noteUpkeep()
-        }
-        try addEach(of: contents.tuples.count, "tuples") { (index) throws(SpaceError) in
-            let loaded = contents.tuples[index]
-            if let id = try load(loaded), loaded.isBuried { try bury(id) }
-        }
-        try addEach(of: contents.cells.count, "cells") { (index) throws(SpaceError) in
-            let cell = contents.cells[index]
-            guard let end = clock.end(ofLoaded: cell.expires) else { return }
-            try set(cell.key, try cell.value.checkedElement(), end: end)
-        }
-    }
-
-    /// Loads collections, and the state of recipes.
-    fileprivate func loadObjects(_ contents: LoadedContents, _ core: NamespaceCore) throws(SpaceError) {
-        for collection in contents.collections { try core.load(collection, in: self) }
-        try contents.recipes.load(into: self)
-    }
-
-    /// Buries a tuple that was loaded.
-    func bury(loaded id: UInt64) throws(SpaceError) {
-        if let row = try snapshot.tupleRow(id) { try bury(id, row) }
-    }
-
-    /// Loads a tuple, and returns its id, or `nil` if it has expired.
-    private func load(_ loaded: LoadedTuple) throws(SpaceError) -> UInt64? {
-        guard let end = clock.end(ofLoaded: loaded.expires) else { return nil }
-        // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in between.
-        var cursors: TupleCursors?
-        return try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
-            try insert(
-                EncodedTuple(bytes: bytes, isRecord: loaded.tuple.isRecord),
-                end: end,
-                deliveries: loaded.deliveries,
-                origin: loaded.origin == .unknown ? nil : loaded.origin,
-                with: &cursors
-            )
-        }
-    }
-}
-
-extension NamespaceClock {
-    /// The end of a loaded row that expires at a time of the wall clock; `nil` if that time has passed.
-    fileprivate func end(ofLoaded expires: Int64?) -> RowEnd? {
-        guard let expires else { return RowEnd() }
-        return time(ofLoaded: expires).map { RowEnd(expiry: $0) }
     }
 }
 

@@ -32,7 +32,7 @@ struct NewLoad {
         var ids: [UInt64] = []
         try core.write(.adding) { (scope) throws(SpaceError) in
             ids.removeAll()
-            try scope.load(part, core) { (id) throws(SpaceError) in ids.append(id) }
+            try ContentsLoad(scope: scope).load(part) { (id) throws(SpaceError) in ids.append(id) }
         }
         buried += ids
         tuples += part.tuples.count
@@ -49,7 +49,9 @@ struct NewLoad {
 
     private func bury(_ ids: ArraySlice<UInt64>) throws(SpaceError) {
         func move() throws(SpaceError) {
-            try core.write(.removing) { (scope) throws(SpaceError) in for id in ids { try scope.bury(loaded: id) } }
+            try core.write(.removing) { (scope) throws(SpaceError) in
+                for id in ids { try ContentsLoad(scope: scope).bury(loaded: id) }
+            }
         }
         do throws(SpaceError) {
             try move()

@@ -27,15 +27,15 @@ extension QueueDump {
     }
 }
 
-extension Snapshot {
+extension QueueDump.Item {
     /// An item of a work queue, or `nil` if there is none with this number.
-    func dumpedItem(_ rows: QueueRows, _ id: UInt64) throws(SpaceError) -> QueueDump.Item? {
-        guard let item = try queueItem(rows, id) else { return nil }
-        return QueueDump.Item(
+    init?(_ rows: QueueRows, _ id: UInt64, in snapshot: Snapshot) throws(SpaceError) {
+        guard let item = try snapshot.queueItem(rows, id) else { return nil }
+        self.init(
             id: item.id,
-            value: try queueValue(rows, item.id),
+            value: try snapshot.queueValue(rows, item.id),
             priority: Int(item.priority),
-            readyTime: item.readyTime == 0 ? nil : clock.realtime(item.readyTime),
+            readyTime: item.readyTime == 0 ? nil : snapshot.clock.realtime(item.readyTime),
             group: item.group,
             key: item.key,
             reason: item.reason,
@@ -45,13 +45,15 @@ extension Snapshot {
             state: "\(item.state)"
         )
     }
+}
 
+extension ObjectStateDump {
     /// The state of a counter, latch, rate limit or semaphore.
-    func stateDump(_ name: String, _ object: SharedObjectRow) throws(SpaceError) -> ObjectStateDump {
-        guard let state = ObjectStateDump.State(object, clock) else {
+    init(_ name: String, _ object: SharedObjectRow, _ clock: NamespaceClock) throws(SpaceError) {
+        guard let state = State(object, clock) else {
             throw .damaged("the object \(name.quotedForPeople)")
         }
-        return ObjectStateDump(name: name, state: state)
+        self.init(name: name, state: state)
     }
 }
 
@@ -103,7 +105,7 @@ extension RecipesDump {
     private func rows(of queue: QueueDump, _ scope: WriteScope) throws(SpaceError) -> QueueRows {
         guard let (rows, settings) = try scope.snapshot.queue(queue.name) else {
             let settings = QueueSettings(deliveries: queue.deliveries, bound: queue.bound ?? 0)
-            return QueueRows(number: try scope.makeObject(queue.name, .queue, details: settings.details))
+            return QueueRows(number: try scope.places.makeObject(queue.name, .queue, details: settings.details))
         }
         func check(_ stands: Int, _ wanted: Int?, _ what: (Int) -> String) throws(SpaceError) {
             guard let wanted, wanted != stands else { return }
@@ -130,13 +132,13 @@ extension RecipesDump {
                 if try scope.snapshot.hasItem(rows, unique: key) { continue }
                 keys.insert(Name(key))
             }
-            _ = try scope.insertItem(rows, queue.name, new)
+            _ = try scope.queues.insert(rows, queue.name, new)
         }
     }
 
     private func load(_ dump: ObjectStateDump, _ scope: WriteScope) throws(SpaceError) {
         if case .semaphore(let permits) = dump.state {
-            try scope.setPermits(permits, of: dump.name)
+            try scope.places.setPermits(permits, of: dump.name)
             return
         }
         let details: Value
@@ -159,14 +161,14 @@ extension RecipesDump {
             (details, fixed) = (rate.value(Int(scope.clock.milliseconds) * RateMoments.tick), 2)
         }
         guard let row = try scope.snapshot.object(dump.name, dump.kind) else {
-            _ = try scope.makeObject(dump.name, dump.kind, details: details)
+            _ = try scope.places.makeObject(dump.name, dump.kind, details: details)
             return scope.noteMoved(object: dump.name)
         }
         let (old, new) = (row.details.integers.prefix(fixed), details.integers.prefix(fixed))
         guard old == new else {
             throw .mismatch(dump.kind, dump.name, is: "\(Array(old))", wanted: "\(Array(new))")
         }
-        try scope.store(dump.name, SharedObjectRow(kind: dump.kind, number: row.number, details: details))
+        try scope.objects.store(dump.name, SharedObjectRow(kind: dump.kind, number: row.number, details: details))
         scope.noteMoved(object: dump.name)
     }
 }

@@ -13,7 +13,7 @@ extension Namespace {
     ) throws {
         var next: UInt64? = 0
         let pids = try attempt(Self.lookingAtClaims) { (core) throws(SpaceError) in
-            core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
+            core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience)
             guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
             return try folder.sightings().livingPIDs
         }

@@ -203,7 +203,7 @@ extension Namespace {
     /// the gate can't be acquired for that, such a claim or hold is shown without a process.
     public func status() throws(SpaceError) -> NamespaceStatus {
         try attempt("look at the namespace") { (core) throws(SpaceError) in
-            core.returnClaimsOfTheDead(timeout: NamespaceCore.upkeepPatience)
+            core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience)
             guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
             let sightings = try folder.sightings()
             let diskBytes = folder.diskBytes

@@ -8,7 +8,7 @@ extension Namespace {
             var told: [Change] = []
             var position: UInt64 = 0
             while true {
-                let (changes, reached) = try core.readJournal(after: position) { $0.kind == .deadlock }
+                let (changes, reached) = try core.journal.readJournal(after: position) { $0.kind == .deadlock }
                 told += changes.filter { $0.kind == .deadlock }
                 if reached == position { return told }
                 position = reached

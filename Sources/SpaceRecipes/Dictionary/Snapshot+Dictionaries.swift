@@ -51,10 +51,3 @@ extension Snapshot {
         return (keys, bytes)
     }
 }
-
-extension WriteScope {
-    /// Unsets all cells of a dictionary.
-    package func removeEntries(ofDictionary name: String) throws(SpaceError) {
-        for key in try snapshot.cells(ofDictionary: name).keys { try unset(key) }
-    }
-}

@@ -209,8 +209,8 @@ public struct Election: Sendable {
     /// - Throws: The errors of every read.
     public func leader() throws(SpaceError) -> Leader? {
         try namespace.attempt("look who leads") { (core) throws(SpaceError) in
-            guard let row = try core.firstLivingHolder(name, .election) else { return nil }
-            return Leader(term: row.ticket, value: row.details, pid: core.pid(of: row.holder))
+            guard let row = try core.places.firstLivingHolder(name, .election) else { return nil }
+            return Leader(term: row.ticket, value: row.details, pid: core.places.pid(of: row.holder))
         }
     }
 
@@ -235,7 +235,7 @@ public struct Election: Sendable {
             let value = try Value(checking: content)
             try Self.check(value)
             let row = try core.write(.removing) { scope throws(SpaceError) in
-                try scope.proclaim(value, term, of: name)
+                try scope.places.proclaim(value, term, of: name)
             }
             if row == nil { throw .lost(Place(name: name, kind: .election, ticket: term, rules: TurnRules())) }
         }
@@ -252,7 +252,7 @@ public struct Election: Sendable {
             try core.write(.removing) { scope throws(SpaceError) in
                 guard let row = try scope.snapshot.firstHolder(name, .election), term == nil || term == row.ticket
                 else { return false }
-                try scope.remove(row.ticket, of: name, by: TurnRules())
+                try scope.places.remove(row.ticket, of: name, by: TurnRules())
                 return true
             }
         }

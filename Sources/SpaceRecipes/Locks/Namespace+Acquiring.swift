@@ -9,7 +9,7 @@ extension Namespace {
     func tryAcquire(_ request: PlaceRequest) throws(SpaceError) -> Hold? {
         let place = try attempt(request.operation) { (core) throws(SpaceError) in
             try Limits.check(objectName: request.name)
-            return try core.enter(request, waits: false)?.0
+            return try core.places.enter(request, waits: false)?.0
         }
         guard let place else { return nil }
         return Hold(place, in: self)
@@ -36,7 +36,7 @@ extension Namespace {
     ) throws(SpaceError) -> Hold {
         let wait = try acquiring(request, timeout: timeout)
         guard let place = try wait.block(interruption: interruption) else {
-            throw core.timedOut(wait.request).named(wait.operation, name)
+            throw core.places.timedOut(wait.request).named(wait.operation, name)
         }
         return Hold(place, in: self)
     }

@@ -61,14 +61,16 @@ package struct ObjectState: Sendable {
             guard value != row?.details else { return result }
             if row == nil, let refusal { throw refusal }
             if let value, let row {
-                try scope.store(name, SharedObjectRow(kind: kind, number: row.number, details: value))
+                try scope.objects.store(name, SharedObjectRow(kind: kind, number: row.number, details: value))
             } else if let value {
-                _ = try scope.makeObject(name, kind, details: value)
+                _ = try scope.places.makeObject(name, kind, details: value)
             } else {
-                try scope.removeObject(name)
+                try scope.objects.remove(name)
             }
             scope.noteMoved(object: name)
-            if let told { try scope.note(.count, object: name, old: (row?.details).map(told), new: value.map(told)) }
+            if let told {
+                try scope.objects.note(.count, object: name, old: (row?.details).map(told), new: value.map(told))
+            }
             return result
         }
     }

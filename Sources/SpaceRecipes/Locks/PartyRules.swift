@@ -12,7 +12,7 @@ package struct PartyRules: QueueRules {
             if !row.isHolding { waiting.append(row) }
             return true
         }
-        for row in Self.complete(waiting) { try scope.serve(row, keys) }
+        for row in Self.complete(waiting) { try scope.places.serve(row, keys) }
     }
 
     /// The waiters that can be let through, in whole groups of the barrier's parties.

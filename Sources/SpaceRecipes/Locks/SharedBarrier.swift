@@ -53,7 +53,7 @@ public struct SharedBarrier: Sendable {
     private func waitSuspending(timeout: Duration?) async throws(SpaceError) -> Bool {
         let wait = try waiting(timeout: timeout)
         if Task.isCancelled { throw SpaceError.cancelled.named(Self.operation, namespace.name) }
-        return wait.core.goOn(from: try await wait.suspend())
+        return goOn(from: try await wait.suspend(), wait.core)
     }
 
     /// Waits until all parties are waiting; `false` if the time-out passes first: then this one no longer counts.
@@ -67,16 +67,14 @@ public struct SharedBarrier: Sendable {
     /// Waits for all parties, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func waitBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Bool {
         let wait = try waiting(timeout: timeout)
-        return wait.core.goOn(from: try wait.block(interruption: interruption))
+        return goOn(from: try wait.block(interruption: interruption), wait.core)
     }
-}
 
-extension NamespaceCore {
     /// Leaves a barrier, and returns whether all parties came.
     ///
     /// If the row can't be removed now, it is removed at a later tick; until then it holds up no other party.
-    fileprivate func goOn(from place: Place?) -> Bool {
-        if let place { endOrRemember(place) }
+    private func goOn(from place: Place?, _ core: NamespaceCore) -> Bool {
+        if let place { core.places.endOrRemember(place) }
         return place != nil
     }
 }

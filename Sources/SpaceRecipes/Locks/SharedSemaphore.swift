@@ -55,7 +55,7 @@ public struct SharedSemaphore: Sendable {
         try namespace.attempt("set the permits of a semaphore") { (core) throws(SpaceError) in
             try Limits.check(objectName: name)
             if let number { try Self.check(permits: number) }
-            return try core.write(.adding) { scope throws(SpaceError) in try scope.setPermits(number, of: name) }
+            return try core.write(.adding) { scope throws(SpaceError) in try scope.places.setPermits(number, of: name) }
         }
     }
 

@@ -20,7 +20,7 @@ package struct TurnRules: QueueRules {
         if permits != nil { request.unit = nil }
         let keys = PlaceKeys(request.name)
         var front = TurnFront()
-        var row = try scope.newPlace(request, keys, holder: holder) { front.admits($0, permits: permits) }
+        var row = try scope.places.newPlace(request, keys, holder: holder) { front.admits($0, permits: permits) }
         let wish = TurnWish(row, permits: permits)
         if wish.isBeyondAll { throw wish.refusal }
         row.isHolding = front.admits(row, permits: permits)
@@ -30,7 +30,7 @@ package struct TurnRules: QueueRules {
         {
             throw .wouldDeadlock(request, heldAs: held.ticket)
         }
-        try scope.add(row, keys)
+        try scope.places.add(row, keys)
         return row
     }
 
@@ -52,6 +52,6 @@ package struct TurnRules: QueueRules {
             scope.noteMoved(hold: row.ticket)
             return true
         }
-        for row in served { try scope.serve(row, keys) }
+        for row in served { try scope.places.serve(row, keys) }
     }
 }

@@ -1,3 +1,4 @@
+import SpaceSystem
 import TupleCoding
 
 extension Limits {
@@ -40,24 +41,56 @@ extension Snapshot {
     }
 }
 
-extension WriteScope {
+/// The rows of objects, in a write transaction.
+package struct ObjectTable {
+    let scope: WriteScope
+
     /// Adds an object whose name is free, and returns its number.
-    func addObject(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
-        let number = counters.nextObject
-        counters.nextObject += 1
+    func add(_ name: String, _ kind: SharedObjectKind, details: Value) throws(SpaceError) -> UInt64 {
+        let number = scope.counters.nextObject
+        scope.counters.nextObject += 1
         try store(name, SharedObjectRow(kind: kind, number: number, details: details))
         return number
     }
 
     /// Replaces the row of an object.
     package func store(_ name: String, _ row: SharedObjectRow) throws(SpaceError) {
-        try objectRows.put(name, row)
-        noteUpkeep()
+        try scope.objectRows.put(name, row)
+        scope.noteUpkeep()
     }
 
     /// Removes the row of an object; its rows in other tables must be removed first, by its kind's code.
-    package func removeObject(_ name: String) throws(SpaceError) {
-        try objectRows.delete(name)
-        noteUpkeep()
+    package func remove(_ name: String) throws(SpaceError) {
+        try scope.objectRows.delete(name)
+        scope.noteUpkeep()
     }
+
+    /// Notes a change of an object for watchers; its values are made only if a watcher or the history needs them.
+    func note(
+        _ kind: ChangeKind,
+        object name: String,
+        old: @autoclosure () -> Value?,
+        new: @autoclosure () -> Value?
+    ) throws(SpaceError) {
+        guard scope.isJournaling else { return try scope.note(kind, name: name) }
+        let (old, new) = (old()?.knownElement, new()?.knownElement)
+        try Self.withBytes(old) { (old) throws(SpaceError) in
+            try Self.withBytes(new) { (new) throws(SpaceError) in
+                try scope.note(kind, name: name, old: old, new: new)
+            }
+        }
+    }
+
+    private static func withBytes(
+        _ bytes: [UInt8]?,
+        _ body: (UnsafeRawBufferPointer?) throws(SpaceError) -> Void
+    ) throws(SpaceError) {
+        guard let bytes else { return try body(nil) }
+        try bytes.withBytes { (bytes) throws(SpaceError) in try body(bytes) }
+    }
+}
+
+extension WriteScope {
+    /// The objects of the namespace.
+    package var objects: ObjectTable { ObjectTable(scope: self) }
 }

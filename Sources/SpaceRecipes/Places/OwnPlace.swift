@@ -31,12 +31,12 @@ package final class OwnPlace: Sendable {
     package func isHeld() throws(SpaceError) -> Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
         return try namespace.core.attempt("look at \(place.kind.phrase)") { () throws(SpaceError) in
-            try namespace.core.row(of: place) != nil
+            try namespace.core.places.row(of: place) != nil
         }
     }
 
     package func release() throws(SpaceError) {
-        try end("let go of \(place.kind.phrase)") { (core) throws(SpaceError) in try core.end(place) }
+        try end("let go of \(place.kind.phrase)") { (core) throws(SpaceError) in try core.places.end(place) }
     }
 
     /// Ends it once; if it can't be ended for a reason that may pass, it is still held.
@@ -111,12 +111,12 @@ package final class OwnPlace: Sendable {
         let core = namespace.core
         while true {
             do throws(SpaceError) {
-                let _: Void? = try await core.suspend(
+                let _: Void? = try await core.waits.suspend(
                     Interest(hold: place.ticket),
                     text: { place.text },
                     until: nil
                 ) { () throws(SpaceError) in
-                    guard try core.row(of: place) == nil else { return nil }
+                    guard try core.places.row(of: place) == nil else { return nil }
                     try core.engine.checkStays()
                     return Found(result: (), removed: nil)
                 }
@@ -139,6 +139,6 @@ package final class OwnPlace: Sendable {
     func drop(_ place: Place) {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         forget()
-        namespace.core.endOrRemember(place)
+        namespace.core.places.endOrRemember(place)
     }
 }

@@ -11,7 +11,7 @@ package protocol PlaceRules: Sendable {
 
     /// Makes holders of the places of a name that may hold now.
     ///
-    /// Every transaction that adds or removes places of a name settles the name at its end (`WriteScope.noteUnsettled`).
+    /// Every transaction that adds or removes places of a name settles the name at its end (`UnsettledNames`).
     func settle(_ name: String, in scope: WriteScope) throws(SpaceError)
 }
 
@@ -55,9 +55,9 @@ extension QueueRules {
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow? {
         let keys = PlaceKeys(request.name)
-        let row = try scope.newPlace(request, keys, holder: holder)
-        try scope.add(row, keys)
-        try scope.settle(Name(request.name)) { () throws(SpaceError) in
+        let row = try scope.places.newPlace(request, keys, holder: holder)
+        try scope.places.add(row, keys)
+        try scope.unsettled.settle(Name(request.name)) { () throws(SpaceError) in
             try settle(request.name, seenBy: row.ticket, in: scope)
         }
         return try scope.snapshot.place(keys, row.ticket)

@@ -32,7 +32,8 @@ struct PlaceWait: Steps {
         guard let place, !isGone else { return try enter() }
         if isServed { return .done(place) }
         return .done(
-            try core.unlessMemberEnded(of: session) { () throws(SpaceError) in try core.endWaiting(place) } ?? nil
+            try core.places.unlessMemberEnded(of: session) { () throws(SpaceError) in try core.places.endWaiting(place)
+            } ?? nil
         )
     }
 
@@ -49,31 +50,16 @@ struct PlaceWait: Steps {
 
     mutating func look() throws(SpaceError) -> Bool {
         guard let place, !isGone else { return false }
-        let answer = try core.unlessMemberEnded(of: session) { () throws(SpaceError) in try core.isServed(place) }
+        let answer = try core.places.unlessMemberEnded(of: session) { () throws(SpaceError) in
+            try core.places.isServed(place)
+        }
         isServed = answer ?? false
         isGone = answer == nil
         return isServed || isGone
     }
 
     func giveUp() {
-        if let place, !isGone { core.endOrRemember(place) }
-        if let place = entry.uncertain { core.endOrRemember(place) }
-    }
-}
-
-extension NamespaceCore {
-    /// The result of a look at a waiting place; `nil` if the place is gone because this machine's member has ended.
-    ///
-    /// The process held nothing yet, and enters the queue again.
-    func unlessMemberEnded<Result>(
-        of session: UInt64,
-        _ look: () throws(SpaceError) -> Result
-    ) throws(SpaceError) -> Result? {
-        do throws(SpaceError) {
-            return try look()
-        } catch {
-            guard error.code == .holdLost, hasEnded(memberOf: session) else { throw error }
-            return nil
-        }
+        if let place, !isGone { core.places.endOrRemember(place) }
+        if let place = entry.uncertain { core.places.endOrRemember(place) }
     }
 }

@@ -39,7 +39,7 @@ struct QueueEntry {
         let mayWait = deadline?.hasPassed != true
         if !mayWait, let hindrance { throw hindrance }
         do throws(SpaceError) {
-            let entered = try core.enter(
+            let entered = try core.places.enter(
                 request,
                 waits: mayWait,
                 patience: mayWait ? deadline.map { max($0.remaining, Limits.tick) } : nil,

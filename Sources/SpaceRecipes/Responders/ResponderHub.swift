@@ -101,8 +101,8 @@ package final class ResponderHub: NamespacePart {
         let position = leaving.position
         if leaving.isIdle { return remove(position, leaving.name, of: core) }
         core.letGo { core, patience throws(SpaceError) in
-            _ = try core.retireResponders(to: leaving.name, timeout: patience) { $0.position == position }
-            for asking in leaving.waiting { try core.pass(asking, from: position, timeout: patience) }
+            _ = try core.responders.retire(to: leaving.name, timeout: patience) { $0.position == position }
+            for asking in leaving.waiting { try core.requests.pass(asking, from: position, timeout: patience) }
         }
     }
 
@@ -131,7 +131,7 @@ package final class ResponderHub: NamespacePart {
 
     private func remove(_ position: ResponderPosition, _ name: String, of core: NamespaceCore) {
         core.letGo { core, patience throws(SpaceError) in
-            try core.removeResponder(position, of: name, timeout: patience)
+            try core.responders.remove(position, of: name, timeout: patience)
             // The entry is released outside the lock, because the handler's captures and the handle may end with it. In
             // a deferred release, another task releases it, so that the thread that runs deferred releases is not held
             // up.
@@ -145,7 +145,7 @@ package final class ResponderHub: NamespacePart {
     private func listen(_ core: NamespaceCore) async {
         while true {
             do throws(SpaceError) {
-                let news = try await core.suspend(
+                let news = try await core.waits.suspend(
                     Awaited.requests(of: core.session.number).interest,
                     text: { "requests" },
                     until: nil
@@ -238,7 +238,7 @@ package final class ResponderHub: NamespacePart {
                 }
             }
         }
-        news.ended = news.removed.filter { entries[$0].map { core.hasEnded(memberOf: $0.session) } ?? false }
+        news.ended = news.removed.filter { entries[$0].map { core.liveness.hasEnded(memberOf: $0.session) } ?? false }
         news.removed.removeAll { news.ended.contains($0) }
         return news.isEmpty ? nil : news
     }
@@ -247,7 +247,7 @@ package final class ResponderHub: NamespacePart {
     private func enrolAgain(_ position: ResponderPosition, in core: NamespaceCore) async {
         guard let responder = state.withLock({ $0.entries[position]?.responder }) else { return }
         let enrolled = await persist { () throws(SpaceError) in
-            try core.enrolResponder(responder.name, key: responder.key, isBase: responder.isBase)
+            try core.responders.enrol(responder.name, key: responder.key, isBase: responder.isBase)
         }
         guard let present = enrolled else { return end(position, of: core) }
         let (old, isLeaving) = state.withLock { state in
@@ -263,7 +263,7 @@ package final class ResponderHub: NamespacePart {
         for running in (old?.running ?? [:]).values { running.task.cancel() }
         guard isLeaving else { return }
         core.letGo { core, patience throws(SpaceError) in
-            try core.removeResponder(present, of: responder.name, timeout: patience)
+            try core.responders.remove(present, of: responder.name, timeout: patience)
         }
     }
 
@@ -291,7 +291,7 @@ package final class ResponderHub: NamespacePart {
         for position in news.removed { end(position, of: core) }
         for (position, asking) in unwanted {
             core.letGo { core, patience throws(SpaceError) in
-                try core.pass(asking, from: position, timeout: patience)
+                try core.requests.pass(asking, from: position, timeout: patience)
             }
         }
         for position in Set(news.asked.map(\.0)) { startWaiting(position, in: core) }
@@ -314,16 +314,16 @@ package final class ResponderHub: NamespacePart {
     }
 
     private func answer(_ asking: Asking, by responder: LocalResponder, in core: NamespaceCore) async {
-        let begun = await persist { () throws(SpaceError) in try core.begin(asking, at: responder.position) }
+        let begun = await persist { () throws(SpaceError) in try core.requests.begin(asking, at: responder.position) }
         if let request = begun ?? nil {
             let reply = await responder.reply(to: request)
             await persist { () throws(SpaceError) in
                 // If the handle was left meanwhile, or the object is gone, the failure may be due to that: the request
                 // goes to the next responder.
                 if case .failure = reply, responder.hasLeft {
-                    try core.pass(asking, from: responder.position)
+                    try core.requests.pass(asking, from: responder.position)
                 } else {
-                    try core.answer(request, reply)
+                    try core.requests.answer(request, reply)
                 }
             }
         }
@@ -358,5 +358,5 @@ package final class ResponderHub: NamespacePart {
 
 extension NamespaceCore {
     /// The responders of this process.
-    package var responders: ResponderHub { parts[ResponderHub.self] }
+    package var responderHub: ResponderHub { parts[ResponderHub.self] }
 }

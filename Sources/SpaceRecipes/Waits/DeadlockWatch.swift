@@ -85,9 +85,9 @@ package final class DeadlockWatch: NamespacePart {
             return !found.doubtful.isEmpty || found.deadlocks.contains { !$0.isTold }
         }
         CrashPoint.reach(.deadlockFound)
-        try core.write(.removing, timeout: NamespaceCore.upkeepPatience) { (scope) throws(SpaceError) in
+        try core.write(.removing, timeout: Engine.upkeepPatience) { (scope) throws(SpaceError) in
             guard scope.isJournaling, !search.isStale else { return }
-            for deadlock in tellable(try search.graph(scope.snapshot).deadlocks) { try scope.tell(deadlock) }
+            for deadlock in tellable(try search.graph(scope.snapshot).deadlocks) { try deadlock.tell(in: scope) }
         }
         return true
     }
@@ -117,7 +117,7 @@ private final class DeadlockSearch {
 
     func graph(_ snapshot: Snapshot) throws(SpaceError) -> WaitGraph {
         let waits = try snapshot.objectWaits { row in
-            let lives = isAlive[row.holder] ?? core.isAlive(row.holder)
+            let lives = isAlive[row.holder] ?? core.liveness.isAlive(row.holder)
             isAlive[row.holder] = lives
             return lives ? row.pid : nil
         }
@@ -128,17 +128,15 @@ private final class DeadlockSearch {
 extension Deadlock {
     /// Whether watchers were told of the circle: each of its waits is marked.
     fileprivate var isTold: Bool { steps.allSatisfy { $0.place?.isTold ?? true } }
-}
 
-extension WriteScope {
-    /// Notes a deadlock for watchers, and marks its waits.
-    fileprivate func tell(_ deadlock: Deadlock) throws(SpaceError) {
-        for place in deadlock.steps.compactMap(\.place) {
+    /// Notes the circle for watchers, and marks its waits.
+    fileprivate func tell(in scope: WriteScope) throws(SpaceError) {
+        for place in steps.compactMap(\.place) {
             let keys = PlaceKeys(place.name.text)
-            guard var row = try snapshot.place(keys, place.ticket) else { continue }
+            guard var row = try scope.snapshot.place(keys, place.ticket) else { continue }
             row.isTold = true
-            try put(row, keys)
+            try scope.places.put(row, keys)
         }
-        try note(.deadlock, object: "", old: nil, new: deadlock.told)
+        try scope.objects.note(.deadlock, object: "", old: nil, new: told)
     }
 }

@@ -30,7 +30,7 @@ struct ItemWait: Steps {
         var state = try state()
         var isSettled = true
         if case .overdue = state {
-            isSettled = try core.settleQueue(name)
+            isSettled = try core.queues.settle(name)
             state = try self.state()
         }
         switch state {
@@ -40,7 +40,7 @@ struct ItemWait: Steps {
         }
         if deadline?.hasPassed ?? false { return .done(false) }
         let text = Value.string("queue \(name)").json
-        return .sleep(Sleep(Interest(object: name), text: text, until: core.sleepEnd(deadline, due: due)))
+        return .sleep(Sleep(Interest(object: name), text: text, until: core.queues.sleepEnd(deadline, due: due)))
     }
 
     mutating func look() throws(SpaceError) -> Bool {

@@ -68,7 +68,7 @@ public struct QueueItem: ~Copyable, Sendable {
     ///   `holderStopped`, `holderBusy`: in these two cases it is still held.
     public func complete() throws(SpaceError) {
         try end("complete an item") { (scope, item, rows, name) throws(SpaceError) in
-            try scope.completeItem(item, rows, name)
+            try scope.queues.complete(item, rows, name)
         }
     }
 
@@ -85,8 +85,8 @@ public struct QueueItem: ~Copyable, Sendable {
         let (place, operation) = (state.place, "complete an item")
         return try state.end(operation, with: body) { transaction throws(SpaceError) in
             try transaction.change(.removing, bytes: 1024) { scope throws(SpaceError) in
-                let isOurs = try scope.endItem(place) { (item, rows) throws(SpaceError) in
-                    try scope.completeItem(item, rows, place.name)
+                let isOurs = try scope.queues.endItem(place) { (item, rows) throws(SpaceError) in
+                    try scope.queues.complete(item, rows, place.name)
                 }
                 guard isOurs else { throw .lost(place) }
             }
@@ -109,7 +109,7 @@ public struct QueueItem: ~Copyable, Sendable {
         try state.namespace.core.attempt(operation) { () throws(SpaceError) in try delay.checkNotNegative("a delay") }
         try end(operation) { (scope, item, rows, name) throws(SpaceError) in
             let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
-            try scope.returnItem(item, rows, name, readyTime: readyTime, priority: priority, reason: reason)
+            try scope.queues.returnItem(item, rows, name, readyTime: readyTime, priority: priority, reason: reason)
         }
     }
 
@@ -119,7 +119,7 @@ public struct QueueItem: ~Copyable, Sendable {
     /// - Throws: The same errors as ``complete()``.
     public func bury(reason: String? = nil) throws(SpaceError) {
         try end("bury an item") { (scope, item, rows, name) throws(SpaceError) in
-            try scope.buryItem(item, rows, name, reason: reason)
+            try scope.queues.bury(item, rows, name, reason: reason)
         }
     }
 
@@ -133,7 +133,7 @@ public struct QueueItem: ~Copyable, Sendable {
         try state.namespace.core.attempt("extend an item") { () throws(SpaceError) in
             try duration.checkNotNegative("an extension")
             let isOurs = try state.namespace.core.write(.removing) { scope throws(SpaceError) in
-                try scope.extendItem(place, by: duration)
+                try scope.queues.extendItem(place, by: duration)
             }
             guard isOurs else { throw .lost(place) }
         }
@@ -151,7 +151,7 @@ public struct QueueItem: ~Copyable, Sendable {
     /// Hands the item on to another process: it returns when that ends, and any process may end it in its name.
     package consuming func handOver(to process: ProcessIdentity) throws(SpaceError) -> QueueItem.Detached {
         do throws(SpaceError) {
-            try state.namespace.core.handOver(state.place, to: process)
+            try state.namespace.core.places.handOver(state.place, to: process)
         } catch {
             returnUnseen()
             throw error.named("hold an item", state.namespace.name)
@@ -169,23 +169,11 @@ public struct QueueItem: ~Copyable, Sendable {
         let place = state.place
         try state.end(operation) { (core) throws(SpaceError) in
             let isOurs = try core.write(.removing) { scope throws(SpaceError) in
-                try scope.endItem(place) { (item, rows) throws(SpaceError) in try body(scope, item, rows, place.name) }
+                try scope.queues.endItem(place) { (item, rows) throws(SpaceError) in
+                    try body(scope, item, rows, place.name)
+                }
             }
             guard isOurs else { throw .lost(place) }
-        }
-    }
-}
-
-extension NamespaceCore {
-    /// Whether there may be an item to take now.
-    func mayTakeItem(_ name: String) throws(SpaceError) -> Bool {
-        try read { snapshot throws(SpaceError) in
-            guard let (rows, settings) = try snapshot.queue(name) else { return false }
-            if settings.isPaused(snapshot.clock.milliseconds) { return false }
-            if try !snapshot.queueIDs(rows.key(.ready), limit: 1).isEmpty { return true }
-            if let due = try snapshot.nextDue(rows, settings), due <= snapshot.clock.milliseconds { return true }
-            // A dead process may have taken an item.
-            return try snapshot.counters().holds > 0
         }
     }
 }

@@ -35,7 +35,7 @@ struct QueueWait: Steps {
         guard let place else { return try enter() }
         switch news {
         case .served?:
-            guard try unlessGone({ () throws(SpaceError) in try core.see(place) }) != nil else {
+            guard try unlessGone({ () throws(SpaceError) in try core.places.see(place) }) != nil else {
                 news = .gone
                 return try enter()
             }
@@ -45,7 +45,7 @@ struct QueueWait: Steps {
         }
         if try isDue() {
             // The first taker to notice settles the queue for all.
-            guard try core.settleQueue(name) else {
+            guard try core.queues.settle(name) else {
                 if deadline?.hasPassed ?? false { return try endWaiting(place) }
                 due = core.clock.time(after: Limits.tick)
                 return sleep(place)
@@ -58,7 +58,7 @@ struct QueueWait: Steps {
     }
 
     private mutating func endWaiting(_ place: Place) throws(SpaceError) -> Step<Place?> {
-        .done(try unlessGone { () throws(SpaceError) in try core.endWaiting(place) } ?? nil)
+        .done(try unlessGone { () throws(SpaceError) in try core.places.endWaiting(place) } ?? nil)
     }
 
     static func request(_ name: String, _ ttr: Duration?, _ clock: NamespaceClock) -> PlaceRequest {
@@ -69,7 +69,7 @@ struct QueueWait: Steps {
 
     private mutating func enter() throws(SpaceError) -> Step<Place?> {
         // A taker that only looks writes nothing if there is no item.
-        if !entry.hasFailed, deadline?.hasPassed ?? false, try !core.mayTakeItem(name) { return .done(nil) }
+        if !entry.hasFailed, deadline?.hasPassed ?? false, try !core.queues.mayTakeItem(name) { return .done(nil) }
         let request = Self.request(name, ttr, core.clock)
         switch try entry.attempt(request, in: core, until: deadline, hasLostPlace: news == .gone) {
         case .nothing: return .done(nil)
@@ -84,7 +84,7 @@ struct QueueWait: Steps {
 
     /// Sleeps until the caller's deadline or the time at which there may be more to take.
     private func sleep(_ place: Place) -> Step<Place?> {
-        .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: core.sleepEnd(deadline, due: due)))
+        .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: core.queues.sleepEnd(deadline, due: due)))
     }
 
     /// Looks whether the taker was served, or there is more to take sooner than at the time that limits the sleep.
@@ -93,7 +93,7 @@ struct QueueWait: Steps {
         if news == .gone { return false }
         news = nil
         guard let place else { return false }
-        guard let isServed = try unlessGone({ () throws(SpaceError) in try core.isServed(place) }) else {
+        guard let isServed = try unlessGone({ () throws(SpaceError) in try core.places.isServed(place) }) else {
             news = .gone
             return true
         }
@@ -110,7 +110,7 @@ struct QueueWait: Steps {
     ///
     /// The time to run was over, or another process has cancelled the item.
     private func unlessGone<Result>(_ body: () throws(SpaceError) -> Result) throws(SpaceError) -> Result? {
-        try core.unlessMemberEnded(of: session) { () throws(SpaceError) -> Result? in
+        try core.places.unlessMemberEnded(of: session) { () throws(SpaceError) -> Result? in
             do throws(SpaceError) {
                 return try body()
             } catch {
@@ -121,8 +121,8 @@ struct QueueWait: Steps {
     }
 
     func giveUp() {
-        if let place, news != .gone { core.endOrRemember(place.unseen) }
-        if let place = entry.uncertain { core.endOrRemember(place.unseen) }
+        if let place, news != .gone { core.places.endOrRemember(place.unseen) }
+        if let place = entry.uncertain { core.places.endOrRemember(place.unseen) }
     }
 
     private func isDue() throws(SpaceError) -> Bool { try nextDue() ?? .max <= core.clock.milliseconds }
@@ -133,29 +133,5 @@ struct QueueWait: Steps {
             guard let (rows, settings) = try snapshot.queue(name) else { return nil }
             return try snapshot.nextDue(rows, settings)
         }
-    }
-}
-
-extension NamespaceCore {
-    /// Settles a queue at which something is due; returns `false` if the machines that share the namespace don't agree
-    /// at this moment.
-    func settleQueue(_ name: String) throws(SpaceError) -> Bool {
-        do throws(SpaceError) {
-            try write(.removing) { scope throws(SpaceError) in scope.noteUnsettled(queue: name) }
-            return true
-        } catch  where error.isOfOtherMachines {
-            return false
-        }
-    }
-
-    /// When a sleep ends that ends at the caller's deadline, or when more can be had from a queue, and in the latter case
-    /// after one tick at most.
-    ///
-    /// The sleep's clock stands still while the machine sleeps. The namespace's clock goes on, or may be set, so the item
-    /// can become due before the sleep ends.
-    func sleepEnd(_ deadline: MonotonicInstant?, due: Int64?) -> MonotonicInstant? {
-        guard let due else { return deadline }
-        let remaining = Duration.milliseconds(max(0, due &- clock.milliseconds))
-        return min(deadline ?? .distantFuture, .now.advanced(by: min(remaining, Ticking.interval)))
     }
 }

@@ -39,7 +39,7 @@ struct RoomWait: Steps {
         if deadline?.hasPassed ?? false { return .done(nil) }
         due = try state().due
         let text = "room in queue \(name.quotedForPeople)"
-        return .sleep(Sleep(Interest(object: name), text: text, until: core.sleepEnd(deadline, due: due)))
+        return .sleep(Sleep(Interest(object: name), text: text, until: core.queues.sleepEnd(deadline, due: due)))
     }
 
     mutating func look() throws(SpaceError) -> Bool {

@@ -9,13 +9,13 @@ struct TakerRules: QueueRules {
 
     func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError) {
         guard row.isHolding else { return }
-        try scope.returnItem(row, of: name, wasDelivered: wasDelivered && !row.isUnseen)
+        try scope.queues.returnItem(row, of: name, wasDelivered: wasDelivered && !row.isUnseen)
     }
 
-    func settle(_ name: String, in scope: WriteScope) throws(SpaceError) { try scope.settleQueue(name) }
+    func settle(_ name: String, in scope: WriteScope) throws(SpaceError) { try scope.queues.settle(name) }
 
     func settle(_ name: String, seenBy ticket: UInt64, in scope: WriteScope) throws(SpaceError) {
-        try scope.settleQueue(name, seenBy: ticket)
+        try scope.queues.settle(name, seenBy: ticket)
     }
 }
 

@@ -83,7 +83,7 @@ extension WorkQueue {
             // The items of workers that have died return first, in case no other process has noticed.
             let hasHolds = try core.read { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
             if hasHolds {
-                _ = core.askForTheDead(at: name)
+                _ = core.endedHolders.askForTheDead(at: name)
                 returnOverdue(core)
             }
             return try core.read { snapshot throws(SpaceError) in
@@ -104,9 +104,9 @@ extension WorkQueue {
             }
             guard isOverdue else { return }
             do throws(SpaceError) {
-                try core.write(.removing, timeout: NamespaceCore.upkeepPatience) { scope throws(SpaceError) in
+                try core.write(.removing, timeout: Engine.upkeepPatience) { scope throws(SpaceError) in
                     guard let (rows, _) = try scope.snapshot.queue(name) else { return }
-                    try scope.returnOverdue(rows, name)
+                    try scope.queues.returnOverdue(rows, name)
                 }
             } catch {
                 return
@@ -155,7 +155,7 @@ extension WorkQueue {
         // The item takes as much room as before.
         try core.write(.removing) { scope throws(SpaceError) in
             guard let (rows, _) = try scope.snapshot.queue(name) else { return nil }
-            return try scope.kickItem(id, rows, name)
+            return try scope.queues.kickItem(id, rows, name)
         }
     }
 
@@ -168,7 +168,7 @@ extension WorkQueue {
         try attempt("remove an item from a queue") { (core) throws(SpaceError) in
             try core.write(.removing) { scope throws(SpaceError) in
                 guard let (rows, _) = try scope.snapshot.queue(name) else { return false }
-                return try scope.removeItem(id, rows, name)
+                return try scope.queues.removeItem(id, rows, name)
             }
         }
     }
@@ -197,7 +197,7 @@ extension WorkQueue {
                     var count = 0
                     for id in slice.reversed() {
                         guard let item = try scope.snapshot.queueItem(rows, id), item.state != .buried else { continue }
-                        if try scope.removeItem(id, rows, name) { count += 1 }
+                        if try scope.queues.removeItem(id, rows, name) { count += 1 }
                     }
                     return count
                 }
@@ -231,7 +231,7 @@ extension WorkQueue {
             try duration?.checkNotNegative("a pause")
             try core.write(.adding) { scope throws(SpaceError) in
                 let time = duration.map { scope.clock.time(after: $0) } ?? .max
-                try scope.pauseQueue(name, try make(scope).rows, until: time)
+                try scope.queues.pause(name, try make(scope).rows, until: time)
             }
         }
     }
@@ -243,7 +243,7 @@ extension WorkQueue {
         try attempt("resume a queue") { (core) throws(SpaceError) in
             try core.write(.removing) { scope throws(SpaceError) in
                 guard let (rows, settings) = try scope.snapshot.queue(name), settings.pausedUntil != 0 else { return }
-                try scope.pauseQueue(name, rows, until: 0)
+                try scope.queues.pause(name, rows, until: 0)
             }
         }
     }

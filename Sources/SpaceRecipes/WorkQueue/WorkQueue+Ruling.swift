@@ -30,7 +30,7 @@ extension WorkQueue {
                 guard let worker = try scope.snapshot.worker(onItem: id, of: name),
                     ticket ?? worker.ticket == worker.ticket
                 else { return false }
-                return try scope.extendItem(hold(of: worker), by: duration)
+                return try scope.queues.extendItem(hold(of: worker), by: duration)
             }
         }
     }
@@ -47,7 +47,7 @@ extension WorkQueue {
         try attempt("cancel an item") { (core) throws(SpaceError) in
             try core.write(.removing) { scope throws(SpaceError) in
                 guard let (rows, _) = try scope.snapshot.queue(name),
-                    let item = try scope.cancelItem(id, rows, name)
+                    let item = try scope.queues.cancelItem(id, rows, name)
                 else { return nil }
                 return QueueItem.Info(item, .null, scope.clock.milliseconds).state
             }
@@ -74,7 +74,7 @@ extension WorkQueue {
                 settings.deliveries = deliveries ?? settings.deliveries
                 settings.bound = bound ?? settings.bound
                 settings.isSet = true
-                try scope.store(settings, rows, name)
+                try scope.queues.store(settings, rows, name)
             }
         }
     }
@@ -92,12 +92,12 @@ extension WorkQueue {
     @discardableResult
     public func remove(cancellingTaken: Bool = false) throws(SpaceError) -> Int? {
         try attempt("remove a queue") { (core) throws(SpaceError) in
-            _ = core.askForTheDead(at: name)
+            _ = core.endedHolders.askForTheDead(at: name)
             var removed: Int?
             while true {
                 let (count, isGone) = try core.write(.removing) { scope throws(SpaceError) -> (Int?, Bool) in
                     guard let (rows, _) = try scope.snapshot.queue(name) else { return (nil, true) }
-                    return try scope.removeQueue(name, rows, cancellingTaken: cancellingTaken)
+                    return try scope.queues.remove(name, rows, cancellingTaken: cancellingTaken)
                 }
                 if let count { removed = (removed ?? 0) + count }
                 if isGone { return removed }
@@ -111,7 +111,7 @@ extension WorkQueue {
     /// hold it.
     package func item(_ id: UInt64, heldFor process: ProcessIdentity) throws(SpaceError) -> QueueItem? {
         let worker = try attempt("look for an item that is held") { (core) throws(SpaceError) -> PlaceRow? in
-            let holder = core.renewed(.process(process, member: core.session.member))
+            let holder = core.participation.renewed(.process(process, member: core.session.member))
             return try core.read { snapshot throws(SpaceError) in
                 try snapshot.worker(onItem: id, of: name).flatMap { $0.holder.raw == holder.raw ? $0 : nil }
             }
@@ -122,21 +122,5 @@ extension WorkQueue {
 
     private func hold(of worker: PlaceRow) -> Place {
         Place(name: name, kind: .queue, ticket: worker.ticket, rules: TakerRules())
-    }
-}
-
-extension NamespaceCore {
-    /// Makes another process the holder of a place; it ends with that process.
-    func handOver(_ place: Place, to process: ProcessIdentity) throws(SpaceError) {
-        let isOurs = try write(.removing) { scope throws(SpaceError) in
-            let keys = PlaceKeys(place.name)
-            guard var row = try scope.snapshot.place(keys, place.ticket) else { return false }
-            row.holder = renewed(.process(process, member: session.member))
-            try scope.put(row, keys)
-            return true
-        }
-        guard isOurs else { throw .lost(place) }
-        // After that, so that a waiter finds the process among the holders.
-        ringForClaimants()
     }
 }

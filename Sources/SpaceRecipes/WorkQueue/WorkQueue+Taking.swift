@@ -105,11 +105,11 @@ extension WorkQueue {
         try attempt(QueueWait.operation) { (core) throws(SpaceError) in
             try ttr.map { ttr throws(SpaceError) in try Self.check(ttr) }
             try core.checkUsable()
-            _ = core.askForTheDead(at: name)
-            core.announceClaimant()
+            _ = core.endedHolders.askForTheDead(at: name)
+            core.claimants.announce()
             let request = QueueWait.request(name, ttr, core.clock)
             let row = try core.write(.removing) { scope throws(SpaceError) in
-                try scope.takeItem(id, request, holder: .session(core.session.number))
+                try scope.queues.takeItem(id, request, holder: .session(core.session.number))
             }
             return row.map { Place(name: name, kind: .queue, ticket: $0.ticket, rules: request.rules) }
         }
@@ -132,7 +132,7 @@ extension WorkQueue {
             bury(place, reason: "\(error)")
             throw error.named(QueueWait.operation, namespace.name)
         } catch {
-            namespace.core.endOrRemember(place.unseen)
+            namespace.core.places.endOrRemember(place.unseen)
             throw error.named(QueueWait.operation, namespace.name)
         }
     }
@@ -140,12 +140,12 @@ extension WorkQueue {
     private func bury(_ place: Place, reason: String) {
         do throws(SpaceError) {
             _ = try namespace.core.write(.removing) { scope throws(SpaceError) in
-                try scope.endItem(place) { (item, rows) throws(SpaceError) in
-                    try scope.buryItem(item, rows, name, reason: reason)
+                try scope.queues.endItem(place) { (item, rows) throws(SpaceError) in
+                    try scope.queues.bury(item, rows, name, reason: reason)
                 }
             }
         } catch {
-            namespace.core.endOrRemember(place.unseen)
+            namespace.core.places.endOrRemember(place.unseen)
         }
     }
 

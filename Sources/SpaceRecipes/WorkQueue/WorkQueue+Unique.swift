@@ -140,15 +140,15 @@ extension Snapshot {
     }
 }
 
-extension WriteScope {
+extension QueueTable {
     /// Carries out what was planned for an item.
     func carryOut(_ plan: PutPlan, _ new: NewItem, _ rows: QueueRows, _ name: String) throws(SpaceError) -> UniquePut {
         switch plan {
-        case .add: return .added(try insertItem(rows, name, new))
+        case .add: return .added(try insert(rows, name, new))
         case .keep(let id): return .present(id)
         case .replace(let items):
-            for item in items.dropFirst() { try completeItem(item, rows, name) }
-            return .replaced(try replaceItem(items[0], by: new, rows, name))
+            for item in items.dropFirst() { try complete(item, rows, name) }
+            return .replaced(try replace(items[0], by: new, rows, name))
         }
     }
 }

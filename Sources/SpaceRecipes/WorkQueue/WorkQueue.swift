@@ -180,7 +180,7 @@ public struct WorkQueue: Sendable {
         }
         if let puts = try add() { return puts }
         // The item of a worker that has died may be buried, which makes room.
-        return core.askForTheDead(at: name) ? try add() : nil
+        return core.endedHolders.askForTheDead(at: name) ? try add() : nil
     }
 
     /// Adds items to the queue, which is made if it does not exist; `nil` if they are more than its bound allows.
@@ -197,7 +197,7 @@ public struct WorkQueue: Sendable {
         var planned = try plans()
         if planned == nil {
             // An item whose time to run is over may be buried, which makes room.
-            try scope.returnOverdue(rows, name)
+            try scope.queues.returnOverdue(rows, name)
             planned = try plans()
         }
         guard let planned else { return nil }
@@ -206,7 +206,7 @@ public struct WorkQueue: Sendable {
         try scope.addEach(of: items.count, "items") { (index) throws(SpaceError) in
             var new = items[index]
             new.readyTime = readyTime
-            puts.append(try scope.carryOut(planned[index], new, rows, name))
+            puts.append(try scope.queues.carryOut(planned[index], new, rows, name))
         }
         return puts
     }
@@ -281,7 +281,7 @@ public struct WorkQueue: Sendable {
     ) throws(SpaceError) -> (rows: QueueRows, settings: QueueSettings) {
         guard let (rows, settings) = try scope.snapshot.queue(name) else {
             let settings = QueueSettings(deliveries: deliveries, bound: wantedBound ?? 0)
-            let number = try scope.makeObject(name, .queue, details: settings.details)
+            let number = try scope.places.makeObject(name, .queue, details: settings.details)
             return (QueueRows(number: number), settings)
         }
         if isSet || settings.isSet { return (rows, settings) }

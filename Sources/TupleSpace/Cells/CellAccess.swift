@@ -55,7 +55,7 @@ enum OpenCells {
         let end = try Expiry(expires, lifetime, core).end
         if end.holder != nil {
             switch self {
-            case .namespace(let namespace): namespace.core.announceClaimant()
+            case .namespace(let namespace): namespace.core.claimants.announce()
             case .transaction(let state): state.hasHolder = true
             }
         }
@@ -123,7 +123,7 @@ extension NamespaceCore {
                 mayHaveEnded = row.end.isOfOther(session: session.number)
                 return try body(snapshot, row)
             }
-            guard mayHaveEnded, askForTheDead() else { return result }
+            guard mayHaveEnded, endedHolders.askForTheDead() else { return result }
         }
     }
 
@@ -138,7 +138,7 @@ extension NamespaceCore {
                 let holders = mayHaveHolders ? try snapshot.holdersOfRows() : []
                 return (try snapshot.allCells(), !holders.isEmpty)
             }
-            guard mayHaveEnded, askForTheDead() else { return cells }
+            guard mayHaveEnded, endedHolders.askForTheDead() else { return cells }
         }
     }
 }

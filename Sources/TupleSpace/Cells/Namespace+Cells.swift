@@ -34,7 +34,7 @@ extension Namespace {
     {
         try attempt("get a cell") { (core) throws(SpaceError) in
             try Limits.check(cellKey: key)
-            return try core.block(
+            return try core.waits.block(
                 Interest(cell: key),
                 text: Value.string(key).json,
                 until: MonotonicInstant.deadline(after: timeout),
@@ -53,7 +53,7 @@ extension Namespace {
     public func get(_ key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
         try await attempt(suspending: "get a cell") { (core) async throws(SpaceError) in
             try Limits.check(cellKey: key)
-            return try await core.suspend(
+            return try await core.waits.suspend(
                 Interest(cell: key),
                 text: { Value.string(key).json },
                 until: MonotonicInstant.deadline(after: timeout)
@@ -115,7 +115,7 @@ extension Namespace {
     ) async throws(SpaceError) -> Content? {
         try await attempt(suspending: "take a cell") { (core) async throws(SpaceError) in
             try Limits.check(cellKey: key)
-            return try await core.suspend(
+            return try await core.waits.suspend(
                 Interest(cell: key),
                 text: { Value.string(key).json },
                 until: MonotonicInstant.deadline(after: timeout)

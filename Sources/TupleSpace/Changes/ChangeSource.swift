@@ -1,10 +1,11 @@
+import SpaceMachines
 package import SpaceSystem
 import Synchronization
 import TupleCoding
 
 /// A registered watcher's place in the journal.
 package final class ChangeSource: Sendable {
-    let registration: NamespaceCore.Registration
+    let registration: Registrations.Registration
     private let namespace: Namespace
     private let filter: ChangeFilter
     private let subscription: String
@@ -69,7 +70,7 @@ package final class ChangeSource: Sendable {
     ) throws(SpaceError) {
         self.namespace = namespace
         self.filter = filter
-        var (place, subscription, life) = (NamespaceCore.WatchStart.now, "", life)
+        var (place, subscription, life) = (Registrations.WatchStart.now, "", life)
         switch start {
         case .now, .initial: break
         case .after(let sequence): place = .after(sequence)
@@ -81,7 +82,12 @@ package final class ChangeSource: Sendable {
         registration = try namespace.attempt("watch") { (core) throws(SpaceError) in
             EventLoop.shared.begin(core)
             do throws(SpaceError) {
-                return try core.registerWatcher(filter, start: place, subscription: subscription, of: life)
+                return try core.registrations.registerWatcher(
+                    filter,
+                    start: place,
+                    subscription: subscription,
+                    of: life
+                )
             } catch {
                 EventLoop.shared.end(core)
                 throw error
@@ -108,7 +114,7 @@ package final class ChangeSource: Sendable {
         let settled = isSubscription ? state.withLock { $0.settled } : 0
         let row = row.withLock { $0 }
         namespace.core.letGo { [row, isSubscription] core, patience throws(SpaceError) in
-            try core.endWatcher(
+            try core.registrations.endWatcher(
                 row.number,
                 of: row.session,
                 isSubscription: isSubscription,
@@ -131,9 +137,9 @@ package final class ChangeSource: Sendable {
     /// Stores a subscription's position.
     private func save(_ settled: UInt64, timeout: Duration?) throws(SpaceError) {
         let core = namespace.core
-        if try !core.acknowledge(row.withLock { $0.number }, settled, timeout: timeout) {
+        if try !core.registrations.acknowledge(row.withLock { $0.number }, settled, timeout: timeout) {
             try registerAgain(core)
-            let isStored = try core.acknowledge(row.withLock { $0.number }, settled, timeout: timeout)
+            let isStored = try core.registrations.acknowledge(row.withLock { $0.number }, settled, timeout: timeout)
             guard isStored || !isSubscription else { throw Self.endedByAnother }
         }
         row.withLock { $0.session = core.session.number }
@@ -154,7 +160,7 @@ package final class ChangeSource: Sendable {
             guard settled > state.saved else { return nil }
             return settled - state.saved >= Self.restChanges || state.unsaved >= Self.restBytes ? settled : nil
         }
-        if let settled { try? save(settled, timeout: NamespaceCore.upkeepPatience) }
+        if let settled { try? save(settled, timeout: Engine.upkeepPatience) }
     }
 
     package func next(until deadline: MonotonicInstant? = nil) async throws(SpaceError) -> Change? {
@@ -226,7 +232,7 @@ package final class ChangeSource: Sendable {
             if try readPresent(core, &present) { return .ready }
             let position = state.withLock { $0.position }
             var looked = 0
-            let (changes, reached) = try core.readJournal(after: position) { row in
+            let (changes, reached) = try core.journal.readJournal(after: position) { row in
                 looked += row.size
                 return filter.includes(row)
             }
@@ -268,12 +274,12 @@ package final class ChangeSource: Sendable {
     ///
     /// - Throws: `clusterUnavailable` if the machine takes no part now; what a write throws.
     private func registerAgain(_ core: NamespaceCore) throws(SpaceError) {
-        guard core.hasEnded(session: row.withLock({ $0.session })) else { return }
-        guard core.tryRenewSession() else {
+        guard core.liveness.hasEnded(session: row.withLock({ $0.session })) else { return }
+        guard core.participation.tryRenewSession() else {
             throw .clusterUnavailable("this machine takes part no more, or not yet")
         }
         let position = state.withLock { $0.position }
-        let new = try core.registerWatcher(filter, start: .after(position), subscription: subscription)
+        let new = try core.registrations.registerWatcher(filter, start: .after(position), subscription: subscription)
         row.withLock { $0 = (new.number, core.session.number) }
     }
 

@@ -88,7 +88,7 @@ extension Namespace {
         try attempt("end a subscription") { (core) throws(SpaceError) in
             try core.write(.removing) { (scope) throws(SpaceError) in
                 guard let (number, _) = try scope.snapshot.watcher(of: name) else { return false }
-                try scope.remove(watcher: number)
+                try scope.watchers.remove(number)
                 return true
             }
         }

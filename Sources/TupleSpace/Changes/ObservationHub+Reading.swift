@@ -64,7 +64,7 @@ extension ObservationHub {
     /// Whether a process has committed since a transaction; if not, the next writer with news signals the change.
     private func hasNews(_ core: NamespaceCore, since transaction: Int) -> Bool {
         if core.engine.lastChange != transaction { return true }
-        core.engine.awaitSignal()
+        core.engine.changeSignal.request(in: core.engine.control)
         return core.engine.lastChange != transaction
     }
 
@@ -73,7 +73,7 @@ extension ObservationHub {
         after position: UInt64,
         decode: (JournalRow) throws(TupleCodingError) -> Change?
     ) throws(SpaceError) -> (changes: [Change], reached: UInt64) {
-        try reading.withLock { (_) throws(SpaceError) in try core.readJournal(after: position, decode: decode) }
+        try reading.withLock { (_) throws(SpaceError) in try core.journal.readJournal(after: position, decode: decode) }
     }
 
     private func whom(_ row: JournalRow, in index: ObserverIndex) -> [Observer] {

@@ -101,9 +101,9 @@ package final class ObservationHub: NamespacePart {
         let isFirst = state.withLock { $0.entries.isEmpty }
         // Begun before the registration, so that every later write signals a change.
         EventLoop.shared.begin(core)
-        let registration: NamespaceCore.Registration
+        let registration: Registrations.Registration
         do throws(SpaceError) {
-            registration = try core.registerWatcher(request.filter, start: .now, subscription: "")
+            registration = try core.registrations.registerWatcher(request.filter, start: .now, subscription: "")
         } catch {
             EventLoop.shared.end(core)
             throw error
@@ -133,7 +133,7 @@ package final class ObservationHub: NamespacePart {
             return entry.isRunning
         }
         if mustRun, let first = next(observer, core) { start(observer, first, core, isCrew: false) }
-        core.engine.awaitSignal()
+        core.engine.changeSignal.request(in: core.engine.control)
         // A write since the registration may have signalled before the observer was entered. If the namespace was
         // left or deleted in between, no other thread looks.
         if core.control.sequence.load() > position || !core.isUsable {
@@ -177,8 +177,8 @@ package final class ObservationHub: NamespacePart {
     private func remove(_ rows: [UInt64], _ core: NamespaceCore) {
         // It does not wait long for the gate: the caller may be a deinit, or a handler on the thread that listens for
         // all.
-        core.letGo(patience: NamespaceCore.upkeepPatience) { core, patience throws(SpaceError) in
-            try core.removeWatchers(rows, timeout: patience)
+        core.letGo(patience: Engine.upkeepPatience) { core, patience throws(SpaceError) in
+            try core.registrations.removeWatchers(rows, timeout: patience)
         }
     }
 
@@ -197,11 +197,4 @@ package final class ObservationHub: NamespacePart {
 extension NamespaceCore {
     /// The observations of this process.
     package var observations: ObservationHub { parts[ObservationHub.self] }
-
-    /// Removes registrations of this process, all in one transaction.
-    func removeWatchers(_ numbers: [UInt64], timeout: Duration?) throws(SpaceError) {
-        try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
-            for number in numbers { try scope.remove(watcher: number) }
-        }
-    }
 }

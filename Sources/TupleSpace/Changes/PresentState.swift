@@ -50,7 +50,7 @@ struct PresentState {
     private static let sliceChanges = 256
     private static let sliceBytes = 1 << 20
 
-    init(_ registration: NamespaceCore.Registration, _ filter: ChangeFilter) {
+    init(_ registration: Registrations.Registration, _ filter: ChangeFilter) {
         sequence = registration.present
         nextTuple = registration.nextTuple
         scanned = registration.present

@@ -12,7 +12,7 @@ package final class SpaceChangeSource: Sendable {
     private static let operation = "watch the namespaces"
 
     private let root: SpaceRoot
-    private let signal = RootSignal()
+    private let signal = PathSignal()
     private let state: Mutex<State>
 
     /// The identity of a namespace's folder and control file: a new namespace may get one inode of an old one, but
@@ -55,7 +55,7 @@ package final class SpaceChangeSource: Sendable {
     deinit { end() }
 
     private func end() {
-        EventLoop.shared.end(signal, watch: state.withLock { $0.watch })
+        EventLoop.end(signal, watch: state.withLock { $0.watch })
     }
 
     package func next() async throws(SpaceError) -> SpaceChange? {
@@ -140,8 +140,8 @@ package final class SpaceChangeSource: Sendable {
         let raw = folder.raw
         let info = try system(root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
         let id = NamespaceFolder.ID(device: info.device, inode: info.inode)
-        if let watch = state.watch, state.folder == id, EventLoop.shared.roots.isHeard(signal, watch: watch) { return }
-        EventLoop.shared.end(signal, watch: state.watch)
+        if let watch = state.watch, state.folder == id, EventLoop.isHeard(signal, watch: watch) { return }
+        EventLoop.end(signal, watch: state.watch)
         state.watch = EventLoop.shared.begin(signal, path: folder.procPath)
         state.folder = id
     }

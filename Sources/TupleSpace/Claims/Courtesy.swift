@@ -37,16 +37,16 @@ struct Courtesy {
     }
 }
 
-extension NamespaceCore {
+extension Waits {
     /// Blocks the thread until the waiter to which the tuple was granted has taken it, or does not want it.
     func letWaiterGoFirst(_ id: TupleID) {
-        var courtesy = Courtesy(id, self)
-        while let rest = courtesy.next() { poll(nil, 0, rest.pollMilliseconds) }
+        var courtesy = Courtesy(id, core)
+        while let rest = courtesy.next() { Retry.rest(rest) }
     }
 
     /// Does the same for a task; a task that is cancelled goes on at once.
     nonisolated(nonsending) func letWaiterGoFirst(_ id: TupleID) async {
-        var courtesy = Courtesy(id, self)
+        var courtesy = Courtesy(id, core)
         while let rest = courtesy.next(), (try? await Task.sleep(for: rest)) != nil {}
     }
 }

@@ -19,12 +19,12 @@ extension Namespace {
     }
 
     /// Whether the claim still stands; if that can't be looked up, it counts as standing.
-    package func isHeld(_ claim: HeldClaim) -> Bool { (try? core.isHeld(claim)) ?? true }
+    package func isHeld(_ claim: HeldClaim) -> Bool { (try? core.claiming.isHeld(claim)) ?? true }
 
     /// Puts the tuple of a claim whose work has succeeded back, and lets a process that waits for it go first.
     package func keep(_ claim: HeldClaim) throws(SpaceError) {
         try complete(claim, keeping: true)
-        core.letWaiterGoFirst(claim.id)
+        core.waits.letWaiterGoFirst(claim.id)
     }
 
     /// Puts the tuple of a detached claim back in its place.
@@ -55,7 +55,7 @@ extension Namespace {
     ///
     /// - Throws: `claimLost` if the tuple returned to the space before.
     public func extend(_ claim: HeldClaim, by duration: Duration) throws(SpaceError) {
-        try attempt(Extend.name) { (core) throws(SpaceError) in try core.extend(claim, by: duration) }
+        try attempt(Extend.name) { (core) throws(SpaceError) in try core.claiming.extend(claim, by: duration) }
     }
 
     // MARK: Tuples that were buried
@@ -114,7 +114,7 @@ extension Namespace {
         try attempt("kick tuples back") { (core) throws(SpaceError) in
             var kicked = 0
             while kicked < max {
-                let moved = try core.moveSlice(max: max - kicked) { (_, claim) in
+                let moved = try core.endedHolders.moveSlice(max: max - kicked) { (_, claim) in
                     guard claim.isBuried, let row = TupleRow(claim.tupleBytes) else { return false }
                     return template.matches(row.encoded)
                 }
@@ -131,7 +131,7 @@ extension Namespace {
     @discardableResult
     public func kick(id: TupleID) throws(SpaceError) -> Bool {
         try attempt("kick tuples back") { (core) throws(SpaceError) in
-            try core.moveSlice { (candidate, claim) in candidate == id.rawValue && claim.isBuried } > 0
+            try core.endedHolders.moveSlice { (candidate, claim) in candidate == id.rawValue && claim.isBuried } > 0
         }
     }
 
@@ -145,7 +145,7 @@ extension Namespace {
     @discardableResult
     public func bury(matching template: Template, max: Int = .max) throws(SpaceError) -> Int {
         try attempt(BuryFound.name) { (core) throws(SpaceError) in
-            try core.removeAll(template.form, .oldestFirst, max: max, by: { BuryFound(candidate: $0) }) {
+            try core.looking.removeAll(template.form, .oldestFirst, max: max, by: { BuryFound(candidate: $0) }) {
                 (_) throws(SpaceError) in
             }.count
         }
@@ -170,11 +170,11 @@ extension Namespace {
         isTake: Bool = false
     ) throws(SpaceError) -> [HeldClaim] {
         try attempt("claim") { (core) throws(SpaceError) in
-            let terms = core.ownTerms(deadline: nil, isTake: isTake)
+            let terms = core.claiming.ownTerms(deadline: nil, isTake: isTake)
             var most = max
             while true {
                 do throws(SpaceError) {
-                    return try core.removeAll(
+                    return try core.looking.removeAll(
                         template.form,
                         order,
                         max: most,
@@ -205,8 +205,8 @@ extension Namespace {
         interruption: Interruption? = nil
     ) throws(SpaceError) -> HeldClaim? {
         try attempt("claim") { (core) throws(SpaceError) in
-            let terms = core.ownTerms(deadline: nil, isTake: true)
-            return try core.claim(template.form, order, terms, wait, interruption)
+            let terms = core.claiming.ownTerms(deadline: nil, isTake: true)
+            return try core.claiming.claim(template.form, order, terms, wait, interruption)
         }
     }
 
@@ -214,7 +214,7 @@ extension Namespace {
     ///
     /// - Throws: `claimLost` if one of them returned before; then none is completed.
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
-        try attempt(Complete.name) { (core) throws(SpaceError) in try core.complete(claims) }
+        try attempt(Complete.name) { (core) throws(SpaceError) in try core.claiming.complete(claims) }
     }
 
     /// Puts claimed tuples back in their places.

@@ -45,7 +45,7 @@ package final class OwnClaim: Sendable {
     func extend(by duration: Duration) throws(SpaceError) {
         try namespace.attempt(Extend.name) { (core) throws(SpaceError) in
             guard !hasEnded.load(ordering: .acquiring) else { throw endedBefore }
-            try core.extend(claim, by: duration)
+            try core.claiming.extend(claim, by: duration)
         }
     }
 
@@ -62,6 +62,6 @@ package final class OwnClaim: Sendable {
     @usableFromInline
     func drop() {
         guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        namespace.core.releaseOrRemember(claim)
+        namespace.core.claiming.releaseOrRemember(claim)
     }
 }

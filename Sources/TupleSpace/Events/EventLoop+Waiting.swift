@@ -6,13 +6,13 @@ extension EventLoop {
     // MARK: Root folders
 
     /// Suspends the task until a signal's count has risen, or the task is cancelled.
-    package func wait(for signal: RootSignal, since count: UInt32) async {
+    package func wait(for signal: PathSignal, since count: UInt32) async {
         await sleepers.suspend(at: ObjectIdentifier(signal), for: .root, until: nil) { _ in signal.count == count }
     }
 
     /// Blocks the thread until a signal's count has risen, the deadline has passed, or the interruption comes.
     package func block(
-        for signal: RootSignal,
+        for signal: PathSignal,
         since count: UInt32,
         until deadline: MonotonicInstant?,
         interruption: Interruption?
@@ -71,7 +71,7 @@ extension EventLoop {
         // If the namespace is not listened to, as in a child made by fork, the caller's next look reports that.
         let isHeard = state.withLock { ($0.attended[ObjectIdentifier(core)]?.users ?? 0) > 0 }
         guard isHeard else { return false }
-        core.engine.awaitSignal()
+        core.engine.changeSignal.request(in: core.engine.control)
         // A change between the look and the entry of the sleeper signalled to no sleeper.
         return core.engine.lastChange == transaction && core.engine.isUsable
     }

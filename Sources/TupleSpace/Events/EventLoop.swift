@@ -1,5 +1,5 @@
 import Glibc
-import SpaceSystem
+package import SpaceSystem
 import Synchronization
 import SystemPackage
 
@@ -49,11 +49,14 @@ package final class EventLoop: Sendable {
     /// The time to wait for the gate when a claimer has ended; after it, the tick returns what is left.
     private static let patience = Duration.milliseconds(100)
 
+    /// What those who follow many processes need to look at the namespaces of one that has ended.
+    private static let spareDescriptors: UInt64 = 16
+
     let handlers = HandlerThreads()
     let sleepers = SleeperTable()
     /// The waiters for namespaces to appear and disappear.
-    package let roots = RootSignals()
-    private let exits = ProcessExits<ObjectIdentifier>(firstToken: HandlerThreads.firstExitToken)
+    package let roots = PathSignals()
+    private let exits = ProcessExits(firstToken: HandlerThreads.firstExitToken)
     let state = Mutex(State())
     private let notifier = Mutex<Notifier?>(nil)
     /// The time of the next tick, in monotonic nanoseconds.
@@ -212,7 +215,7 @@ package final class EventLoop: Sendable {
     /// If that fails, the tick takes its place.
     private func listen(_ core: any ListeningNamespace) {
         guard let folder = (try? core.engine.openFolder()) ?? nil else { return }
-        let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.bell)"
+        let path = "\(folder.descriptor.procPath)/\(NamespaceFolder.changeSignal)"
         let watch = notifier.withLock { notifier -> Int32? in
             makeIfNeeded(&notifier)
             return try? notifier?.notify.add(path, [.modified, .deletedItself, .movedItself, .noFollow])
@@ -238,7 +241,7 @@ package final class EventLoop: Sendable {
         guard isNew, handlers.start(self) else { return }
         handlers.submit { [weak core] in
             guard let core else { return }
-            for process in core.claimants() where self.follow(process, for: core) == .ended {
+            for process in core.processesThatClaim() where self.follow(process, for: core) == .ended {
                 core.returnClaimsOfTheDead(patience: Self.patience)
             }
         }
@@ -247,7 +250,7 @@ package final class EventLoop: Sendable {
     private func follow(
         _ process: ProcessIdentity,
         for core: any ListeningNamespace
-    ) -> ProcessExits<ObjectIdentifier>.Finding {
+    ) -> ProcessExits.Finding {
         exits.follow(process, for: ObjectIdentifier(core)) { handlers.listen(to: $0, token: $1) }
     }
 
@@ -256,12 +259,12 @@ package final class EventLoop: Sendable {
         existing?.state.withLock { $0.attended.values.count { $0.claimants != 0 } } ?? 0
     }
 
-    // MARK: Root folders
+    // MARK: Folders and files
 
-    /// Has inotify watch a root folder for a waiter; if that fails, the tick takes its place.
+    /// Has inotify watch a folder or file for a waiter; if that fails, the tick takes its place.
     ///
-    /// Returns the watch, which all waiters for that folder share.
-    package func begin(_ signal: RootSignal, path: String) -> Int32? {
+    /// Returns the watch, which all waiters for that path share; so all of them wait for the same changes.
+    package func begin(_ signal: PathSignal, path: String, _ changes: INotify.Mask = PathSignals.mask) -> Int32? {
         defer {
             state.withLock { state in
                 state.rootsDue = min(state.rootsDue, .now.advanced(by: Ticking.interval))
@@ -271,20 +274,52 @@ package final class EventLoop: Sendable {
         }
         return notifier.withLock { notifier in
             makeIfNeeded(&notifier)
-            let watch = try? notifier?.notify.add(path, RootSignals.mask)
+            let watch = try? notifier?.notify.add(path, changes)
             // Done under this lock: otherwise another waiter that ends at the same time could remove the watch.
             roots.begin(signal, watch: watch)
             return watch
         }
     }
 
-    package func end(_ signal: RootSignal, watch: Int32?) {
+    /// Has inotify watch what is at the path now, if that is not what it watches; returns the watch.
+    package func renew(_ signal: PathSignal, watch: Int32?, path: String, _ changes: INotify.Mask) -> Int32? {
         notifier.withLock { notifier in
+            makeIfNeeded(&notifier)
+            // Of the same file or folder it is the same watch.
+            let now = try? notifier?.notify.add(path, changes)
+            if now == watch, now.map({ roots.isHeard(signal, watch: $0) }) ?? true { return watch }
             if let unused = roots.end(signal, watch: watch) { try? notifier?.notify.remove(unused) }
+            roots.begin(signal, watch: now)
+            return now
         }
     }
 
-    static func forget(_ signal: RootSignal) { existing?.sleepers.forget(ObjectIdentifier(signal)) }
+    package static func end(_ signal: PathSignal, watch: Int32?) {
+        guard let loop = existing else { return }
+        loop.notifier.withLock { notifier in
+            if let unused = loop.roots.end(signal, watch: watch) { try? notifier?.notify.remove(unused) }
+        }
+    }
+
+    /// Whether inotify watches for a signal.
+    package static func isHeard(_ signal: PathSignal, watch: Int32) -> Bool {
+        existing?.roots.isHeard(signal, watch: watch) ?? false
+    }
+
+    /// Has a signal rung when a process ends; nothing rings if it has ended already, or if hardly a descriptor is left.
+    func follow(_ process: ProcessIdentity, for signal: PathSignal) {
+        _ = exits.follow(process, for: ObjectIdentifier(signal), sparing: Self.spareDescriptors) {
+            handlers.listen(to: $0, token: $1)
+        }
+    }
+
+    /// Wakes those who wait for a signal.
+    func ring(_ signal: PathSignal) { signal.ring(.tick, sleepers) }
+
+    static func forget(_ signal: PathSignal) {
+        existing?.exits.forget(ObjectIdentifier(signal))
+        existing?.sleepers.forget(ObjectIdentifier(signal))
+    }
 
     // MARK: Wake-ups that namespaces ask for
 
@@ -328,7 +363,7 @@ package final class EventLoop: Sendable {
     /// Reads which change signals have arrived, resumes their waiters and notifies their namespaces.
     func hearSignals() {
         while true {
-            let events = notifier.withLock { (try? $0?.notify.readEvents()) ?? [] }
+            let (events, mayBeMore) = notifier.withLock { (try? $0?.notify.readEvents()) ?? ([], false) }
             guard !events.isEmpty else { return }
             let (rung, others) = state.withLock { state in
                 let (rung, others) = state.hear(events)
@@ -343,7 +378,7 @@ package final class EventLoop: Sendable {
             }
             for event in others { roots.hear(event, sleepers) }
             // The descriptor is edge-triggered: read until all events are read; a later event is a new edge.
-            if events.count < INotify.batch { return }
+            if !mayBeMore { return }
         }
     }
 
@@ -351,6 +386,7 @@ package final class EventLoop: Sendable {
     func hearExit(_ token: UInt64) {
         let ended = exits.end(token)
         let cores = state.withLock { state in ended.compactMap { state.attended[$0]?.namespace } }
+        if cores.count < ended.count { roots.hearExit(ended, sleepers) }
         for core in cores {
             handlers.post {
                 core.returnClaimsOfTheDead(patience: Self.patience)
@@ -396,7 +432,7 @@ package final class EventLoop: Sendable {
         case .ticking: needsTicks = true
         case .following(let isHeard, let isRelieved):
             isFollowing = true
-            // A watcher whose signal file is replaced, and a task whose doorbell is, find that out at their looks.
+            // A watcher whose signal file is replaced, and a task whose task word is, find that out at their looks.
             mayRest = isRelieved && !isWatched && !core.hasTaskWakeups
             // If the ticker's end can't be heard, this process looks at each tick whether it still ticks.
             if !isHeard { needsTicks = true }
@@ -411,11 +447,11 @@ package final class EventLoop: Sendable {
             wakeIfChanged(core)
         }
         if isWatched || hasAffairs { core.tickParts() }
-        // Their bells were raised, or should have been, but the doorbell was not rung.
+        // Their words were raised, or should have been, but the task word was not rung.
         let (last, isUsable) = (core.engine.lastChange, core.engine.isUsable)
         sleepers.wake(at: id) {
-            guard case .bell(let bell, let heard, let transaction) = $0 else { return false }
-            return bell.isRaised(since: heard) || transaction != last || !isUsable
+            guard case .wakeWord(let wakeWord, let heard, let transaction) = $0 else { return false }
+            return wakeWord.isRaised(since: heard) || transaction != last || !isUsable
         }
         let rest = core.restInterval
         state.withLock { state in

@@ -179,7 +179,7 @@ final class HandlerThreads: Sendable {
     /// Sleeps until something happens; `isSpare`: another thread keeps the clock.
     private func sleep(_ loop: EventLoop) -> (ready: [Epoll.Ready], isSpare: Bool) {
         guard let ears else {
-            poll(nil, 0, Limits.tick.pollMilliseconds)
+            Retry.rest(Limits.tick)
             return ([], false)
         }
         let isSpare = isClockKept.exchange(true, ordering: .sequentiallyConsistent)

@@ -16,7 +16,7 @@ package protocol ListeningNamespace: AnyObject, Sendable {
     /// `isUsed`: Whether this process waits or watches in the namespace.
     ///
     /// `follow`: Listens for the end of a process.
-    func tick(isUsed: Bool, follow: (ProcessIdentity) -> ProcessExits<ObjectIdentifier>.Finding) -> TickerRole
+    func tick(isUsed: Bool, follow: (ProcessIdentity) -> ProcessExits.Finding) -> TickerRole
 
     /// Looks anew who ticks: a process whose end concerns the namespace has ended.
     func forgetTicker()
@@ -37,7 +37,7 @@ package protocol ListeningNamespace: AnyObject, Sendable {
     func tickParts()
 
     /// The processes, other than this one, that have claimed something, or for which a tuple was claimed.
-    func claimants() -> Set<ProcessIdentity>
+    func processesThatClaim() -> Set<ProcessIdentity>
 
     /// Returns the claims of holders that no longer live.
     func returnClaimsOfTheDead(patience: Duration)

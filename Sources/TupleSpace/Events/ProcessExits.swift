@@ -6,7 +6,7 @@ import SystemPackage
 ///
 /// A pidfd becomes readable when its process has exited. It is opened first and the process compared afterwards, so that
 /// a later process with the same PID is never mistaken for the one that is meant.
-package final class ProcessExits<Concern: Hashable & Sendable>: Sendable {
+package final class ProcessExits: Sendable {
     /// What is known of a process that is to be followed.
     package enum Finding {
         /// Its end will be heard.
@@ -29,18 +29,31 @@ package final class ProcessExits<Concern: Hashable & Sendable>: Sendable {
 
     private struct Followed {
         let process: Process
-        var concerns: Set<Concern>
+        var concerns: Set<ObjectIdentifier>
     }
 
     private struct State {
         var followed: [UInt64: Followed] = [:]
         var tokens: [ProcessIdentity: UInt64] = [:]
+        /// The tokens of the processes whose ends concern something.
+        var byConcern: [ObjectIdentifier: Set<UInt64>] = [:]
         var next: UInt64
 
-        mutating func remove(_ token: UInt64) -> Set<Concern> {
+        mutating func remove(_ token: UInt64) -> Set<ObjectIdentifier> {
             guard let followed = followed.removeValue(forKey: token) else { return [] }
             tokens[followed.process.identity] = nil
+            for concern in followed.concerns { drop(token, of: concern) }
             return followed.concerns
+        }
+
+        mutating func add(_ concern: ObjectIdentifier, to token: UInt64) {
+            followed[token]?.concerns.insert(concern)
+            byConcern[concern, default: []].insert(token)
+        }
+
+        private mutating func drop(_ token: UInt64, of concern: ObjectIdentifier) {
+            byConcern[concern]?.remove(token)
+            if byConcern[concern]?.isEmpty ?? false { byConcern[concern] = nil }
         }
     }
 
@@ -54,16 +67,18 @@ package final class ProcessExits<Concern: Hashable & Sendable>: Sendable {
     /// - Parameters:
     ///   - identity: The process.
     ///   - concern: What its end concerns.
+    ///   - spare: How many descriptors must stay free for others.
     ///   - listen: Adds a descriptor with a token to the epoll set; returns whether that was possible.
     /// - Returns: What is known of it.
     package func follow(
         _ identity: ProcessIdentity,
-        for concern: Concern,
+        for concern: ObjectIdentifier,
+        sparing spare: UInt64 = 0,
         _ listen: (_ descriptor: CInt, _ token: UInt64) -> Bool
     ) -> Finding {
         state.withLock { state in
             if let token = state.tokens[identity] {
-                state.followed[token]?.concerns.insert(concern)
+                state.add(concern, to: token)
                 return .followed
             }
             let pidfd: PIDFD
@@ -72,14 +87,17 @@ package final class ProcessExits<Concern: Hashable & Sendable>: Sendable {
             } catch {
                 return error == .noSuchProcess ? .ended : .unheard
             }
+            // The lowest free number is given to a descriptor, so this one tells how many are left.
+            if let most = ResourceLimits.openFiles, UInt64(pidfd.descriptor.raw) + spare >= most { return .unheard }
             // The process compared now is the one that the descriptor stands for, or a later one.
             guard identity.life == .alive else { return .ended }
             let process = Process(identity, pidfd)
             let token = state.next
             guard listen(process.pidfd.raw, token) else { return .unheard }
             state.next += 1
-            state.followed[token] = Followed(process: process, concerns: [concern])
+            state.followed[token] = Followed(process: process, concerns: [])
             state.tokens[identity] = token
+            state.add(concern, to: token)
             return .followed
         }
     }
@@ -87,14 +105,14 @@ package final class ProcessExits<Concern: Hashable & Sendable>: Sendable {
     /// Notes the end of the process with a token.
     ///
     /// - Returns: What it concerns. Closing the descriptor takes it out of the epoll set.
-    package func end(_ token: UInt64) -> Set<Concern> { state.withLock { $0.remove(token) } }
+    package func end(_ token: UInt64) -> Set<ObjectIdentifier> { state.withLock { $0.remove(token) } }
 
     /// Listens no more for processes whose ends concern only this.
-    package func forget(_ concern: Concern) {
+    package func forget(_ concern: ObjectIdentifier) {
         state.withLock { state in
-            for (token, followed) in state.followed where followed.concerns.contains(concern) {
+            for token in state.byConcern.removeValue(forKey: concern) ?? [] {
                 state.followed[token]?.concerns.remove(concern)
-                if followed.concerns.count == 1 { _ = state.remove(token) }
+                if state.followed[token]?.concerns.isEmpty ?? false { _ = state.remove(token) }
             }
         }
     }

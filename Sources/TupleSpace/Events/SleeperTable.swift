@@ -3,7 +3,7 @@ import Synchronization
 
 /// The threads and tasks of this process that sleep until something happens in a namespace or in a root folder.
 ///
-/// A thread that waits in a slot is not in the table: it sleeps on the slot's bell, where any process wakes it.
+/// A thread that waits in a slot is not in the table: it sleeps on the slot's wake word, where any process wakes it.
 ///
 /// Guarantees: each sleeper is woken exactly once: by `wake`, at its deadline, or by its cancellation, whichever comes
 /// first. A sleeper enters the table first and looks once more afterwards, so nothing that happens between its look
@@ -13,8 +13,8 @@ final class SleeperTable: Sendable {
     enum Cause: Sendable {
         /// News of a namespace whose last transaction was this one at the sleeper's look.
         case signal(transaction: Int)
-        /// A bell that had this value at the sleeper's look, when this was the namespace's last transaction.
-        case bell(Bell, heard: UInt32, transaction: Int)
+        /// A wake word that had this value at the sleeper's look, when this was the namespace's last transaction.
+        case wakeWord(WakeWord, heard: UInt32, transaction: Int)
         /// A change in a root folder.
         case root
     }
@@ -151,12 +151,16 @@ final class SleeperTable: Sendable {
         for sleeper in state.withLock({ $0.take(place) { isDue($0.cause) } }) { sleeper.wake() }
     }
 
-    /// Wakes the sleepers whose bells were raised.
+    /// Wakes the sleepers whose words were raised.
     func wakeRung() {
         let due = state.withLock { state in
             state.places.keys.flatMap { place in
                 state.take(place) {
-                    if case .bell(let bell, let heard, _) = $0.cause { bell.isRaised(since: heard) } else { false }
+                    if case .wakeWord(let wakeWord, let heard, _) = $0.cause {
+                        wakeWord.isRaised(since: heard)
+                    } else {
+                        false
+                    }
                 }
             }
         }

@@ -5,8 +5,8 @@ import TupleCoding
 
 /// The thread that wakes this process's waiting tasks of one root.
 ///
-/// The thread sleeps on the process's wake-up word, because a thread can't sleep on the bells of many tasks at once nor
-/// can a futex be in an epoll set. When the word is rung, the thread wakes the tasks whose bells were raised. Deadlines
+/// The thread sleeps on the process's wake-up word, because a thread can't sleep on the words of many tasks at once nor
+/// can a futex be in an epoll set. When the word is rung, the thread wakes the tasks whose words were raised. Deadlines
 /// and ticks are the event loop's.
 package final class TaskWakeups: Sendable {
     private static let all = Mutex<[Name: TaskWakeups]>([:])
@@ -29,25 +29,25 @@ package final class TaskWakeups: Sendable {
     /// The index of the process's wake-up word; `nil` if it got none, or no thread for it.
     ///
     /// Then no process can wake this one's tasks, and they look at every tick.
-    let doorbell: UInt32?
+    let taskWord: UInt32?
 
     private let file: TaskWakeupFile?
     private let forkGeneration = ForkGuard.generation
 
     private init(_ root: SpaceRoot) {
         let file = try? root.makeWakeupFile()
-        let doorbell = (try? file?.acquire()) ?? nil
+        let taskWord = (try? file?.acquire()) ?? nil
         self.file = file
-        guard let file, let doorbell else {
-            self.doorbell = nil
+        guard let file, let taskWord else {
+            self.taskWord = nil
             return
         }
-        let isStarted = (try? DetachedThread.start { Self.run(file, doorbell) }) != nil
-        self.doorbell = isStarted ? doorbell : nil
+        let isStarted = (try? DetachedThread.start { Self.run(file, taskWord) }) != nil
+        self.taskWord = isStarted ? taskWord : nil
     }
 
-    private static func run(_ file: TaskWakeupFile, _ doorbell: UInt32) {
-        let (word, isSleeping) = (file.word(doorbell), file.isSleeping(doorbell))
+    private static func run(_ file: TaskWakeupFile, _ taskWord: UInt32) {
+        let (word, isSleeping) = (file.word(taskWord), file.isSleeping(taskWord))
         while true {
             let heard = word.loadSequential()
             EventLoop.shared.sleepers.wakeRung()
@@ -69,16 +69,16 @@ package final class TaskWakeups: Sendable {
         return !file.isShared
     }
 
-    /// Suspends the task until the bell is raised, the deadline has passed, or the task is cancelled.
+    /// Suspends the task until the wake word is raised, the deadline has passed, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - bell: What is raised when there may be news.
-    ///   - heard: The bell's value at the last look.
+    ///   - wakeWord: What is raised when there may be news.
+    ///   - heard: The wake word's value at the last look.
     ///   - transaction: The namespace's last transaction at the last look.
     ///   - core: The namespace in which the task waits.
     ///   - deadline: The deadline, or `nil` to wait indefinitely.
     package static func sleep(
-        on bell: Bell,
+        on wakeWord: WakeWord,
         heard: UInt32,
         transaction: Int,
         in core: any ListeningNamespace,
@@ -87,11 +87,11 @@ package final class TaskWakeups: Sendable {
         let loop = EventLoop.shared
         await loop.sleepers.suspend(
             at: ObjectIdentifier(core),
-            for: .bell(bell, heard: heard, transaction: transaction),
+            for: .wakeWord(wakeWord, heard: heard, transaction: transaction),
             until: deadline
         ) { isFirst in
             if isFirst { loop.handlers.wake() }
-            return !bell.isRaised(since: heard)
+            return !wakeWord.isRaised(since: heard)
         }
     }
 }

@@ -58,15 +58,14 @@ package final class CoreRegistry: Sendable {
         func withState<R>(
             _ body: (inout State) throws(SpaceError) -> R
         ) throws(SpaceError) -> R {
-            guard Engine.isInTransactionOnThisThread else {
+            guard BodyThread.isInAnyNamespace else {
                 return try state.withLock { (state) throws(SpaceError) in try body(&state) }
             }
-            let deadline = MonotonicInstant.now.advanced(by: Limits.tick)
+            let retry = Retry(for: Limits.tick, every: .milliseconds(1))
             while true {
                 let result = try state.withLockIfAvailable { (state) throws(SpaceError) in try body(&state) }
                 if let result { return result }
-                if deadline.hasPassed { throw .waitingWithinTransaction }
-                poll(nil, 0, 1)
+                guard retry.again() else { throw .waitingWithinTransaction }
             }
         }
     }

@@ -169,7 +169,7 @@ struct Creation {
                 try Directory.setMode(file.raw, fileMode)
                 return file
             }
-            for (name, size) in [(NamespaceFolder.bell, 64), (NamespaceFolder.lock, DataFile.lockFileSize)] {
+            for (name, size) in [(NamespaceFolder.changeSignal, 64), (NamespaceFolder.lock, DataFile.lockFileSize)] {
                 let file = try make(name)
                 try Blocks.reserve(file.raw, from: 0, to: size, keepSize: false)
             }
@@ -254,9 +254,9 @@ struct Creation {
         let core = try opening.makeCore(folder, control, session, use, tables)
         if let contents = opening.contents {
             try contents.fill(core)
-            if contents.isNewLife { try core.endSessionsOfElsewhere() }
+            if contents.isNewLife { try core.endedHolders.endSessionsOfElsewhere() }
         }
-        try core.engine.settleNew()
+        try GateRecovery(core.engine).settleNew()
         return core
     }
 

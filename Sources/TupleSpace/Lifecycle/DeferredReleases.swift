@@ -47,16 +47,6 @@ package final class DeferredReleases: Sendable {
 }
 
 extension NamespaceCore {
-    /// Whether this process needs ticks: for owner objects, for deferred releases, for a feature, or for tasks that no
-    /// process can wake.
-    package var needsTicks: Bool {
-        guard !isLeft else { return false }
-        if !owners.isEmpty { return true }
-        guard isUsable else { return false }
-        return !deferred.isEmpty || parts.all.contains(where: \.needsTicks)
-            || attendance.isWaitedIn && TaskWakeups.isDeaf(in: root)
-    }
-
     /// Releases something, now or as soon as possible.
     ///
     /// Within a transaction's body nothing else can be written, so the release happens right after the transaction.
@@ -89,7 +79,7 @@ extension NamespaceCore {
                 continue
             }
             do throws(SpaceError) {
-                try release(self, Self.upkeepPatience)
+                try release(self, Engine.upkeepPatience)
             } catch  where error.mayPassIfRepeated && !isLeft {
                 left.append(release)
                 isGateHad = error.code != .holderStopped && error.code != .holderBusy
@@ -107,7 +97,7 @@ extension NamespaceCore {
     package func letGo(after error: SpaceError, of numbers: Range<UInt64>, session: UInt64) {
         guard !numbers.isEmpty else { return }
         letGo(after: error) { (core, patience) throws(SpaceError) in
-            try core.end(numbers, of: session, timeout: patience)
+            try core.endedHolders.end(numbers, of: session, timeout: patience)
         }
     }
 

@@ -1,5 +1,6 @@
 import Glibc
 package import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import SystemPackage
 import TupleCoding
@@ -22,7 +23,7 @@ extension Namespace {
         try attempt("replicate the namespace") { (core) throws(SpaceError) in
             try core.checkUsable()
             guard !isReplicated else { return }
-            if try core.replicate() { return }
+            if try core.participation.replicate() { return }
             throw .incompatible(
                 "the machines share another namespace of this name",
                 advice: "choose another name, or look at the other one on another machine, and delete one of the two"
@@ -43,12 +44,12 @@ extension Namespace {
             try core.checkUsable()
             guard isReplicated else { return }
             let deadline = MonotonicInstant.now.advanced(by: timeout)
-            let head = try core.askForHead(until: deadline)
+            let head = try core.participation.askForHead(until: deadline)
             while true {
                 let entry = try core.read { (snapshot) throws(SpaceError) in try snapshot.counters().logEntry }
                 guard entry < head else { return }
                 guard
-                    case .entries(let entries) = try core.askDaemon(
+                    case .entries(let entries) = try core.participation.askDaemon(
                         .entries(behind: entry),
                         patience: deadline.remaining
                     ),
@@ -56,13 +57,13 @@ extension Namespace {
                 else {
                     throw .clusterUnavailable("the replica here is \(head - entry) entries behind the other machines")
                 }
-                for bytes in entries { _ = try core.engine.apply(try EntryBytes(bytes)) }
+                for bytes in entries { _ = try core.engine.log.apply(try EntryBytes(bytes)) }
             }
         }
     }
 }
 
-extension NamespaceCore {
+extension Participation {
     /// Makes the namespace one that several machines share, unless it is.
     ///
     /// The daemon is asked in any case: a replica that was just made may have lost against one of another machine.
@@ -84,10 +85,10 @@ extension NamespaceCore {
     /// daemon's mark exists for all of that time, so a replica that is one before and after no mark was found stays one.
     fileprivate var isSettled: Bool { isReplica && !isMarked && isReplica }
 
-    private var isReplica: Bool { control.staying.isReplica }
+    private var isReplica: Bool { core.control.staying.isReplica }
 
     private var isMarked: Bool {
-        let path = "\(root.path)/\(DaemonSocket.folder)/\(DaemonSocket.mark(of: name))"
+        let path = "\(core.root.path)/\(DaemonSocket.folder)/\(DaemonSocket.mark(of: core.name))"
         return (try? Directory.info(at: AT_FDCWD, path)) != nil
     }
 
@@ -102,17 +103,17 @@ extension NamespaceCore {
 
     /// Whether no process has changed anything in the namespace yet.
     fileprivate func hasHadNoChange() throws(SpaceError) -> Bool {
-        guard control.sequence.load() == 0 else { return false }
-        return try read(showsNear: true) { (snapshot) throws(SpaceError) in try snapshot.counters().sequence == 0 }
+        guard core.control.sequence.load() == 0 else { return false }
+        return try core.read(showsNear: true) { (snapshot) throws(SpaceError) in try snapshot.counters().sequence == 0 }
     }
 
     /// Asks this root's daemon something about the namespace.
     func askDaemon(_ request: DaemonRequest, patience: Duration) throws(SpaceError) -> DaemonAnswer {
         try DaemonSocket.ask(
             request,
-            in: root,
-            life: control.header.life.number,
-            name: name.text,
+            in: core.root,
+            life: core.control.header.life.number,
+            name: core.name.text,
             patience: patience
         )
     }
@@ -132,14 +133,14 @@ extension NamespaceCore {
 
     /// Asks how far the machines' log goes; a daemon that is about to join is asked again until it has.
     fileprivate func askForHead(until deadline: MonotonicInstant) throws(SpaceError) -> UInt64 {
+        let retry = Retry(until: deadline, every: .milliseconds(20))
         while true {
             let answer = try askDaemon(.head, patience: deadline.remaining)
             if case .head(let head) = answer { return head }
             if answer == .gone { throw .deletedOnAllMachines }
-            guard !deadline.hasPassed else {
+            guard retry.again() else {
                 throw .clusterUnavailable("the other machines can't be asked how far their log goes")
             }
-            _ = poll(nil, 0, 20)
         }
     }
 }
@@ -174,11 +175,14 @@ extension Space {
         var local = options
         local.isReplicated = false
         let deadline = MonotonicInstant.now.advanced(by: timeout)
+        let retry = Retry(until: deadline, every: .milliseconds(10))
         let key = try NamespaceName(name)
         var isOfAnother = false
         while true {
             if let found = try openExisting(name, owner: owner, options: local) {
-                if isOfAnother ? found.core.settles() : found.core.isSettled { return found }
+                if isOfAnother ? found.core.participation.settles() : found.core.participation.isSettled {
+                    return found
+                }
                 try? found.leave()
             }
             if !isOfAnother {
@@ -187,10 +191,9 @@ extension Space {
                 }
                 if let made { return made }
             }
-            guard !deadline.hasPassed else {
+            guard retry.again() else {
                 throw .clusterUnavailable("another machine has made it at this moment, and its replica is not here yet")
             }
-            _ = poll(nil, 0, 10)
             // The other machine's namespace may be deleted before its replica is here.
             isOfAnother = DaemonSocket.knows(key, in: folder)
         }
@@ -209,10 +212,10 @@ extension Space {
             guard creates else { return try openAsIs(name, owner: owner, creates: false, options: options) }
             return try makeShared(name, owner: owner, options: options)
         }
-        if found.core.settles() { return found }
+        if found.core.participation.settles() { return found }
         let isAlone = !found.isReplicated
         // A process that was killed while it made the namespace has left it so.
-        if isAlone, try found.core.hasHadNoChange() { return try share(found, isOwn: false) }
+        if isAlone, try found.core.participation.hasHadNoChange() { return try share(found, isOwn: false) }
         try? found.leave()
         guard isAlone else { return nil }
         throw .incompatible(
@@ -246,18 +249,21 @@ extension Space {
     ) throws(SpaceError) -> R {
         guard let file = try openMaking() else { return try body() }
         let (byte, raw) = (Self.makingByte(of: name), file.raw)
+        let retry = Retry(until: deadline, every: Self.lockInterval)
         while try !system(DaemonSocket.making, { () throws(Errno) in try FileLock.tryExclusive(raw, byte: byte) }) {
-            guard !deadline.hasPassed else {
+            guard retry.again() else {
                 throw SpaceError(
                     .holderBusy,
                     reason: "another process of this machine is making it, and holds the lock of its name",
                     advice: "try again; if that process is stopped, continue or end it"
                 )
             }
-            _ = poll(nil, 0, 5)
         }
         return try body()
     }
+
+    /// How often a process looks whether another one still makes a namespace.
+    private static let lockInterval = Duration.milliseconds(5)
 
     /// The lock of a name under which another process of this root makes a shared namespace at this moment; `nil` if none
     /// does, as far as that can be found out.
@@ -276,7 +282,8 @@ extension Space {
         fileprivate var isHeld: Bool { (try? FileLock.isHeldByAnother(file.raw, byte: byte)) ?? false }
 
         func waitForEnd(until deadline: MonotonicInstant) {
-            while isHeld, !deadline.hasPassed { _ = poll(nil, 0, 5) }
+            let retry = Retry(until: deadline, every: Space.lockInterval)
+            while isHeld, retry.again() {}
         }
     }
 
@@ -320,8 +327,8 @@ extension Space {
     /// - Throws: What ``Namespace/replicate()`` throws.
     private func share(_ namespace: Namespace, isOwn: Bool) throws(SpaceError) -> Namespace? {
         do throws(SpaceError) {
-            if try namespace.core.replicate() {
-                try namespace.core.announceOwner()
+            if try namespace.core.participation.replicate() {
+                try namespace.core.participation.announceOwner()
                 return namespace
             }
         } catch {

@@ -93,9 +93,9 @@ extension NamespaceCore {
     package func disenrol(pid: Int32) throws(SpaceError) -> Bool {
         try checkUsable()
         // The claims that were made for the process return with its enrolment.
-        try returnClaims { holder in
+        try endedHolders.returnClaims { holder in
             if case .process(let process, let member) = holder {
-                process.pid == pid && !isElsewhere(member: member)
+                process.pid == pid && !liveness.isElsewhere(member: member)
             } else {
                 false
             }
@@ -134,7 +134,7 @@ extension NamespaceCore {
     ///
     /// A thread that waits has a slot in the control file, and frees it when it has woken.
     private func endUse() {
-        engine.endUse { [attendance, control] in attendance.whenLeft { control.endUse() } }
+        Leaving(engine).endUse { [attendance, control] in attendance.whenLeft { control.endUse() } }
     }
 
     /// Leaves: claims return, the session file is removed, and so is the namespace if this was its last owner.
@@ -144,7 +144,7 @@ extension NamespaceCore {
     package func leave(timeout: Duration, isExiting: Bool = false) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         engine.beginLeaving()
-        try? returnClaims(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
+        try? endedHolders.returnClaims(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
         for part in parts.all { part.endAll(of: self) }
         dropRegistrations(of: .thisProcess, timeout: timeout)
         guard engine.markLeft() else { return }
@@ -152,9 +152,9 @@ extension NamespaceCore {
             folderLock?.release()
             if !isExiting { endUse() }
         }
-        leaveSeat()
+        upkeep.leaveSeat()
         deferred.forget()
-        wakeOwnWaiters()
+        upkeep.wakeOwnWaiters()
         EventLoop.wake(self)
         _ = try underDoor(timeout: timeout) { (sessions, _) throws(SpaceError) in
             try system("its session file") { () throws(Errno) in

@@ -1,10 +1,11 @@
+package import SpaceMachines
 package import SpaceSystem
 import Synchronization
 
 /// An open namespace of this process: its engine and one session, however many handles there are.
 ///
 /// The features keep their state for the namespace in ``parts``.
-package final class NamespaceCore: ListeningNamespace {
+package final class NamespaceCore: Sendable {
     package let engine: Engine
     package let session: Session
     /// The features' state for this namespace.
@@ -18,35 +19,29 @@ package final class NamespaceCore: ListeningNamespace {
     let deferred = DeferredReleases()
     /// The waits of this process, as the event loop sees them.
     package let attendance = Attendance()
-    /// What this process knows of the one that ticks for the namespace.
-    let ticker = Mutex(KnownTicker())
-    /// The time at which this process last looked after its own part, in monotonic nanoseconds.
-    let lastLook = Atomic<Int64>(0)
-    /// How often a nudge found a waiter's tuple, or a tick returned a dead claimer's tuples, because a wake-up was lost.
-    ///
-    /// A wake-up is lost only if a process is killed.
-    let lateFinds = Atomic<Int>(0)
+    /// What this process knows of the upkeep.
+    let upkeepState = UpkeepState()
     let spinPolicy = SpinPolicy()
     /// What this process counts in, if latencies are measured.
     let latencyMeter = LatencyMeter()
-    /// The time, in monotonic nanoseconds, after which a look that finds nothing checks again whether holders of
-    /// claims live.
-    let nextAskForTheDead = Atomic<Int64>(0)
-    /// How this process's operations come to the daemon, in a namespace that several machines share.
-    let sender: OperationSender
+    /// How this process reaches the daemon, in a namespace that several machines share.
+    package let daemon: DaemonClient
     /// How often the session has got another number.
     let renewals = Atomic<Int>(0)
     /// When this process first saw that sessions' members have ended, for the registrations of their watchers.
     let departures = Mutex<[UInt64: MonotonicInstant]>([:])
-    /// Whether the other processes know that this session claims.
-    let isClaimant = Atomic<Bool>(false)
-
-    package init(engine: Engine, session: Session, parts: [any NamespacePart.Type], folderLock: FolderLock? = nil) {
+    package init(
+        engine: Engine,
+        session: Session,
+        daemon: DaemonClient,
+        parts: [any NamespacePart.Type],
+        folderLock: FolderLock? = nil
+    ) {
         self.engine = engine
         self.session = session
+        self.daemon = daemon
         self.parts = NamespaceParts(parts)
         self.folderLock = folderLock
-        sender = OperationSender(root: engine.root, name: engine.name.text, life: engine.control.header.life)
         engine.sessionMember = session.member
     }
 
@@ -60,12 +55,16 @@ package final class NamespaceCore: ListeningNamespace {
     package var timeout: Duration { engine.timeout }
     package var isLeft: Bool { engine.isLeft }
     var isInherited: Bool { engine.isInherited }
-    package var isInTransactionHere: Bool { engine.isInTransactionHere }
+    package var isInTransactionHere: Bool { engine.bodyThread.isHere }
 
     package var isUsable: Bool { engine.isUsable }
 
-    package func hear() { for part in parts.all { part.hear(self) } }
-    package func tickParts() { for part in parts.all { part.tick(self) } }
+    /// Whether only a log's entries write in the namespace.
+    package var isStandby: Bool {
+        get throws(SpaceError) {
+            try read { (snapshot) throws(SpaceError) in try snapshot.counters().followsLog }
+        }
+    }
 
     package func forgetDeadOwners() {
         if owners.forgetTheDead() { CoreRegistry.shared.lostObjectOwners(self) }
@@ -87,7 +86,7 @@ package final class NamespaceCore: ListeningNamespace {
 
     /// Refuses a call that would wait within a transaction's body of any namespace.
     package func checkMayWait() throws(SpaceError) {
-        if Engine.isInTransactionOnThisThread { throw .waitingWithinTransaction }
+        if BodyThread.isInAnyNamespace { throw .waitingWithinTransaction }
     }
 
     /// Runs `body` on a snapshot.
@@ -103,7 +102,7 @@ package final class NamespaceCore: ListeningNamespace {
         let reader = try engine.lendReader(showsNear: showsNear, evenAfterDeletion: evenAfterDeletion)
         defer { engine.takeBack(reader) }
         let result = try body(engine.snapshot(of: reader))
-        try engine.checkUndamaged(reader)
+        try reader.checkUndamaged()
         return result
     }
 
@@ -123,15 +122,15 @@ package final class NamespaceCore: ListeningNamespace {
     ) throws(SpaceError) -> R {
         try checkUsable()
         if deferred.isDue { carryOutDeferred() }
-        defer { if engine.takePassedMark() { dropRegistrations(of: .theDead, timeout: Self.upkeepPatience) } }
+        defer { if engine.passedMark.take() { dropRegistrations(of: .theDead, timeout: Engine.upkeepPatience) } }
         var result: R?
         var numbers: Range<UInt64> = 0..<0
         do throws(SpaceError) {
-            try renewingSession(patience: patience ?? timeout) { () throws(SpaceError) in
+            try participation.renewingSession(patience: patience ?? timeout) { () throws(SpaceError) in
                 try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
                     let first = scope.counters.nextNumber
                     result = try body(scope)
-                    try scope.settleNames()
+                    try scope.unsettled.settleAll(in: scope)
                     numbers = scope.numbers(since: first)
                 }
             }
@@ -142,8 +141,4 @@ package final class NamespaceCore: ListeningNamespace {
         guard let result else { throw SpaceError(.inputOutput, reason: "the transaction ended early") }
         return result
     }
-
-    /// The time that upkeep waits for the gate; another operation waits for it, and the next tick does what it
-    /// leaves.
-    package static let upkeepPatience = Engine.upkeepPatience
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SpaceMachines
 import SpaceSystem
 import SystemPackage
 
@@ -63,13 +64,12 @@ package struct Opening {
     ///
     /// - Returns: Whether the replica may be here now; `false` if the name is free.
     private func waitForReplica(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> Bool {
-        let deadline = MonotonicInstant.now.advanced(by: timeout)
+        let retry = Retry(for: timeout, every: .milliseconds(10))
         while DaemonSocket.knows(name, in: root) {
             if try NamespaceFolder.open(name, in: rootFolder, of: root) != nil { return true }
-            guard !deadline.hasPassed else {
+            guard retry.again() else {
                 throw .clusterUnavailable("several machines share it, and its replica is not here yet")
             }
-            _ = poll(nil, 0, 10)
         }
         return false
     }
@@ -219,7 +219,7 @@ package struct Opening {
         _ use: EnvironmentUse
     ) throws(SpaceError) -> NamespaceCore {
         // This thread may hold the gate itself, if it runs the body of a transaction.
-        let isWithinTransaction = Engine.isInTransactionOnThisThread
+        let isWithinTransaction = BodyThread.isInAnyNamespace
         let patience = isWithinTransaction ? min(timeout, Limits.tick) : timeout
         let isAbandoned: Bool
         do throws(ProcessLock.Failure) {
@@ -240,7 +240,7 @@ package struct Opening {
             try core.engine.diskReserve.cutFile()
             CrashPoint.reach(.firstReader)
         }
-        if control.gateNeedsRecovery.load() != 0 { core.engine.lookForAbandonedGate() }
+        if control.gateNeedsRecovery.load() != 0 { GateRecovery(core.engine).lookForAbandonedGate() }
         let adopted = control.isAdopted.load()
         // What the dead have left in a replica, its daemon ends by entries of the log. An opener that did it would wait for
         // the daemon, and the daemon, which opens its replicas before it answers, for itself.
@@ -248,15 +248,15 @@ package struct Opening {
         if adopted != 0, !isReplica {
             // This is the first opener after an adoption, under the door: no process can have claimed anything since.
             // No session in a claim lives any more, and session numbers start again.
-            try core.endSessionsOfBefore { $0.life == .dead || adopted != ControlFile.adoptedHere }
+            try core.endedHolders.endSessionsOfBefore { $0.life == .dead || adopted != ControlFile.adoptedHere }
             // This write finds out how far the blocks are reserved. If there is no disk space, the next writer gets
             // the error.
             try? core.write(.removing, timeout: timeout) { (_) throws(SpaceError) in }
         }
         if adopted != 0 { control.isAdopted.store(0) }
         if !isReplica {
-            core.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
-            core.dropRegistrations(of: .theDead, timeout: NamespaceCore.upkeepPatience)
+            core.endedHolders.returnClaimsOfTheDead(timeout: min(timeout, .milliseconds(200)))
+            core.dropRegistrations(of: .theDead, timeout: Engine.upkeepPatience)
         }
         return core
     }
@@ -269,6 +269,7 @@ package struct Opening {
         _ use: EnvironmentUse,
         _ tables: Tables
     ) throws(SpaceError) -> NamespaceCore {
+        let daemon = DaemonClient(root: root, name: name.text, life: control.header.life)
         let engine = try Engine(
             name: name,
             root: root,
@@ -276,9 +277,16 @@ package struct Opening {
             control: control,
             use: use,
             tables: tables,
+            machines: daemon,
             timeout: timeout
         )
-        return NamespaceCore(engine: engine, session: session, parts: parts, folderLock: FolderLock(folder))
+        return NamespaceCore(
+            engine: engine,
+            session: session,
+            daemon: daemon,
+            parts: parts,
+            folderLock: FolderLock(folder)
+        )
     }
 
     // MARK: Creating

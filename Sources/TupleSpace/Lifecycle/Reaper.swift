@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// Deletes namespaces as their last owners exit; `space reap --follow` runs one.
 ///
@@ -11,17 +10,22 @@ import SystemPackage
 /// can run out.
 public final class Reaper: Sendable {
     private static let interval = Duration.seconds(1)
-    private static let operation = "follow the namespaces' owners"
 
     private let space: Space
-    private let wakeUp: EventFD
+    private let news = News()
+    private let root: PathWatch
     private let isStopped = Atomic<Bool>(false)
 
     /// Prepares to follow; nothing is deleted before ``run(onDeleted:)``.
-    public init(space: Space) throws(SpaceError) {
+    public init(space: Space) {
         self.space = space
-        wakeUp = try SpaceError.attempt(Self.operation, on: nil) { () throws(SpaceError) in
-            try system("an event descriptor") { () throws(Errno) in try EventFD() }
+        root = PathWatch(space.root) { [news] cause in
+            guard case .change(let event) = cause else { return }
+            if event.isOverflow {
+                news.noteAll()
+            } else if let name = event.name.flatMap({ NamespaceName(folder: $0) }) {
+                news.note(name)
+            }
         }
     }
 
@@ -30,142 +34,119 @@ public final class Reaper: Sendable {
     /// May be called from any thread, even before ``run(onDeleted:)``.
     public func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
-        try? wakeUp.signal()
+        root.ring()
     }
 
     /// Deletes namespaces without owners, now and as owners exit, until ``stop()``.
     ///
-    /// Blocks the thread. Cancelling a task that it runs in does nothing.
+    /// Blocks the thread. Cancelling a task that it runs in does nothing. What can't be heard, because the process has used
+    /// up its descriptors for example, is found at the look at everything, once a second.
     ///
     /// - Parameter onDeleted: Called with the name of each namespace deleted, on the same thread.
-    /// - Throws: `descriptorsExhausted`, `permissionDenied`, `inputOutput`.
-    public func run(onDeleted: (String) -> Void) throws(SpaceError) {
-        try SpaceError.attempt(Self.operation, on: nil) { () throws(SpaceError) in
-            try follow(onDeleted: onDeleted)
-        }
-    }
-
-    private func follow(onDeleted: (String) -> Void) throws(SpaceError) {
-        let watch = try Watch(wakeUp)
-        var changed: Set<NamespaceName>?
+    public func run(onDeleted: (String) -> Void) {
+        var owners = Owners(space, news, root)
         // The clock decides: neither system signals nor a stream of events delays the look at everything.
         var nextRound = MonotonicInstant.now
-        while !isStopped.load(ordering: .sequentiallyConsistent) {
+        while true {
+            let count = root.count
+            if isStopped.load(ordering: .sequentiallyConsistent) { return }
+            let changed = news.take()
             if let changed, !nextRound.hasPassed {
                 for name in changed {
-                    watch.follow(name, of: space)
+                    owners.follow(name)
                     if space.reap(name) { onDeleted(name.text) }
                 }
             } else {
                 nextRound = .now.advanced(by: Self.interval)
                 // Watches are made before the look, so that every change in between is an event.
-                watch.followEverything(space)
+                owners.followEverything()
                 // An error (no descriptor is left, for example) does not end the loop: everything is checked again a
                 // second later.
                 for name in (try? space.reap()) ?? [] { onDeleted(name) }
             }
-            changed = try watch.wait(atMost: nextRound.remaining)
+            root.wait(since: count, until: nextRound)
         }
     }
 
-    /// The sources of the reaper's events: the root, each namespace's sessions, and each owner's exit.
-    private final class Watch {
-        private static let wakeToken: UInt64 = 0
-        private static let notifyToken: UInt64 = 1
-        private static let firstExitToken: UInt64 = 2
+    /// The namespaces that may have lost an owner.
+    private final class News: Sendable {
+        /// `nil`: all may have.
+        private let names = Mutex<Set<NamespaceName>?>([])
 
-        private let epoll: Epoll
-        /// The inotify instance; `nil` if the user's instances are used up or inotify is refused.
-        private let notify: Notifier?
-        private let wakeUp: CInt
-        private let exits = ProcessExits<NamespaceName>(firstToken: firstExitToken)
-        private var names: [Int32: NamespaceName] = [:]
-        private var rootWatch: Int32 = -1
+        func note(_ name: NamespaceName) { names.withLock { _ = $0?.insert(name) } }
+        func noteAll() { names.withLock { $0 = nil } }
 
-        private final class Notifier {
-            let notify: INotify
-            init?() {
-                guard let notify = try? INotify() else { return nil }
-                self.notify = notify
+        /// - Returns: What was noted since the last call; `nil` for all namespaces.
+        func take() -> Set<NamespaceName>? {
+            names.withLock { names in
+                defer { names = [] }
+                return names
             }
         }
+    }
 
-        init(_ wakeUp: borrowing EventFD) throws(SpaceError) {
-            self.wakeUp = wakeUp.raw
-            do throws(Errno) {
-                epoll = try Epoll()
-                notify = Notifier()
-                try epoll.add(wakeUp.raw, .readable, token: Self.wakeToken)
-                if let notify { try epoll.add(notify.notify.raw, .readable, token: Self.notifyToken) }
-            } catch {
-                throw SpaceError(error, subject: "waiting for events")
-            }
+    /// The owners that are followed: each namespace's sessions, and each owner's exit.
+    private struct Owners {
+        private static let changes: INotify.Mask = [
+            .created, .movedTo, .movedFrom, .deleted, .modified, .noFollow, .onlyDirectory,
+        ]
+
+        private let space: Space
+        private let news: News
+        private let root: PathWatch
+        private var sessions: [NamespaceName: PathWatch] = [:]
+
+        init(_ space: Space, _ news: News, _ root: PathWatch) {
+            (self.space, self.news, self.root) = (space, news, root)
         }
-
-        private static let changes: INotify.Mask = [.created, .movedTo, .movedFrom, .deleted, .modified]
 
         /// Watches the root and its namespaces, and the exits of their owners.
         ///
         /// Whatever can't be watched is checked each second.
-        func followEverything(_ space: Space) {
-            rootWatch = (try? notify?.notify.add(space.root, Self.changes)) ?? -1
-            guard let root = try? space.folder.open(create: false) else { return }
-            for entry in (try? Directory.list(root.raw)) ?? [] {
-                if let name = NamespaceName(folder: entry) { follow(name, in: root, of: space) }
-            }
+        mutating func followEverything() {
+            root.renew()
+            guard let folder = try? space.folder.open(create: false), let entries = try? Directory.list(folder.raw)
+            else { return }
+            let names = Set(entries.compactMap { NamespaceName(folder: $0) })
+            sessions = sessions.filter { names.contains($0.key) }
+            for name in names { follow(name) }
         }
 
-        func follow(_ name: NamespaceName, of space: Space) {
+        mutating func follow(_ name: NamespaceName) {
             guard let root = try? space.folder.open(create: false) else { return }
-            follow(name, in: root, of: space)
-        }
-
-        private func follow(_ name: NamespaceName, in root: borrowing OwnedDescriptor, of space: Space) {
-            guard let folder = try? NamespaceFolder.open(name, in: root, of: space.folder) else {
+            let folder: NamespaceFolder
+            do throws(SpaceError) {
+                guard let found = try NamespaceFolder.open(name, in: root, of: space.folder) else {
+                    sessions[name] = nil
+                    return
+                }
+                folder = found
+            } catch {
                 return
             }
-            if let watch = try? notify?.notify.add("\(folder.descriptor.procPath)/\(SessionFolder.name)", Self.changes)
-            {
-                names[watch] = name
-            }
+            let watch = watch(name)
             for sighting in (try? folder.sightings()) ?? [] where sighting.isAlive {
-                if let record = sighting.record, record.isOwning { follow(record.process, owning: name) }
+                if let record = sighting.record, record.isOwning { watch.follow(record.process) }
             }
         }
 
-        private func follow(_ process: ProcessIdentity, owning name: NamespaceName) {
-            _ = exits.follow(process, for: name) { descriptor, token in
-                (try? epoll.add(descriptor, .readable, token: token)) != nil
+        /// The watch of a namespace's sessions.
+        private mutating func watch(_ name: NamespaceName) -> PathWatch {
+            if let known = sessions[name] {
+                known.renew()
+                return known
             }
-        }
-
-        /// - Returns: The namespaces that may have lost an owner; `nil` to check all.
-        func wait(atMost limit: Duration) throws(SpaceError) -> Set<NamespaceName>? {
-            do throws(Errno) {
-                let ready = try epoll.wait(timeout: limit)
-                var changed: Set<NamespaceName> = []
-                for event in ready {
-                    if event.token == Self.notifyToken {
-                        for notice in try notify?.notify.readEvents() ?? [] {
-                            if notice.isOverflow { return nil }
-                            if notice.mask.contains(.ignored) {
-                                names[notice.watch] = nil
-                            } else if notice.watch == rootWatch {
-                                if let name = notice.name.flatMap({ NamespaceName(folder: $0) }) {
-                                    changed.insert(name)
-                                }
-                            } else if let name = names[notice.watch] {
-                                changed.insert(name)
-                            }
-                        }
-                    } else {
-                        changed.formUnion(exits.end(event.token))
-                    }
+            let path = "\(space.root)/\(name.encoded)/\(SessionFolder.name)"
+            let watch = PathWatch(path, Self.changes) { [news, root] cause in
+                switch cause {
+                case .tick: return
+                case .change(let event) where event.isOverflow: news.noteAll()
+                case .change, .exit: news.note(name)
                 }
-                return changed
-            } catch {
-                throw SpaceError(error, subject: "waiting for events")
+                root.ring()
             }
+            sessions[name] = watch
+            return watch
         }
     }
 }

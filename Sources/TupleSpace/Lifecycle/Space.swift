@@ -108,7 +108,7 @@ public final class Space: Sendable {
         do throws(SpaceError) {
             try options.checkHistory(core)
             if core.control.staying.isReplica, owner.isOwningSession || owner.enrolled != nil {
-                try core.announceOwner()
+                try core.participation.announceOwner()
             }
         } catch {
             try? namespace.leave()

@@ -28,8 +28,8 @@ extension NamespaceCore {
     /// The operation with its holder as it is now.
     @inline(__always)
     func renewed<O: Operation>(_ operation: O) -> O {
-        guard let holder = operation.holder, !isPresent(holder) else { return operation }
-        return operation.naming(renewed(holder))
+        guard let holder = operation.holder, !participation.isPresent(holder) else { return operation }
+        return operation.naming(participation.renewed(holder))
     }
 }
 

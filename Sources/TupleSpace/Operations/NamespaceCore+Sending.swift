@@ -1,4 +1,5 @@
 import Glibc
+import SpaceMachines
 import SpaceSystem
 import TupleCoding
 
@@ -11,7 +12,7 @@ extension NamespaceCore {
 
     /// Tells the daemon of a wait for something to take, so that the machine that writes it gives this one the pen with it.
     func tellOfWait(for interest: Interest) {
-        if isSending, interest.isTaking { sender.tellOfWait() }
+        if isSending, interest.isTaking { daemon.sender.tellOfWait() }
     }
 
     /// Sends an operation to the daemon, and waits for its outcome.
@@ -22,12 +23,12 @@ extension NamespaceCore {
     func send<O: SentOperation>(_ operation: O) throws(SpaceError) -> O.Outcome? {
         try checkUsable()
         if deferred.isDue { carryOutDeferred() }
-        let answer = try renewingSession { () throws(SpaceError) in
+        let answer = try participation.renewingSession { () throws(SpaceError) in
             // First the session, then the holder: if the session is renewed in between, the daemon refuses the former number.
             // The other way round it would accept an operation that names a holder of the former member.
             let number = session.number
             let message = OperationMessage(session: number, process: getpid(), operation: renewed(operation).message)
-            let answer = try sender.send(message, timeout: timeout)
+            let answer = try daemon.sender.send(message, timeout: timeout)
             if case .failed(let error) = answer { throw error }
             return answer
         }

@@ -1,3 +1,4 @@
+import SpaceMachines
 import SpaceSystem
 import TupleCoding
 

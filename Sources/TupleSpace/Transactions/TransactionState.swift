@@ -185,7 +185,7 @@ package final class TransactionState {
     /// Claims a tuple that a search has just found; `tuple` is its decoded content.
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
         try attempt(ClaimFound.name) { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
-        let claim = ClaimFound(Candidate(copied: match), core.ownTerms(deadline: deadline))
+        let claim = ClaimFound(Candidate(copied: match), core.claiming.ownTerms(deadline: deadline))
         guard case .removed(let made, _) = try execute(claim) else { return nil }
         hasHolder = true
         return HeldClaim(match.id, made, tuple)
@@ -204,13 +204,15 @@ package final class TransactionState {
     ///
     /// A body can't do that; the next transaction finds the tuples.
     package func askForTheDead() {
-        if hasMissed { _ = core.askForTheDead() }
+        if hasMissed { _ = core.endedHolders.askForTheDead() }
     }
 
     /// Called once the transaction is committed and the gate is released.
     func followUp() {
-        if hasHolder { core.announceClaimant() }
-        for search in searches { core.engine.followUp(search.shape, search.table, examined: search.examined) }
+        if hasHolder { core.claimants.announce() }
+        for search in searches {
+            core.engine.indexUpkeep.followUp(search.shape, search.table, examined: search.examined, on: core.engine)
+        }
     }
 }
 
@@ -234,7 +236,7 @@ extension NamespaceCore {
         defer { state?.askForTheDead() }
         do throws(SpaceError) {
             // The member is looked at before the body runs.
-            try renewingSession { () throws(SpaceError) in
+            try participation.renewingSession { () throws(SpaceError) in
                 try engine.underGate { () throws(SpaceError) in
                     try engine.commitOnce(.removing) { (scope) throws(SpaceError) in
                         let current = TransactionState(namespace, self, scope)
@@ -246,7 +248,7 @@ extension NamespaceCore {
                         outcome = ended
                         // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
                         if case .failure = ended { throw SpaceError(.cancelled, reason: "the body threw") }
-                        try scope.settleNames()
+                        try scope.unsettled.settleAll(in: scope)
                         try scope.settle()
                     }
                     engine.announce()
@@ -270,9 +272,9 @@ extension NamespaceCore {
         _ state: TransactionState,
         _ body: (borrowing Transaction) throws -> Result
     ) -> Swift.Result<Result, any Error> {
-        engine.beginBody()
+        engine.bodyThread.begin()
         defer {
-            engine.endBody()
+            engine.bodyThread.end()
             state.close()
         }
         do {

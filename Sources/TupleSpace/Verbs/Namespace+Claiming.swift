@@ -68,7 +68,7 @@ extension Namespace {
     /// - Complexity: O(log n).
     public func claimIfExists(id: TupleID, deadline: Duration? = nil) throws(SpaceError) -> Claim<Tuple>? {
         let claim = try attempt("claim") { (core) throws(SpaceError) in
-            try core.claim(id: id, try core.prepareClaim(deadline))
+            try core.claiming.claim(id: id, try core.claiming.prepareClaim(deadline))
         }
         guard let claim else { return nil }
         return Claim(OwnClaim(claim, in: self), claim.tuple)
@@ -210,9 +210,9 @@ extension Namespace {
         _ keep: Keeping
     ) throws(SpaceError) -> OwnClaim? {
         try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
-            let terms = try core.prepareClaim(deadline)
-            let claim = try core.find(template, isTaking: true, wait) { () throws(SpaceError) in
-                try core.lookToClaim(template, order, terms, keep)
+            let terms = try core.claiming.prepareClaim(deadline)
+            let claim = try core.looking.find(template, isTaking: true, wait) { () throws(SpaceError) in
+                try core.claiming.lookToClaim(template, order, terms, keep)
             }
             return claim.map { OwnClaim($0, in: self) }
         }
@@ -229,9 +229,9 @@ extension Namespace {
     ) throws(SpaceError) -> OwnClaim? {
         try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
             if Task.isCancelled { throw .cancelled }
-            let terms = try core.prepareClaim(deadline)
+            let terms = try core.claiming.prepareClaim(deadline)
             let found = try first.make(in: core) { () throws(SpaceError) in
-                try core.lookToClaim(template, order, terms, keep)
+                try core.claiming.lookToClaim(template, order, terms, keep)
             }
             return found.map { OwnClaim($0.result, in: self) }
         }
@@ -247,9 +247,10 @@ extension Namespace {
         _ keep: Keeping
     ) async throws(SpaceError) -> OwnClaim? {
         try await attempt(suspending: Verb.claim.rawValue) { (core) async throws(SpaceError) in
-            let terms = try core.prepareClaim(deadline)
-            let claim = try await core.suspend(for: template, isTaking: true, after: first) { () throws(SpaceError) in
-                try core.lookToClaim(template, order, terms, keep)
+            let terms = try core.claiming.prepareClaim(deadline)
+            let claim = try await core.looking.suspend(for: template, isTaking: true, after: first) {
+                () throws(SpaceError) in
+                try core.claiming.lookToClaim(template, order, terms, keep)
             }
             return claim.map { OwnClaim($0, in: self) }
         }

@@ -63,8 +63,8 @@ extension Namespace {
         _ keep: Keeping
     ) throws(SpaceError) -> Bool {
         try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
-            try core.find(template, isTaking: isTaking, wait) { () throws(SpaceError) in
-                try core.look(isTaking: isTaking, template, order, keep)
+            try core.looking.find(template, isTaking: isTaking, wait) { () throws(SpaceError) in
+                try core.looking.look(isTaking: isTaking, template, order, keep)
             } != nil
         }
     }
@@ -81,7 +81,7 @@ extension Namespace {
         try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
             if Task.isCancelled { throw .cancelled }
             return try first.make(in: core) { () throws(SpaceError) in
-                try core.look(isTaking: isTaking, template, order, keep)
+                try core.looking.look(isTaking: isTaking, template, order, keep)
             } != nil
         }
     }
@@ -96,8 +96,8 @@ extension Namespace {
         _ keep: Keeping
     ) async throws(SpaceError) -> Bool {
         try await attempt(suspending: isTaking ? "take" : "read") { (core) async throws(SpaceError) in
-            try await core.suspend(for: template, isTaking: isTaking, after: first) { () throws(SpaceError) in
-                try core.look(isTaking: isTaking, template, order, keep)
+            try await core.looking.suspend(for: template, isTaking: isTaking, after: first) { () throws(SpaceError) in
+                try core.looking.look(isTaking: isTaking, template, order, keep)
             } != nil
         }
     }
@@ -125,7 +125,7 @@ extension Namespace {
     }
 }
 
-extension NamespaceCore {
+extension Looking {
     /// Looks for a match to read or to take.
     ///
     /// It is inlined, so that each verb has code of its own, without a branch.
@@ -150,7 +150,7 @@ extension NamespaceCore {
         _ look: () throws(SpaceError) -> Found<Result>?
     ) throws(SpaceError) -> Result? {
         if case .none = wait { return try look()?.result }
-        return try block(
+        return try core.waits.block(
             Interest(template, isTaking: isTaking),
             text: template.json,
             until: wait.deadline,
@@ -167,7 +167,7 @@ extension NamespaceCore {
         after first: FirstLook,
         _ look: () throws(SpaceError) -> Found<Result>?
     ) async throws(SpaceError) -> Result? {
-        try await suspend(
+        try await core.waits.suspend(
             Interest(template, isTaking: isTaking),
             text: { template.json },
             after: first,

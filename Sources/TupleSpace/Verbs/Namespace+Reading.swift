@@ -69,8 +69,9 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> Tuple? {
         try attempt("read") { (core) throws(SpaceError) in
-            try core.find(template.form, isTaking: false, wait, interruption: interruption) { () throws(SpaceError) in
-                try core.lookToRead(template.form, order) { (match) throws(SpaceError) in
+            try core.looking.find(template.form, isTaking: false, wait, interruption: interruption) {
+                () throws(SpaceError) in
+                try core.looking.lookToRead(template.form, order) { (match) throws(SpaceError) in
                     try match.decode(template.decode)
                 }
             }
@@ -165,7 +166,7 @@ extension Namespace {
         max: Int = .max
     ) throws(SpaceError) -> [Content] {
         try attempt("read") { (core) throws(SpaceError) in
-            try core.readAll(selection.form, order, max: max).contents(selection.decode)
+            try core.looking.readAll(selection.form, order, max: max).contents(selection.decode)
         }
     }
 
@@ -174,7 +175,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         max: Int = .max
     ) throws(SpaceError) -> [Match] {
-        try attempt("read") { (core) throws(SpaceError) in try core.readAll(template.form, order, max: max) }
+        try attempt("read") { (core) throws(SpaceError) in try core.looking.readAll(template.form, order, max: max) }
     }
 
     /// The number of tuples that match.
@@ -182,6 +183,6 @@ extension Namespace {
     /// - Complexity: O(1) for the template that matches all tuples if no tuple expires; O(log n + matches) with an
     ///   index; else O(n).
     public func count<Content>(matching selection: Selection<Content> = Template.any) throws(SpaceError) -> Int {
-        try attempt("count") { (core) throws(SpaceError) in try core.count(selection.form) }
+        try attempt("count") { (core) throws(SpaceError) in try core.looking.count(selection.form) }
     }
 }

@@ -19,7 +19,12 @@ extension Namespace {
         var (ids, wanted) = (Search.allIDs, max)
         while wanted > 0, !ids.isEmpty {
             let (tuples, rest) = try attempt("read") { (core) throws(SpaceError) in
-                try core.readPart(ofEach: template.form.choices ?? [template.form], order, max: wanted, within: ids)
+                try core.looking.readPart(
+                    ofEach: template.form.choices ?? [template.form],
+                    order,
+                    max: wanted,
+                    within: ids
+                )
             }
             if !tuples.isEmpty { try body(tuples) }
             guard let rest else { return }
@@ -28,7 +33,7 @@ extension Namespace {
     }
 }
 
-extension NamespaceCore {
+extension Looking {
     /// How many encoded bytes of one template's matches make a part, unless the first is larger.
     private static let partBytes = 4 << 20
 

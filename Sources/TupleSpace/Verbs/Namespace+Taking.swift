@@ -160,7 +160,7 @@ extension Namespace {
         max: Int = .max
     ) throws(SpaceError) -> [Content] {
         try attempt("take") { (core) throws(SpaceError) in
-            try core.takeAll(selection, order, max: max).map(\.content)
+            try core.looking.takeAll(selection, order, max: max).map(\.content)
         }
     }
 
@@ -183,8 +183,8 @@ extension Namespace {
         timeout: Duration
     ) throws(SpaceError) -> [Content] {
         try attempt("take") { (core) throws(SpaceError) in
-            try core.find(selection.form, isTaking: true, .upTo(timeout)) { () throws(SpaceError) in
-                try core.lookToTakeAll(selection, order, max: max)
+            try core.looking.find(selection.form, isTaking: true, .upTo(timeout)) { () throws(SpaceError) in
+                try core.looking.lookToTakeAll(selection, order, max: max)
             } ?? []
         }
     }
@@ -206,14 +206,15 @@ extension Namespace {
     ) async throws(SpaceError) -> [Content] {
         try await attempt(suspending: "take") { (core) async throws(SpaceError) in
             let first = FirstLook(Wait(timeout: timeout))
-            return try await core.suspend(for: selection.form, isTaking: true, after: first) { () throws(SpaceError) in
-                try core.lookToTakeAll(selection, order, max: max)
+            return try await core.looking.suspend(for: selection.form, isTaking: true, after: first) {
+                () throws(SpaceError) in
+                try core.looking.lookToTakeAll(selection, order, max: max)
             } ?? []
         }
     }
 }
 
-extension NamespaceCore {
+extension Looking {
     fileprivate func takeAll<Content>(
         _ selection: Selection<Content>,
         _ order: MatchOrder,

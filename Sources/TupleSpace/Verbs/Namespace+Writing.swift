@@ -89,7 +89,7 @@ extension Namespace {
     ) throws(SpaceError) -> TupleID {
         try attempt(Write.name) { (core) throws(SpaceError) in
             let expiry = try Expiry(expires, lifetime, core)
-            if lifetime != .permanent { core.announceClaimant() }
+            if lifetime != .permanent { core.claimants.announce() }
             try Limits.check(size: tuple.bytes.count)
             return try core.execute(Write(tuple, expiry))
         }
@@ -102,7 +102,7 @@ extension Namespace {
     ) throws(SpaceError) -> [TupleID] {
         try attempt(Write.name) { (core) throws(SpaceError) in
             let expiry = try Expiry(expires, lifetime, core)
-            if lifetime != .permanent { core.announceClaimant() }
+            if lifetime != .permanent { core.claimants.announce() }
             guard !tuples.isEmpty else { return [] }
             for tuple in tuples { try Limits.check(size: tuple.encoded.count) }
             return try core.execute(WriteAll(tuples: tuples, expiry: expiry))

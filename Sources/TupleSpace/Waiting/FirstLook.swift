@@ -22,7 +22,7 @@ struct FirstLook {
         _ look: () throws(SpaceError) -> Found<R>?
     ) throws(SpaceError) -> Found<R>? {
         isMade = true
-        return try core.lookIfPossible(&hindrance, look)
+        return try core.waits.lookIfPossible(&hindrance, look)
     }
 
     /// Whether the time has passed; the error of the look is thrown if it has, and the look could not be carried out.
@@ -40,7 +40,7 @@ extension MonotonicInstant? {
     }
 }
 
-extension NamespaceCore {
+extension Waits {
     /// Looks; if a look is not possible at this moment, the result is `nil` and `hindrance` says why.
     func lookIfPossible<R>(
         _ hindrance: inout SpaceError?,

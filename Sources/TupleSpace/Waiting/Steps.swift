@@ -62,7 +62,7 @@ extension Steps {
                 switch try wait.step() {
                 case .done(let result): return result
                 case .sleep(let sleep):
-                    let _: Void? = try core.block(
+                    let _: Void? = try core.waits.block(
                         sleep.interest,
                         text: sleep.text,
                         until: sleep.end,
@@ -86,7 +86,7 @@ extension Steps {
                 switch try wait.step() {
                 case .done(let result): return result
                 case .sleep(let sleep):
-                    let _: Void? = try await core.suspend(
+                    let _: Void? = try await core.waits.suspend(
                         sleep.interest,
                         text: { sleep.text },
                         until: sleep.end

@@ -6,10 +6,10 @@ import TupleCoding
 /// Threads and tasks follow the same rules; their drivers (`block`, `suspend`) differ only in how they sleep. One turn
 /// goes:
 ///
-///     remember the bell → re-arm (a granted slot becomes active again) → look → if the look found nothing, hand on
-///     the grant → sleep until the bell is raised
+///     remember the wake word → re-arm (a granted slot becomes active again) → look → if the look found nothing, hand on
+///     the grant → sleep until the wake word is raised
 ///
-/// So whatever is written after the re-arm is either seen by the look or rings the bell again.
+/// So whatever is written after the re-arm is either seen by the look or rings the word again.
 struct WaitLoop {
     private let core: NamespaceCore
     /// When the wait ends; `nil`: only when something is found.
@@ -18,7 +18,7 @@ struct WaitLoop {
     /// The waiter's slot; `nil` if the table was full: then the shared word stands in, which every commit rings.
     private let tenancy: WaitSlots.Tenancy?
     private var pending: UInt64?
-    private(set) var bellAtLook: UInt32 = 0
+    private(set) var wakeWordAtLook: UInt32 = 0
     private(set) var transactionAtLook = -1
     /// Whether the wait is for a tuple, which can also appear because a claimer dies.
     private let isForTuple: Bool
@@ -36,13 +36,13 @@ struct WaitLoop {
     ///   - core: The namespace.
     ///   - first: The first look, which found nothing.
     ///   - interest: What wakes the waiter.
-    ///   - doorbell: The number of the word that wakes this process's tasks; `nil`: a thread waits, or tasks have no word.
+    ///   - taskWord: The number of the word that wakes this process's tasks; `nil`: a thread waits, or tasks have no word.
     ///   - measure: The measuring of the wait.
     init(
         _ core: NamespaceCore,
         after first: FirstLook,
         _ interest: Interest,
-        doorbell: UInt32?,
+        taskWord: UInt32?,
         _ measure: WaitMeasure?
     ) {
         self.core = core
@@ -50,7 +50,7 @@ struct WaitLoop {
         deadline = first.deadline
         hindrance = first.hindrance
         core.attendance.begin()
-        tenancy = core.publishWait(interest, doorbell: doorbell, isMeasured: measure != nil)
+        tenancy = core.waits.publishWait(interest, taskWord: taskWord, isMeasured: measure != nil)
         isForTuple = interest.form != .cell
         renew()
     }
@@ -74,21 +74,21 @@ struct WaitLoop {
         if tenancy == nil { core.slots.announceOverflowWaiter() }
     }
 
-    var bell: Bell { Bell(slot?.bell ?? core.slots.overflow) }
-    var isRaised: Bool { bell.isRaised(since: bellAtLook) }
+    var wakeWord: WakeWord { WakeWord(slot?.wakeWord ?? core.slots.overflow) }
+    var isRaised: Bool { wakeWord.isRaised(since: wakeWordAtLook) }
 
     /// Takes one turn: looks, and hands on what was granted in vain.
     ///
     /// A look that could not be carried out does not end the wait.
     mutating func turn<R>(_ look: () throws(SpaceError) -> Found<R>?) throws(SpaceError) -> R? {
         prepare()
-        guard let found = try core.lookIfPossible(&hindrance, look) else {
+        guard let found = try core.waits.lookIfPossible(&hindrance, look) else {
             foundNothing()
             return nil
         }
         took = found.removed
         // A ring during the look is no lost one.
-        if isNudged, !bell.isRung(since: bellAtLook) { core.noteLateFind(of: found.removed) }
+        if isNudged, !wakeWord.isRung(since: wakeWordAtLook) { core.waits.noteLateFind(of: found.removed) }
         measure?.end(core, grantedAt: grantedAt)
         return found.result
     }
@@ -100,21 +100,21 @@ struct WaitLoop {
     ///
     /// - Throws: The error of a namespace that can't be used any more.
     mutating func wake() throws(SpaceError) {
-        isNudged = isRaised && !bell.isRung(since: bellAtLook) && hindrance == nil
+        isNudged = isRaised && !wakeWord.isRung(since: wakeWordAtLook) && hindrance == nil
         // The ticker has seen something that this process has to look at, too.
         if isNudged {
-            core.attendOwnPart()
+            core.upkeep.attendOwnPart()
             if core.hasNewTicker { EventLoop.hasten(core) }
         }
         try core.checkUsable()
     }
 
-    /// Notes that the waiter looks because of a commit for which no bell was heard.
+    /// Notes that the waiter looks because of a commit for which the word was not raised.
     mutating func lookUnrung() { isNudged = hindrance == nil && !isRaised }
 
-    /// Prepares a look: remembers the bell, and re-arms a granted slot.
+    /// Prepares a look: remembers the wake word, and re-arms a granted slot.
     private mutating func prepare() {
-        bellAtLook = bell.word.loadSequential()
+        wakeWordAtLook = wakeWord.word.loadSequential()
         transactionAtLook = core.engine.lastChange
         guard let tenancy else {
             renew()
@@ -153,15 +153,15 @@ struct WaitLoop {
         EventLoop.shared.attend(core, claimants: known)
     }
 
-    /// Sleeps until the bell has moved, until the given moment, or until a signal arrives.
+    /// Sleeps until the wake word has moved, until the given moment, or until a signal arrives.
     func sleep(until end: MonotonicInstant) {
         slot?.isSleeping.storeSequential(1)
         defer { slot?.isSleeping.store(0) }
         // The only possible errors are a bad address and a bad time; even then the thread looks again.
-        _ = try? Futex(at: bell.word.address).wait(while: bellAtLook, until: end)
+        _ = try? Futex(at: wakeWord.word.address).wait(while: wakeWordAtLook, until: end)
     }
 
-    /// Whether there may be something new although no bell was heard.
+    /// Whether there may be something new although the word was not raised.
     var mayHaveMissed: Bool { core.engine.lastChange != transactionAtLook }
 
     /// Ends the wait.

@@ -26,12 +26,12 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         let changes = try input.byte() & 1 == 1 ? input.bytes(atMost: 255) : changedRows(of: namespace, &input)
         // A log from here on, as a replica has it.
         let position = LogPosition(entry: 1, end: 0, link: 1)
-        try engine.commitUnlogged { () throws(SpaceError) in
-            try engine.scope.beginLog(at: position, path: LogRow.ofDaemon, isStandby: false)
+        try engine.log.commitUnlogged { () throws(SpaceError) in
+            try engine.scope.log.begin(at: position, path: LogRow.ofDaemon, isStandby: false)
         }
-        _ = try? engine.apply(EntryBytes(entry(of: changes, behind: position)))
+        _ = try? engine.log.apply(EntryBytes(entry(of: changes, behind: position)))
         // Without the log again, so that the operations below write without a daemon.
-        try? engine.commitUnlogged { () throws(SpaceError) in try engine.scope.endLog() }
+        try? engine.log.commitUnlogged { () throws(SpaceError) in try engine.scope.log.end() }
         playground.useAll(of: namespace)
         try? namespace.leave()
     } catch {

@@ -8,6 +8,7 @@ import FuzzCheck
 @testable import ClusterStore
 @testable import SpaceCluster
 @testable import SpaceEngine
+@testable import SpaceMachines
 @testable import TupleSpace
 
 /// Runs one input.

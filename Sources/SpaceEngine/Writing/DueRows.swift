@@ -1,0 +1,94 @@
+import SpaceSystem
+
+/// The tuples, cells and claims of a write transaction that come to their end: they are removed, unset and returned.
+package struct DueRows {
+    fileprivate let scope: WriteScope
+
+    /// Removes and returns what is due as far as there is disk space for it; the rest stays claimed until a later
+    /// commit.
+    func removeAll(pageSize: Int) throws(SpaceError) {
+        let all = try scope.snapshot.due(limit: 64)
+        // The loop tries everything that is due, then everything but large claims, then a single one.
+        for (most, bytes) in [(all.count, Int.max), (all.count, pageSize), (1, pageSize)] {
+            let due = try due(all, most, claimsUpTo: bytes)
+            guard !due.isEmpty else { return }
+            do throws(SpaceError) {
+                try expectMoving(due)
+            } catch {
+                if error.code == .limitReached || error.code == .storageFull { continue }
+                throw error
+            }
+            return try remove(due)
+        }
+    }
+
+    /// Makes sure of the disk space for removing or returning what is due, before anything of it has changed.
+    private func expectMoving(_ due: [ExpiryKey]) throws(SpaceError) {
+        var sizes: [Int] = []
+        for key in due {
+            // The journal's row has a header of its own.
+            switch key.subject {
+            case .claim(let id):
+                let size = try scope.claimRow(id)?.size ?? 0
+                sizes.append(size)
+                if scope.isJournaling { sizes.append(size + 256) }
+            case .tuple(let id):
+                if scope.isJournaling { sizes.append((try scope.tuples.getValid(id)?.size ?? 0) + 256) }
+            case .cell(let cell):
+                if scope.isJournaling { sizes.append((try scope.cells.getValid(cell)?.element.count ?? 0) + 1024) }
+            }
+        }
+        let rows: [RoomMeter.Tree] = [
+            .init(database: scope.tables.main, scattered: due.count + 1),
+            .init(database: scope.tables.tuples, scattered: due.count),
+            .init(database: scope.tables.index, scattered: due.count * scope.shapes.indexed.count),
+            .init(database: scope.tables.cells, scattered: due.count),
+            .init(database: scope.tables.expiries, scattered: 2 * due.count),
+            .init(database: scope.tables.journal, ends: scope.isJournaling ? 5 * due.count : 0),
+        ]
+        try scope.meter.expect(rows, sizes: sizes)
+    }
+
+    /// The first keys of all that are due: at most `most`, and no claim of a tuple larger than `bytes`.
+    private func due(_ all: [ExpiryKey], _ most: Int, claimsUpTo bytes: Int) throws(SpaceError) -> [ExpiryKey] {
+        var due: [ExpiryKey] = []
+        for key in all where due.count < most {
+            var size = 0
+            if case .claim(let id) = key.subject { size = try scope.claimRow(id)?.size ?? 0 }
+            if size <= bytes { due.append(key) }
+        }
+        return due
+    }
+
+    /// Removes the tuples, unsets the cells and returns the claims that have come to their end.
+    package func remove(_ due: [ExpiryKey]) throws(SpaceError) {
+        for key in due {
+            try scope.removeExpiry(key)
+            scope.noteRemovedDue()
+            switch key.subject {
+            case .tuple(let id):
+                if let row = try scope.tuples.getValid(id), row.end.ends(by: key) {
+                    try scope.remove(id, row, as: .expire)
+                }
+            case .cell(let cell):
+                if let row = try scope.cells.getValid(cell), row.end.ends(by: key) { try scope.unset(cell) }
+            case .claim(let id):
+                if try scope.wake(id, at: key.deadline) { continue }
+                try scope.returnClaim(id) { $0.deadline == key.deadline }
+            }
+        }
+    }
+}
+
+extension WriteScope {
+    /// What is due, to be removed and returned.
+    package var due: DueRows { DueRows(scope: self) }
+}
+
+extension RowEnd {
+    /// Whether a key of `expiries` is one of the row's own.
+    fileprivate func ends(by key: ExpiryKey) -> Bool {
+        if let holder = key.holder { return holder == self.holder }
+        return key.deadline == expiry
+    }
+}

@@ -1,0 +1,60 @@
+package import SpaceEngine
+import SpaceSystem
+import SystemPackage
+
+extension SpaceError {
+    /// The error for a namespace of several machines that can't agree now.
+    package static func clusterUnavailable(_ reason: String) -> SpaceError {
+        SpaceError(
+            .clusterUnavailable,
+            reason: "\(reason); nothing was changed",
+            advice: "try again; look with: space machines"
+        )
+    }
+
+    /// The error for a namespace whose life has ended in the cluster.
+    package static var deletedOnAllMachines: SpaceError {
+        SpaceError(
+            .namespaceDeleted,
+            reason: "the namespace was deleted on all machines, or the store has lost it",
+            advice: "look with: space machines; open it again to start afresh"
+        )
+    }
+
+    /// The error for a change that may or may not have happened.
+    package static func outcomeUnknown(_ reason: String) -> SpaceError {
+        SpaceError(
+            .outcomeUnknown,
+            reason: "the change was sent to the other machines and may have happened, or may still happen: \(reason)",
+            advice: "look whether it has happened before you try again"
+        )
+    }
+
+    /// The error of a change if the daemon of a root can't be reached.
+    static func noDaemon(_ root: SpaceRoot, _ error: Errno, isShared: Bool = true) -> SpaceError {
+        let (reason, advice) = daemonTrouble(root, error)
+        return SpaceError(
+            .clusterUnavailable,
+            reason: "\(isShared ? "several machines share it, and " : "")\(reason); nothing was changed",
+            advice: advice
+        )
+    }
+
+    /// The error of a question if the daemon of a root can't be reached.
+    static func noAnswer(_ root: SpaceRoot, _ error: Errno) -> SpaceError {
+        let (reason, advice) = daemonTrouble(root, error)
+        return SpaceError(.clusterUnavailable, reason: reason, advice: advice)
+    }
+
+    private static func daemonTrouble(_ root: SpaceRoot, _ error: Errno) -> (reason: String, advice: String) {
+        let start = "start the daemon: space --root \(root.path) join --etcd URL"
+        let daemon = "the daemon of the root \(root.path.quotedForPeople)"
+        return switch error {
+        case .noSuchFileOrDirectory, .connectionRefused:
+            ("no daemon runs for the root \(root.path.quotedForPeople)", start)
+        case .timedOut:
+            ("\(daemon) does not answer in time", "look whether it is stopped, and let it go on: kill -CONT PID")
+        default: ("\(daemon) can't be reached (\(error.told))", start)
+        }
+    }
+}

@@ -1,0 +1,246 @@
+import Glibc
+import SpaceSystem
+import TupleCoding
+
+/// What this process does with places: entering a queue and leaving it, and naming the holder in a time-out's error.
+package struct PlaceAccess {
+    let core: NamespaceCore
+
+    // MARK: Entering and waiting
+
+    /// Enters the queue of a name, and holds at once if it may.
+    ///
+    /// Returns the place and whether it holds, or `nil` if it would have to wait and `waits` is false; then it leaves
+    /// no trace.
+    package func enter(
+        _ request: PlaceRequest,
+        waits: Bool
+    ) throws(SpaceError) -> (Place, isHolding: Bool)? {
+        var uncertain: Place?
+        do throws(SpaceError) { return try enter(request, waits: waits, uncertain: &uncertain) } catch {
+            if let uncertain { endOrRemember(uncertain) }
+            throw error
+        }
+    }
+
+    /// Enters the queue of a name, or finds the place of an earlier attempt of which it was not known whether it counts.
+    ///
+    /// That one does not count later, because the transaction of this attempt comes behind it.
+    ///
+    /// - Parameters:
+    ///   - request: The queue, and what is asked for.
+    ///   - waits: Whether the process waits if it does not hold at once.
+    ///   - patience: How long this may wait for the machine to take part; `nil`: as a write does.
+    ///   - uncertain: The place of that attempt; afterwards that of this one, if it throws `outcomeUnknown`.
+    /// - Returns: As the other form.
+    /// - Throws: What a write throws.
+    func enter(
+        _ request: PlaceRequest,
+        waits: Bool,
+        patience: Duration? = nil,
+        uncertain: inout Place?
+    ) throws(SpaceError) -> (Place, isHolding: Bool)? {
+        try core.checkUsable()
+        // This comes before the row: from now on a process that waits behind this one, or holds what it waits for,
+        // listens for its end.
+        core.claimants.announce()
+        if request.rules.countsWaiters {
+            core.endedHolders.returnClaimsOfTheDead(at: request.name, timeout: core.timeout)
+        }
+        func place(of row: PlaceRow) -> Place {
+            Place(name: request.name, kind: request.kind, ticket: row.ticket, rules: request.rules)
+        }
+        let earlier = uncertain
+        var made: Place?
+        func add() throws(SpaceError) -> PlaceRow? {
+            try core.write(.removing, patience: patience, findsOut: true) { scope throws(SpaceError) in
+                // Leaving ends all places, and a waiter that loses its place by that must not be served what they held.
+                try core.engine.checkStays()
+                let holder = ClaimHolder.session(core.session.number)
+                made = nil
+                if let earlier, let row = try scope.snapshot.place(PlaceKeys(earlier.name), earlier.ticket),
+                    row.holder == holder
+                {
+                    return try scope.places.see(earlier)
+                }
+                guard let row = try request.rules.add(request, holder: holder, waits: waits, in: scope) else {
+                    return nil
+                }
+                made = place(of: row)
+                if row.isHolding || waits { return row }
+                made = nil
+                try scope.places.remove(row.ticket, of: request.name, by: request.rules)
+                return nil
+            }
+        }
+        var entered: PlaceRow?
+        do throws(SpaceError) { entered = try add() } catch {
+            if error.code == .outcomeUnknown { uncertain = made ?? earlier }
+            throw error
+        }
+        uncertain = nil
+        // If there were no waiters, no process has listened for the holder's end. So a dead holder may still be there,
+        // and an attempt that does not wait must not fail because of it.
+        if entered == nil, core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience) {
+            entered = try add()
+        }
+        return entered.map { (place(of: $0), $0.isHolding) }
+    }
+
+    /// Whether another process has made a holder of a waiting place.
+    ///
+    /// Throws `holdLost` if the place is gone, and the refusal of its rules if it can't be served any more.
+    func isServed(_ place: Place) throws(SpaceError) -> Bool {
+        try core.read { snapshot throws(SpaceError) in
+            guard let row = try snapshot.place(PlaceKeys(place.name), place.ticket) else { throw .lost(place) }
+            if row.isHolding { return true }
+            if let refusal = try place.rules.refusal(of: row, at: place.name, in: snapshot) { throw refusal }
+            return false
+        }
+    }
+
+    /// Gives the place up at the end of the time, unless it was served meanwhile; then returns it.
+    func endWaiting(_ place: Place) throws(SpaceError) -> Place? {
+        let row = try core.write(.removing) { scope throws(SpaceError) in
+            let row = try scope.places.see(place)
+            if row?.isHolding == false { try scope.places.remove(place) }
+            return row
+        }
+        guard let row else { throw .lost(place) }
+        return row.isHolding ? place : nil
+    }
+
+    /// Notes that this process has seen what another process's transaction served it: if this process ends from now on,
+    /// that counts.
+    func see(_ place: Place) throws(SpaceError) {
+        let row = try core.write(.removing) { scope throws(SpaceError) in try scope.places.see(place) }
+        if row == nil { throw .lost(place) }
+    }
+
+    package func row(of place: Place) throws(SpaceError) -> PlaceRow? {
+        try core.read { snapshot throws(SpaceError) in
+            try snapshot.place(PlaceKeys(place.name), place.ticket)
+        }
+    }
+
+    /// The result of a look at a waiting place; `nil` if the place is gone because this machine's member has ended.
+    ///
+    /// The process held nothing yet, and enters the queue again.
+    func unlessMemberEnded<Result>(
+        of session: UInt64,
+        _ look: () throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result? {
+        do throws(SpaceError) {
+            return try look()
+        } catch {
+            guard error.code == .holdLost, core.liveness.hasEnded(memberOf: session) else { throw error }
+            return nil
+        }
+    }
+
+    /// Makes another process the holder of a place; it ends with that process.
+    func handOver(_ place: Place, to process: ProcessIdentity) throws(SpaceError) {
+        let isOurs = try core.write(.removing) { scope throws(SpaceError) in
+            let keys = PlaceKeys(place.name)
+            guard var row = try scope.snapshot.place(keys, place.ticket) else { return false }
+            row.holder = core.participation.renewed(.process(process, member: core.session.member))
+            try scope.places.put(row, keys)
+            return true
+        }
+        guard isOurs else { throw .lost(place) }
+        // After that, so that a waiter finds the process among the holders.
+        core.claimants.ring()
+    }
+
+    // MARK: Leaving
+
+    /// Ends a hold or a wait; throws `holdLost` if its row was gone already.
+    package func end(_ place: Place, timeout: Duration? = nil) throws(SpaceError) {
+        let row = try core.write(.removing, timeout: timeout) { scope throws(SpaceError) in
+            try scope.places.remove(place)
+        }
+        if row == nil { throw .lost(place) }
+    }
+
+    /// Ends a hold or a wait, now or as soon as possible.
+    func endOrRemember(_ place: Place) {
+        core.letGo { (core, patience) throws(SpaceError) in try core.places.end(place, timeout: patience) }
+    }
+
+    // MARK: Errors
+
+    /// The error for a hold that could not be acquired in time; it names the holder.
+    package func timedOut(_ request: PlaceRequest) -> SpaceError {
+        let holder = try? firstLivingHolder(request.name, request.kind)
+        let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
+        guard let holder, let pid = pid(of: holder.holder) else {
+            return SpaceError(.timedOut, reason: "\(subject) was not to be had in time", advice: "try again")
+        }
+        if pid == getpid() {
+            return SpaceError(
+                .timedOut,
+                holder: pid,
+                reason: "\(subject) is held by this process itself, \(pid) (fencing number \(holder.ticket))",
+                advice: "release it where this process acquired it, or try again; locks are not reentrant"
+            )
+        }
+        let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
+        let halt = ProcessIdentity.halt(of: pid)
+        let seconds = Swift.max(0, Clock.realtimeMilliseconds() - holder.since) / 1000
+        return SpaceError(
+            .timedOut,
+            holder: pid,
+            reason: "\(subject) is held by process \(pid)\(command)\(halt.map { ", which is \($0.phrase)," } ?? "") "
+                + "since \(seconds) s ago",
+            advice: halt?.advice(for: pid) ?? "try again, or end process \(pid)"
+        )
+    }
+
+    /// The oldest holder of a name, or `nil` if it is not held.
+    ///
+    /// If the holder is dead and its death was not noticed before, its hold is ended here, and the next waiter holds.
+    /// If the gate can't be had for that, the result is `nil`.
+    func firstLivingHolder(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> PlaceRow? {
+        func first() throws(SpaceError) -> PlaceRow? {
+            try core.read { snapshot throws(SpaceError) in try snapshot.firstHolder(name, kind) }
+        }
+        guard let row = try first() else { return nil }
+        if core.liveness.isAlive(row.holder) { return row }
+        core.endedHolders.returnClaimsOfTheDead(at: name, timeout: Engine.upkeepPatience)
+        return try first().flatMap { core.liveness.isAlive($0.holder) ? $0 : nil }
+    }
+
+    package func pid(of holder: ClaimHolder) -> Int32? {
+        switch holder {
+        case .process(let process, let member): return core.liveness.isElsewhere(member: member) ? nil : process.pid
+        case .nobody: return nil
+        case .session(let number):
+            guard let folder = try? core.engine.openFolder(),
+                let sessions = try? SessionFolder(in: folder.descriptor)
+            else { return nil }
+            return (try? sessions.look(at: String(number)))?.record?.process.pid
+        }
+    }
+}
+
+extension NamespaceCore {
+    /// What this process does with places.
+    package var places: PlaceAccess { PlaceAccess(core: self) }
+}
+
+extension SpaceError {
+    /// The error for a place whose row has gone although its process has not given it up.
+    package static func lost(_ place: Place) -> SpaceError {
+        SpaceError(
+            .holdLost,
+            reason: "\(place.kind.phrase), \(place.name.quotedForPeople), is no longer this process's (fencing number "
+                + "\(place.ticket)): it was taken away, or the session was given up for dead",
+            advice: "take nothing for granted that it protected, and ask for it again"
+        )
+    }
+}
+
+extension SharedObjectKind {
+    /// The kind without its article: "lock".
+    package var word: String { phrase.split(separator: " ").dropFirst().joined(separator: " ") }
+}

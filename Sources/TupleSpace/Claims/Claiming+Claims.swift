@@ -1,0 +1,71 @@
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+// Ending claims.
+
+extension Claiming {
+    // MARK: By the holder
+
+    package func complete(_ claims: [HeldClaim]) throws(SpaceError) {
+        guard let first = claims.first else { return }
+        let others = claims.count == 1 ? [] : claims.dropFirst().map(\.key)
+        try core.execute(Complete(first.key, others, session: core.session.number))
+    }
+
+    /// Whether the claim still stands: it was not ended, its tuple has not returned, and its deadline has not passed.
+    func isHeld(_ claim: HeldClaim) throws(SpaceError) -> Bool {
+        try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+            if let row = try snapshot.claimRow(claim.id.rawValue) {
+                return row.number == claim.number && (row.deadline == 0 || row.deadline > snapshot.clock.milliseconds)
+            }
+            var isNear = false
+            try snapshot.forEachNearClaim { (id, row) in
+                isNear = id == claim.id.rawValue && row.number == claim.number
+                return !isNear
+            }
+            return isNear
+        }
+    }
+
+    /// Extends a claim of this session, or of another one that is named.
+    func extend(_ claim: HeldClaim, by duration: Duration, of session: UInt64? = nil) throws(SpaceError) {
+        try duration.checkNotNegative("an extension")
+        try core.execute(Extend(claim: claim.key, session: session ?? core.session.number, duration: duration))
+    }
+
+    /// The claim with a number, whichever process holds it; `nil` if it has ended.
+    ///
+    /// A number is given out only once. The search walks all claims, of which there are few at a time.
+    package func claim(numbered number: UInt64) throws(SpaceError) -> (claim: HeldClaim, holder: ClaimHolder)? {
+        try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+            guard try snapshot.counters().claimed > 0 else { return nil }
+            var found: (HeldClaim, ClaimHolder)?
+            try snapshot.forEachClaim { (id, row) throws(SpaceError) in
+                guard row.number == number, row.holder != .nobody, let tuple = TupleRow(row.tupleBytes) else {
+                    return true
+                }
+                found = (
+                    HeldClaim(
+                        id: TupleID(rawValue: id),
+                        number: number,
+                        tuple: try snapshot.tuple(id, tuple),
+                        deliveries: Int(tuple.deliveries)
+                    ), row.holder
+                )
+                return false
+            }
+            return found
+        }
+    }
+
+    // MARK: Dropped claims
+
+    /// Returns a claim that was dropped, now or as soon as it can be.
+    func releaseOrRemember(_ claim: HeldClaim) {
+        core.letGo { (core, patience) throws(SpaceError) in
+            let release = ReleaseClaims(claims: [claim.key], session: core.session.number)
+            _ = try core.executeInTables(release, timeout: patience)
+        }
+    }
+}

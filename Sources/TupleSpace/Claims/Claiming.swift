@@ -1,0 +1,196 @@
+import Glibc
+package import SpaceSystem
+import TupleCoding
+
+// Claiming has the same ways as taking: at once, blocking the thread, suspending the task.
+
+/// Claiming what a look finds, and ending claims.
+package struct Claiming {
+    let core: NamespaceCore
+
+    /// Looks for a match to claim, and decodes it; a tuple that does not decode stays in place.
+    @inline(__always)
+    func lookToClaim(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        _ keep: Keeping = { _ in }
+    ) throws(SpaceError) -> Found<HeldClaim>? {
+        try core.looking.look(template, order) { (template) throws(SpaceError) in
+            try core.looking.remove(template, order, by: { ClaimFound($0, terms) }) {
+                (match) throws(SpaceError) -> Tuple in
+                try match.decode(keep)
+                return try match.tuple()
+            }.map { taken in
+                Found(result: HeldClaim(taken.id, taken.result, taken.content), removed: taken.id.rawValue)
+            }
+        }
+    }
+
+    /// Claims a match, on the calling thread.
+    func claim(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        _ wait: Wait,
+        _ interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        try core.looking.find(template, isTaking: true, wait, interruption: interruption) { () throws(SpaceError) in
+            try lookToClaim(template, order, terms)
+        }
+    }
+
+    /// Claims the tuple with an id; `nil` if there is no visible tuple with it.
+    func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> HeldClaim? {
+        func look() throws(SpaceError) -> Match? {
+            try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+                try snapshot.tupleRow(id.rawValue).map { Match(id.rawValue, $0) }
+            }
+        }
+        var match = try look()
+        if match == nil, try core.endedHolders.returnEndedClaims() { match = try look() }
+        guard let match else { return nil }
+        let tuple = try match.tuple()
+        guard case .removed(let made, _) = try core.execute(ClaimFound(Candidate(id), terms)) else { return nil }
+        return HeldClaim(id, made, tuple)
+    }
+
+    /// Prepares a claim of this process, and makes other processes listen for its end from now on.
+    func prepareClaim(_ deadline: Duration?) throws(SpaceError) -> ClaimTerms {
+        try deadline?.checkNotNegative("a deadline")
+        try core.checkUsable()
+        core.claimants.announce()
+        // A claim looks before it writes, so the tuples that this process has yet to release must be back before that.
+        core.carryOutDeferred()
+        return ownTerms(deadline: deadline)
+    }
+
+    /// Hands a claim of this process on to another process.
+    ///
+    /// The claim's number is known for certain, so this is repeated, or the claim released, without doing any other harm.
+    func handOver(_ claim: HeldClaim, to process: ProcessIdentity) throws(SpaceError) {
+        let retry = Retry(for: core.timeout, every: Limits.tick)
+        while true {
+            do throws(SpaceError) {
+                try core.write(.removing) { (scope) throws(SpaceError) in
+                    let holder = core.participation.renewed(.process(process, member: core.session.member))
+                    try scope.handOver(
+                        claim.id.rawValue,
+                        session: core.session.number,
+                        number: claim.number,
+                        to: holder
+                    )
+                }
+                // After that, so that a waiter finds the process among the holders of claims.
+                return core.claimants.ring()
+            } catch {
+                guard error.mayPassIfRepeated, retry.again() else {
+                    releaseOrRemember(claim)
+                    throw error.code == .outcomeUnknown ? .handedOverPerhaps(claim, error) : error
+                }
+            }
+        }
+    }
+
+    /// The terms of a claim of this process.
+    func ownTerms(deadline: Duration?, isTake: Bool = false) -> ClaimTerms {
+        ClaimTerms(holder: .session(core.session.number), deadline: deadline, isTake: isTake)
+    }
+}
+
+extension Namespace {
+    /// Claims with a wait that blocks the thread, and that the interruption ends early.
+    package func claimBlocking(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        deadline: Duration?,
+        _ wait: Wait,
+        interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
+            try core.claiming.claim(template.form, order, try core.claiming.prepareClaim(deadline), wait, interruption)
+        }
+    }
+
+    /// Claims a tuple for another process; the tuple returns when that process ends.
+    ///
+    /// The result is `nil` if the time passes without a match. Any process that knows the claim's number can end
+    /// the claim. The interruption ends the wait early.
+    package func claim(
+        matching template: Template,
+        order: MatchOrder = .oldestFirst,
+        holder: ProcessIdentity,
+        deadline: Duration?,
+        _ wait: Wait,
+        interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
+            try deadline?.checkNotNegative("a deadline")
+            if core.isSending {
+                // Of a claim of its own whose outcome is unknown, this process leaves nothing.
+                let claim = try core.claiming.claim(
+                    template.form,
+                    order,
+                    try core.claiming.prepareClaim(deadline),
+                    wait,
+                    interruption
+                )
+                if let claim { try core.claiming.handOver(claim, to: holder) }
+                return claim
+            }
+            let terms = ClaimTerms(holder: .process(holder, member: core.session.member), deadline: deadline)
+            guard let claim = try core.claiming.claim(template.form, order, terms, wait, interruption) else {
+                return nil
+            }
+            // After the claim, so that a waiter finds the process among the holders of claims.
+            core.claimants.ring()
+            return claim
+        }
+    }
+
+    /// Whether a claim's number is smaller than those of all claims made since the namespace was created.
+    package func isOfEarlierLife(claim number: UInt64) -> Bool { number < core.control.header.firstClaim }
+
+    /// The claim with a number, held by this process or for another one; `nil` if there is none.
+    package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
+        try attempt("look for a claim") { (core) throws(SpaceError) in
+            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return nil }
+            if case .session(let session) = holder, session != core.session.number {
+                let reason = "claim \(number) belongs to a process that has not given it away"
+                throw .misuse(reason, advice: "let that process end it")
+            }
+            return claim
+        }
+    }
+
+    /// Extends the claim with a number, whichever process holds it: the command for which a process has claimed the tuple
+    /// knows only the number.
+    ///
+    /// Returns `false` if there is no such claim.
+    package func extend(claimNumbered number: UInt64, by duration: Duration) throws(SpaceError) -> Bool {
+        try attempt(Extend.name) { (core) throws(SpaceError) in
+            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return false }
+            let session: UInt64? = if case .session(let session) = holder { session } else { nil }
+            try core.claiming.extend(claim, by: duration, of: session)
+            return true
+        }
+    }
+}
+
+extension SpaceError {
+    /// The error for a claim that may be another process's now: this process may end before it can release it.
+    fileprivate static func handedOverPerhaps(_ claim: HeldClaim, _ error: SpaceError) -> SpaceError {
+        SpaceError(
+            error.code,
+            reason: error.reason,
+            advice: "look with space claims NS whether there is a claim \(claim.number), and if so: "
+                + "space release NS \(claim.number)"
+        )
+    }
+}
+
+extension NamespaceCore {
+    /// Claiming, and ending claims.
+    @inline(__always)
+    package var claiming: Claiming { Claiming(core: self) }
+}

@@ -1,0 +1,247 @@
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+// Returning the claims of holders that have ended: of processes that died or left, and of overdue claims.
+
+/// The holders that have ended: their claims return, and their holds and rows end.
+package struct EndedHolders {
+    let core: NamespaceCore
+
+    /// Ends the holds of holders that have ended, and returns their claims.
+    ///
+    /// A claim that can't be moved, because it is damaged or disk space is missing, is left to a later time and does
+    /// not hold up the others.
+    ///
+    /// `timeout` is for the gate; `nil` means the time-out of the space.
+    func returnClaims(timeout: Duration? = nil, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
+        var refusal: SpaceError?
+        for part in core.parts.all {
+            do throws(SpaceError) {
+                try part.drop(of: core, timeout: timeout) { holder, _ in hasEnded(holder) }
+            } catch  where error.isOfContent {
+                refusal = refusal ?? error
+            }
+        }
+        do throws(SpaceError) {
+            try dropRows(timeout: timeout, where: hasEnded)
+        } catch  where error.isOfContent {
+            refusal = refusal ?? error
+        }
+        var left: Set<UInt64> = []
+        var most = 64
+        var moved = 0
+        repeat {
+            let slice = try claimSlice(max: most) { (id, row) in
+                row.holder != .nobody && hasEnded(row.holder) && !left.contains(id)
+            }
+            do throws(SpaceError) {
+                moved = try move(slice, timeout: timeout) { (_, row) in hasEnded(row.holder) }
+            } catch  where error.isOfContent {
+                refusal = refusal ?? error
+                // Retry with fewer claims at a time, down to the one that causes the error.
+                if slice.ids.count == 1 { left.insert(slice.ids[0]) }
+                most = max(1, slice.ids.count / 2)
+                moved = slice.ids.count
+            }
+        } while moved > 0
+        if let refusal { throw refusal }
+    }
+
+    /// Ends the claims and holds of a session that have these numbers, as if they had never been made.
+    ///
+    /// Numbers are given out once (`Engine.firstFreeNumbers`), so nothing else of the session has them.
+    func end(_ numbers: Range<UInt64>, of session: UInt64, timeout: Duration?) throws(SpaceError) {
+        func isMeant(_ holder: ClaimHolder, _ number: UInt64) -> Bool {
+            holder == .session(session) && numbers.contains(number)
+        }
+        // In several machines' namespace, this machine knows what counts once it can write again.
+        try core.write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
+            var ids: [UInt64] = []
+            try scope.snapshot.forEachClaim { (id, row) throws(SpaceError) in
+                if isMeant(row.holder, row.number) { ids.append(id) }
+                return true
+            }
+            for id in ids { try scope.returnClaim(id, wasDelivered: false) { _ in true } }
+        }
+        for part in core.parts.all { try part.drop(of: core, timeout: timeout, where: isMeant) }
+    }
+
+    /// Ends the claims, holds and watchers of all sessions that the tables name, and those of processes for which
+    /// `hasEnded` is true.
+    ///
+    /// It is for tables that come from elsewhere or from before a reboot: none of their sessions lives.
+    func endSessionsOfBefore(_ hasEnded: (ProcessIdentity) -> Bool) throws(SpaceError) {
+        // Those of a replica belong to members, whose ends are entries of the log.
+        guard try !core.isStandby, !core.control.staying.isReplica else { return }
+        try returnClaims { holder in
+            if case .process(let process, _) = holder { hasEnded(process) } else { true }
+        }
+        core.dropRegistrations(of: .all)
+    }
+
+    /// Ends the claims, holds and watchers that came with the tables of another namespace.
+    package func endSessionsOfElsewhere() throws(SpaceError) { try endSessionsOfBefore { _ in true } }
+
+    /// Returns the claims for which `isWanted` is true, and kicks such tuples that were buried.
+    ///
+    /// One call moves only as many as fit the disk reserve. The result is the number that moved. It is also 0 if
+    /// another process moved them first; so a caller that loops until it is 0 ends.
+    func moveSlice(
+        max: Int = 64,
+        where isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> Int {
+        try move(try claimSlice(max: max, where: isWanted), timeout: nil, if: isWanted)
+    }
+
+    /// The ids of tuples in `claims`, and the total size of their rows.
+    private typealias ClaimSlice = (ids: [UInt64], bytes: Int)
+
+    private func claimSlice(
+        max: Int,
+        where isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> ClaimSlice {
+        try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+            try Self.claimSlice(snapshot, max: max, where: isWanted)
+        }
+    }
+
+    private static func claimSlice(
+        _ snapshot: Snapshot,
+        max: Int = 64,
+        where isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> ClaimSlice {
+        var slice: ClaimSlice = ([], 0)
+        let counters = try snapshot.counters()
+        guard counters.claimed + counters.buried > 0 else { return slice }
+        try snapshot.forEachClaim { (id, row) throws(SpaceError) in
+            if isWanted(id, row) {
+                slice.ids.append(id)
+                slice.bytes += row.size
+            }
+            return slice.ids.count < min(max, 64) && slice.bytes < 1 << 20
+        }
+        return slice
+    }
+
+    /// Returns the claims of ended holders as a part of a transaction, as many as fit.
+    package static func returnClaims(in scope: WriteScope, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
+        let slice = try claimSlice(scope.snapshot) { (_, row) in row.holder != .nobody && hasEnded(row.holder) }
+        for id in slice.ids { try scope.returnClaim(id) { _ in true } }
+    }
+
+    private func move(
+        _ slice: ClaimSlice,
+        timeout: Duration?,
+        if isWanted: (UInt64, ClaimRow) -> Bool
+    ) throws(SpaceError) -> Int {
+        guard !slice.ids.isEmpty else { return 0 }
+        return try core.write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
+            var moved = 0
+            for id in slice.ids {
+                guard let row = try scope.claimRow(id), isWanted(id, row) else { continue }
+                let hasMoved = row.isBuried ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
+                if hasMoved { moved += 1 }
+            }
+            return moved
+        }
+    }
+
+    /// The holders of claims and of holds; given a name, those that hold the name or wait for it.
+    func claimHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
+        try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+            var holders: Set<ClaimHolder> = []
+            // The holders in a standby are processes of the namespace that it follows.
+            let counters = try snapshot.counters()
+            guard !counters.followsLog else { return holders }
+            for part in core.parts.all { try part.addHolders(at: name, in: snapshot, to: &holders) }
+            guard name == nil else { return holders }
+            if counters.expiring > 0 { holders.formUnion(try snapshot.holdersOfRows()) }
+            guard counters.claimed > 0 else { return holders }
+            try snapshot.forEachClaim { (_, row) throws(SpaceError) in
+                holders.insert(row.holder)
+                return true
+            }
+            return holders
+        }
+    }
+
+    /// Returns the claims of dead holders, and ends their holds.
+    ///
+    /// If it fails, the next tick or the next process that opens the namespace does it. Given a `name`, it looks only
+    /// at the holders in the queue of that name. The result says whether there were dead holders.
+    @discardableResult
+    package func returnClaimsOfTheDead(at name: String? = nil, timeout: Duration) -> Bool {
+        guard Safeguard.deadClaims.stands, let holders = try? claimHolders(at: name), !holders.isEmpty else {
+            return false
+        }
+        let dead = holders.filter { !core.liveness.isAlive($0) }
+        guard !dead.isEmpty else { return false }
+        try? returnClaims(timeout: timeout) { dead.contains($0) }
+        return true
+    }
+
+    /// Returns the claims of dead processes and ends their holds, after a look that found less than it was asked for.
+    ///
+    /// The caller asks only if something is claimed or held.
+    ///
+    /// A process that polls must get back what a killed process had claimed, although it never waits and so never
+    /// ticks. Each check asks the kernel about every holder. So a process checks at most every 5 ms, and spends at most
+    /// a twentieth of its time on checks, but it checks after one tick's time in any case.
+    ///
+    /// Given a `name`, it looks only at the holders in the queue of that name. The result says whether there were dead
+    /// holders.
+    package func askForTheDead(at name: String? = nil) -> Bool {
+        let start = MonotonicInstant.now.nanoseconds
+        let due = core.upkeepState.nextAskForTheDead.load(ordering: .relaxed)
+        guard start >= due,
+            core.upkeepState.nextAskForTheDead.compareExchange(
+                expected: due,
+                desired: start + Self.askingInterval,
+                ordering: .relaxed
+            )
+            .exchanged
+        else { return false }
+        let found = returnClaimsOfTheDead(at: name, timeout: Engine.upkeepPatience)
+        let end = MonotonicInstant.now.nanoseconds
+        let rest = min(max(Self.askingInterval, 20 * (end - start)), Limits.tick.saturatedNanoseconds)
+        core.upkeepState.nextAskForTheDead.store(end + rest, ordering: .relaxed)
+        return found
+    }
+
+    private static let askingInterval: Int64 = 5_000_000
+
+    // MARK: After a look that found nothing
+
+    /// Returns the claims of dead processes, and overdue claims that no write and no tick has returned yet.
+    ///
+    /// The result says whether there were any, so that another look may find more.
+    func returnEndedClaims() throws(SpaceError) -> Bool {
+        if core.engine.hasNothingToReturn { return false }
+        let (isDue, hasClaims) = try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+            let counters = try snapshot.counters()
+            core.engine.noteCounters(counters, of: snapshot)
+            guard !counters.followsLog else { return (false, false) }
+            guard counters.expiring > 0 else { return (false, counters.claimed > 0) }
+            return (try snapshot.due(limit: 1).contains { $0.kind == .claim }, counters.claimed > 0)
+        }
+        // The transaction itself first returns what is due, if there is disk space for that.
+        if isDue,
+            try core.write(
+                .removing,
+                { (scope) throws(SpaceError) in
+                    guard !scope.hasRemovedDue else { return true }
+                    return try !scope.snapshot.due(limit: 1).contains { $0.kind == .claim }
+                }
+            )
+        {
+            return true
+        }
+        return hasClaims && askForTheDead()
+    }
+}
+
+extension NamespaceCore {
+    /// The holders that have ended.
+    package var endedHolders: EndedHolders { EndedHolders(core: self) }
+}

@@ -1,0 +1,139 @@
+import SpaceSystem
+import TupleCoding
+
+// Taking, claiming and burying what a look finds.
+//
+// A take first looks on a snapshot, outside the gate: ranges, patterns and long scans cost their time there, and a look
+// that finds nothing needs no lock. Under the gate the take only looks up the candidate's id again, and not even that
+// if no process has written since: the tuple under an id never changes, and an id is never used twice.
+
+extension Looking {
+    /// How many candidates a take may lose to other processes before it looks under the gate.
+    private static let optimisticAttempts = 4
+    /// How often a take that the daemon executes may lose all candidates before this process takes under the gate.
+    private static let sentAttempts = 16
+
+    /// Takes the first match out of sight, by the removal that `removal` makes of a candidate.
+    ///
+    /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
+    func remove<T, R: SharedRemoval>(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        by removal: (Candidate) -> R,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Taken<T, R.Made>? {
+        var attempt = 0
+        while true {
+            var sight = Sight(isForTake: true)
+            var borrowed = Borrowed<T>()
+            try look(template, order, &sight) { borrowed.decode($0, decode) }
+            guard let match = sight.match else {
+                // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
+                // yet.
+                if try core.endedHolders.returnEndedClaims() { continue }
+                followUp(template, sight)
+                return nil
+            }
+            if match.endsWithHolder, core.endedHolders.askForTheDead() { continue }
+            let content = try borrowed.content(of: match, decode)
+            let operation = removal(Candidate(match, isNear: sight.isNear, commit: sight.commit))
+            attempt += 1
+            if core.isSending, attempt <= Self.sentAttempts {
+                switch try removeByDaemon(operation, template, order, decode: decode) {
+                case .removed(let taken, _)?:
+                    followUp(template, sight)
+                    return taken
+                case .lost?: continue
+                case nil:
+                    // What was decoded last is not this candidate any more.
+                    attempt = Self.sentAttempts
+                    continue
+                }
+            }
+            if attempt > Self.optimisticAttempts, !template.usesPattern {
+                guard let taken = try removeUnderGate(template, order, operation, content, decode: decode) else {
+                    continue
+                }
+                followUp(template, sight)
+                return taken
+            }
+            guard case .removed(let made, _) = try core.execute(operation) else { continue }
+            followUp(template, sight)
+            return Taken(match.id, content, made)
+        }
+    }
+
+    /// Removes the candidate, or looks again in the same transaction, when others have been quicker several times.
+    @inline(never)
+    func removeUnderGate<T, R: SharedRemoval>(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ removal: R,
+        _ content: T,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Taken<T, R.Made>? {
+        let id = removal.candidate.id
+        var (content, decoded) = (content, id)
+        if case .removed(let made, _)? = try removal.execute(near: core.engine) { return Taken(id, content, made) }
+        return try core.write(R.purpose) { (scope) throws(SpaceError) -> Taken<T, R.Made>? in
+            let removal = core.renewed(removal)
+            // The body may run again, and find the candidate that was gone before. What is decoded last is what the caller
+            // keeps.
+            if decoded != id, let row = try scope.snapshot.tupleRow(id.rawValue) {
+                (content, decoded) = (try decode(Match(id.rawValue, row)), id)
+            }
+            if case .removed(let made, _) = try removal.execute(in: scope) { return Taken(id, content, made) }
+            var found: (UInt64, TupleRow)?
+            var search = Search(scope.snapshot, scope.shapes, order)
+            try search.forEach(template) { (id, row) throws(SpaceError) in
+                found = (id, row)
+                return false
+            }
+            guard let (id, row) = found else { return nil }
+            (content, decoded) = (try decode(Match(id, row)), TupleID(rawValue: id))
+            return Taken(decoded, content, try removal.remove(id, row, in: scope))
+        }
+    }
+
+    @inline(__always)
+    private func followUp(_ template: TemplateForm, _ sight: Sight) {
+        guard let shapes = sight.shapes else { return }
+        core.engine.indexUpkeep.followUp(template.shape, shapes, examined: sight.examined, on: core.engine)
+    }
+
+    /// Removes all matches in one transaction: at most `max`, and at most `maxBytes`, which the first match alone may
+    /// exceed.
+    ///
+    /// If one of them does not decode, none is removed.
+    func removeAll<T, R: Removal>(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        max: Int,
+        maxBytes: Int = .max,
+        by removal: (Candidate) -> R,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> [Taken<T, R.Made>] {
+        var (fruitless, last) = (0, 0)
+        while true {
+            let candidates = try readAll(template, order, max: max, maxBytes: maxBytes)
+            guard !candidates.isEmpty else { return [] }
+            var contents: [T] = []
+            contents.reserveCapacity(candidates.count)
+            for candidate in candidates { contents.append(try decode(candidate)) }
+            let (commit, removed) = try core.execute(
+                RemoveAll(removals: candidates.map { removal(Candidate(copied: $0)) })
+            )
+            if !removed.isEmpty {
+                return removed.map { Taken(candidates[$0.index].id, contents[$0.index], $0.made) }
+            }
+            // Either other processes took all of them, or they expired; there may be more matches. But if many rounds
+            // have the same transaction number, nothing was committed between them: the walk finds tuples that can't be
+            // taken.
+            fruitless = commit == last ? fruitless + 1 : 0
+            last = commit
+            guard fruitless < 100 else {
+                throw .damaged("tuples that a walk finds are not found by their ids")
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import SpaceMachines
+import SpaceSystem
+import TupleCoding
+
+extension Looking {
+    /// Removes the first match that is left through the daemon.
+    ///
+    /// Processes that remove at the same time see the same first matches. So each names as many as there are takers, as far
+    /// as its losses tell, and the daemon gives each the first one that is left.
+    ///
+    /// - Returns: What was removed, or that others have removed all that were named; `nil` if the process must do it itself.
+    func removeByDaemon<T, R: SharedRemoval>(
+        _ removal: R,
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Removed<Taken<T, R.Made>>? {
+        let width = core.daemon.sender.takeWidth.value
+        let matches = try core.read { (snapshot) throws(SpaceError) in
+            var matches: [Match] = []
+            var search = try search(snapshot, order)
+            try search.forEach(template) { (id, row) throws(SpaceError) in
+                // A tuple of a holder that may have ended is asked for first; a large one is not sent.
+                guard !row.endsWithHolder || matches.isEmpty, row.size <= SentOperations.mostBytes else { return false }
+                matches.append(Match(id, row))
+                return matches.count < width
+            }
+            return matches
+        }
+        guard let first = matches.first else { return nil }
+        // What does not decode stays in place. `decode` may keep its last result: that is the first match's, and another
+        // one that the process gets is decoded once more.
+        let count = 1 + matches.dropFirst().prefix { (try? decode($0)) != nil }.count
+        let content = try decode(first)
+        let ids = matches.prefix(count).map(\.id.rawValue)
+        switch try core.send(removal.ofFirst(ids)) {
+        case nil: return nil
+        case .lost?:
+            core.daemon.sender.takeWidth.noteLoss()
+            return .lost
+        case .removed(let made, let index)?:
+            guard ids.indices.contains(index) else { throw .answerDoesNotFit }
+            core.daemon.sender.takeWidth.note(taken: index)
+            let own = index == 0 ? content : try decode(matches[index])
+            return .removed(Taken(matches[index].id, own, made), index: index)
+        }
+    }
+}
