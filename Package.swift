@@ -14,7 +14,6 @@ let atomics: Target.Dependency = .product(name: "Atomics", package: "swift-atomi
 let orderedCollections: Target.Dependency = .product(name: "OrderedCollections", package: "swift-collections")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 let lifecycle: Target.Dependency = .product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let signals: Target.Dependency = .product(name: "UnixSignals", package: "swift-service-lifecycle")
 let metrics: Target.Dependency = .product(name: "Metrics", package: "swift-metrics")
 let subprocess: Target.Dependency = .product(name: "Subprocess", package: "swift-subprocess")
 
@@ -149,7 +148,7 @@ let package = Package(
             dependencies: [
                 "CommandWords", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "ClusterStoreRemote",
                 "ClusterStore", "TupleCoding", "SpaceSystem",
-                system, lifecycle, signals, logging,
+                system,
             ],
             swiftSettings: settings
         ),

@@ -134,6 +134,18 @@ package final class RunningCommand {
         output = -1
     }
 
+    /// Makes the pipe of the child's standard output as small as it can be: one page.
+    package func narrowOutput() throws {
+        // F_SETPIPE_SZ of fcntl.h, which Glibc's module doesn't show.
+        guard fcntl(output, 1031, 4096) >= 0 else { throw TestFailure("F_SETPIPE_SZ: \(Errno(rawValue: errno))") }
+    }
+
+    /// How many bytes of standard output are in the pipe, unread.
+    package var unreadBytes: Int {
+        var count: CInt = 0
+        return ioctl(output, UInt(FIONREAD), &count) == 0 ? Int(count) : 0
+    }
+
     /// The next line of standard output, without its end; `nil` at the end.
     package func readLine() throws -> String? { try line(of: \.outputText, from: \.output) }
 

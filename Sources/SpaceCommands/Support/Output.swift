@@ -22,8 +22,15 @@ final class Output {
     /// Bytes that write(2) has accepted since the start.
     private(set) var accepted = 0
 
-    init(descriptor: CInt = STDOUT_FILENO) {
+    /// Whether a signal that asks the command to end leaves out only what the reader has no room for.
+    private let isOfDeeds: Bool
+
+    /// - Parameters:
+    ///   - descriptor: Where to write.
+    ///   - isOfDeeds: Whether what is printed was done already, so that it is printed although a signal has come.
+    init(descriptor: CInt = STDOUT_FILENO, isOfDeeds: Bool = false) {
         self.descriptor = descriptor
+        self.isOfDeeds = isOfDeeds
     }
 
     /// Prints one line on standard output.
@@ -141,9 +148,11 @@ final class Output {
         while written < buffer.count {
             // Checked again after a short write: write(2) returns what it took before the signal, not that a signal
             // came.
-            if Signals.pending != nil { throw OutputFailure(cause: nil) }
+            let mayWait = Signals.pending == nil
+            if !mayWait, !isOfDeeds || !hasRoom { throw OutputFailure(cause: nil) }
+            let most = mayWait ? Int.max : Self.pipeChunk
             let result = buffer.withUnsafeBytes { bytes in
-                write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
+                write(descriptor, bytes.baseAddress.map { $0 + written }, min(bytes.count - written, most))
             }
             if result >= 0 {
                 written += result
@@ -178,6 +187,12 @@ final class Output {
         let flags = fcntl(descriptor, F_GETFL)
         if flags < 0 || flags & O_ACCMODE == O_RDONLY { throw OutputFailure(cause: .badFileDescriptor) }
         if isAbandoned { throw OutputFailure(cause: .brokenPipe) }
+    }
+
+    /// Whether a write of `pipeChunk` bytes would not wait.
+    private var hasRoom: Bool {
+        var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&request, 1, 0) > 0
     }
 
     private func awaitRoom() throws {

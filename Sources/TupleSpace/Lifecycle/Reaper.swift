@@ -16,7 +16,7 @@ public final class Reaper: Sendable {
     private let root: PathWatch
     private let isStopped = Atomic<Bool>(false)
 
-    /// Prepares to follow; nothing is deleted before ``run(onDeleted:)``.
+    /// Prepares to follow; nothing is deleted before ``run(onFailure:onDeleted:)``.
     public init(space: Space) {
         self.space = space
         root = PathWatch(space.root) { [news] cause in
@@ -29,30 +29,32 @@ public final class Reaper: Sendable {
         }
     }
 
-    /// Makes ``run(onDeleted:)`` return.
+    /// Makes ``run(onFailure:onDeleted:)`` return.
     ///
-    /// May be called from any thread, even before ``run(onDeleted:)``.
+    /// May be called from any thread, even before ``run(onFailure:onDeleted:)``.
     public func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
         root.ring()
     }
 
-    /// Deletes namespaces without owners, now and as owners exit, until ``stop()``.
+    /// Deletes namespaces without owners, now and as owners exit, until ``stop()``, or until the process is told to end.
     ///
     /// Blocks the thread. Cancelling a task that it runs in does nothing. What can't be heard, because the process has used
     /// up its descriptors for example, is found at the look at everything, once a second.
     ///
-    /// - Parameter onDeleted: Called with the name of each namespace deleted, on the same thread.
-    public func run(onDeleted: (String) -> Void) {
+    /// - Parameters:
+    ///   - onFailure: Called after a look at everything that could not be made, or not at all namespaces.
+    ///   - onDeleted: Called with the name of each namespace as soon as it is deleted, on the same thread.
+    public func run(onFailure: (SpaceError) -> Void = { _ in }, onDeleted: (String) -> Void) {
         var owners = Owners(space, news, root)
         // The clock decides: neither system signals nor a stream of events delays the look at everything.
         var nextRound = MonotonicInstant.now
         while true {
             let count = root.count
-            if isStopped.load(ordering: .sequentiallyConsistent) { return }
+            if isToEnd { return }
             let changed = news.take()
             if let changed, !nextRound.hasPassed {
-                for name in changed {
+                for name in changed where !isToEnd {
                     owners.follow(name)
                     if space.reap(name) { onDeleted(name.text) }
                 }
@@ -62,10 +64,19 @@ public final class Reaper: Sendable {
                 owners.followEverything()
                 // An error (no descriptor is left, for example) does not end the loop: everything is checked again a
                 // second later.
-                for name in (try? space.reap()) ?? [] { onDeleted(name) }
+                do throws(SpaceError) {
+                    let survey = try space.survey(until: { isToEnd }, onDeleted: onDeleted)
+                    if let shortage = survey.shortage { onFailure(shortage) }
+                } catch  where !isToEnd {
+                    onFailure(error)
+                } catch {}
             }
-            root.wait(since: count, until: nextRound)
+            root.wait(since: count, until: nextRound, interruption: .ofProcess)
         }
+    }
+
+    private var isToEnd: Bool {
+        isStopped.load(ordering: .sequentiallyConsistent) || Interruption.ofProcess.isTriggered
     }
 
     /// The namespaces that may have lost an owner.

@@ -134,6 +134,8 @@ public final class Space: Sendable {
         package var deleted: [String] = []
         /// The reasons why some of the existing namespaces can neither be opened nor reaped.
         package var damage: [SpaceError] = []
+        /// Why some of them could not be looked at: this process has no descriptor left.
+        package var shortage: SpaceError?
     }
 
     /// Deletes the namespaces without a living owner, and those that killed processes left half made or half deleted.
@@ -184,13 +186,25 @@ public final class Space: Sendable {
     }
 
     /// Inspects every namespace, and deletes those that no process owns.
-    package func survey() throws(SpaceError) -> Survey {
-        try SpaceError.attempt(Self.surveying, on: nil, lookAtAll)
+    ///
+    /// - Parameters:
+    ///   - isOver: Asked before each of them; whether to end the look.
+    ///   - onDeleted: Called with each that is deleted, as soon as it is.
+    /// - Returns: What there is.
+    /// - Throws: What hinders the look at all of them; `cancelled` if it was ended.
+    package func survey(
+        until isOver: () -> Bool = { Interruption.ofProcess.isTriggered },
+        onDeleted: (String) -> Void = { _ in }
+    ) throws(SpaceError) -> Survey {
+        try SpaceError.attempt(Self.surveying, on: nil) { () throws(SpaceError) in try lookAtAll(isOver, onDeleted) }
     }
 
     private static let surveying = "look at the namespaces"
 
-    private func lookAtAll() throws(SpaceError) -> Survey {
+    private func lookAtAll(
+        _ isOver: () -> Bool,
+        _ onDeleted: (String) -> Void
+    ) throws(SpaceError) -> Survey {
         guard let rootFolder = try folder.open(create: false) else { return Survey() }
         let host = try HostIdentity.current()
         let entries = try system(root.quotedForPeople) { () throws(Errno) in try Directory.list(rootFolder.raw) }
@@ -199,7 +213,7 @@ public final class Space: Sendable {
         let remover = NamespaceRemover(root: folder, timeout: timeout)
         for entry in entries {
             // A signal that has asked a command to end ends its look too.
-            if Interruption.ofProcess.isTriggered { throw .cancelled }
+            if isOver() { throw .cancelled }
             // A namespace is a folder. Links are not followed, and files do not belong to the library.
             guard let name = NamespaceName(folder: entry),
                 (try? Directory.info(at: rootFolder.raw, entry))?.kind == .directory
@@ -207,10 +221,15 @@ public final class Space: Sendable {
             do throws(SpaceError) {
                 switch try remover.reap(name, host: host) {
                 case .stays: survey.names.append(name.text)
-                case .deleted: survey.deleted.append(name.text)
+                case .deleted:
+                    survey.deleted.append(name.text)
+                    onDeleted(name.text)
                 case .vanished: break
                 }
             } catch {
+                if error.code == .descriptorsExhausted {
+                    survey.shortage = error.within(Self.surveying, namespace: name.text)
+                }
                 // It is a folder that only shares the root with namespaces, or a namespace that is gone by now.
                 guard NamespaceFolder.isNamespace(entry, in: rootFolder) ?? false else { continue }
                 // It can't be checked from here (damaged, another user's, or its holder is stopped), but it exists.
