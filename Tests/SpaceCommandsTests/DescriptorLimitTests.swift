@@ -65,9 +65,9 @@ struct DescriptorLimitTests {
             owner.signal(SIGKILL)
             try owner.wait()
             let script = """
-                (ulimit -n \(limit); exec space reap --follow >"$SHARED_SPACE_ROOT.out" 2>"$SHARED_SPACE_ROOT.err") &
+                (ulimit -n \(limit); exec space reap --follow) >"$SHARED_SPACE_ROOT.out" 2>"$SHARED_SPACE_ROOT.err" &
                 pid=$!
-                until [ -s "$SHARED_SPACE_ROOT.out" ] || [ -s "$SHARED_SPACE_ROOT.err" ]; do :; done
+                until [ -s "$SHARED_SPACE_ROOT.out" ] || [ -s "$SHARED_SPACE_ROOT.err" ] || ! kill -0 $pid; do sleep 0.1; done
                 kill $pid
                 wait $pid
                 status=$?
