@@ -35,6 +35,20 @@ struct OwnerTests {
         #expect(try third.run("verify") == "")
     }
 
+    /// A name is told before the next namespace is deleted, so what a reaper that ends has deleted is known.
+    @Test func aReaperThatIsStoppedLeavesTheRest() throws {
+        let agents = try ["a", "b", "c"].map { try Agent(root, $0) }
+        for agent in agents { try agent.kill() }
+        let reaper = Reaper(space: root.space)
+        var deleted: [String] = []
+        reaper.run { name in
+            deleted.append(name)
+            reaper.stop()
+        }
+        try #require(deleted.count == 1)
+        #expect(Set(root.entries().filter { !$0.hasPrefix(".") }).union(deleted) == ["a", "b", "c"])
+    }
+
     /// No process lists or opens anything here: the reaper alone finds out, from the kernel.
     @Test func aReaperThatFollowsDeletesAtOnce() throws {
         let reaping = try Reaping(root)

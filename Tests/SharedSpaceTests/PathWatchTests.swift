@@ -59,7 +59,7 @@ import Testing
         watch.renew()
         try makeFile("new", in: folder)
         #expect(try eventually { heard.names.withLock { $0.contains("new") } })
-        // The former folder is nobody's any more.
+        // The watch on the former folder has ended.
         try makeFile("old", in: "\(folder)-before")
         try makeFile("newer", in: folder)
         #expect(try eventually { heard.names.withLock { $0.contains("newer") } })

@@ -151,7 +151,8 @@ struct NamespaceCommandTests {
         }
     }
 
-    /// The names fill the pipe, which nobody reads; what was deleted before the signal is named.
+    /// The names fill the pipe, which the test does not read before the reaper has ended; what was deleted before the signal
+    /// is named.
     @Test("reap --follow ends by a signal although its reader has stopped")
     func followUnread() throws {
         try withRoot { (runner) throws in

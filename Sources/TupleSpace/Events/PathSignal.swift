@@ -5,7 +5,7 @@ import Synchronization
 package final class PathSignal: Sendable {
     /// Why a signal is rung.
     package enum Cause: Sendable {
-        /// The kernel has noted a change; or its queue has overflowed, and nobody knows of what.
+        /// The kernel has noted a change; or its queue has overflowed, and what has changed is not known.
         case change(INotify.Event)
         /// A process that was followed for the signal has ended.
         case exit

@@ -35,7 +35,7 @@ package struct Liveness {
         (try? core.read { (snapshot) throws(SpaceError) in try snapshot.hasMember(member) }) ?? true
     }
 
-    /// Whether a holder lives; nobody always does.
+    /// Whether a holder lives; true of `ClaimHolder.nobody`, whose end would return nothing.
     package func isAlive(_ holder: ClaimHolder) -> Bool {
         switch holder {
         case .session(let number): number == core.session.number || isAlive(session: number)

@@ -1,0 +1,19 @@
+import SpaceSystem
+import Synchronization
+
+/// What this process keeps for the upkeep of a namespace.
+final class UpkeepState: Sendable {
+    /// What this process knows of the one that ticks for the namespace.
+    let ticker = Mutex(KnownTicker())
+    /// The time at which this process last looked after its own part, in monotonic nanoseconds.
+    let lastLook = Atomic<Int64>(0)
+    /// How often a nudge found a waiter's tuple, or a tick returned a dead claimer's tuples, because a wake-up was lost.
+    ///
+    /// A wake-up is lost only if a process is killed.
+    let lateFinds = Atomic<Int>(0)
+    /// The time, in monotonic nanoseconds, after which a look that finds nothing checks again whether holders of
+    /// claims live.
+    let nextAskForTheDead = Atomic<Int64>(0)
+    /// Whether the other processes know that this session claims.
+    let isClaimant = Atomic<Bool>(false)
+}
