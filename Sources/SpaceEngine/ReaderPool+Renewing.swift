@@ -8,6 +8,7 @@ extension ReaderPool {
     private static let roundsOfRenewals = 32
 
     /// Ends the snapshot of a reader, and puts the reader back.
+    @inline(__always)
     func takeBack(_ reader: Reader) {
         reader.transaction.reset()
         put(reader)
@@ -21,18 +22,30 @@ extension ReaderPool {
     /// or two, with one exception: a writer was killed or stopped between the meta page, which has the last id, and the
     /// word from which readers take theirs. Then the gate recovers what a killed writer left, or names a stopped one.
     /// If that changes nothing, the meta pages or the lock file are damaged.
+    @inline(__always)
     func renew(_ reader: Reader, on engine: Engine, holdsGate: Bool) throws(SpaceError) {
+        if try !renewOnce(reader) { try renewAgain(reader, on: engine, holdsGate: holdsGate) }
+    }
+
+    /// Takes a snapshot; `false`: perhaps it is not the newest one, and was given up.
+    @inline(__always)
+    private func renewOnce(_ reader: Reader) throws(SpaceError) -> Bool {
+        do throws(LMDBError) {
+            if try reader.transaction.renew() { return true }
+        } catch {
+            // The next read that took this reader would fail too.
+            drop(reader)
+            throw SpaceError(error)
+        }
+        reader.transaction.reset()
+        return false
+    }
+
+    /// Goes on after a first attempt; a separate function, so that the common path of reads stays short.
+    @inline(never)
+    private func renewAgain(_ reader: Reader, on engine: Engine, holdsGate: Bool) throws(SpaceError) {
         for _ in 0..<Self.roundsOfRenewals {
-            for _ in 0..<Self.renewals {
-                do throws(LMDBError) {
-                    if try reader.transaction.renew() { return }
-                } catch {
-                    // The next read that took this reader would fail too.
-                    drop(reader)
-                    throw SpaceError(error)
-                }
-                reader.transaction.reset()
-            }
+            for _ in 0..<Self.renewals { if try renewOnce(reader) { return } }
             do throws(SpaceError) {
                 if holdsGate { try GateRecovery(engine).recover() } else { try engine.underGate {} }
             } catch {
