@@ -105,6 +105,7 @@ package struct Search {
             }
         while let (id, row) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard ids.contains(id) else { return true }
+            if snapshot.isMarked(id) { continue }
             try examine()
             if try !pass(template, id, row, visit) { return false }
         }
@@ -151,6 +152,7 @@ package struct Search {
             guard key.shape == index.number, key.hash == hash, key.id >= from, key.id < ids.upperBound else {
                 return true
             }
+            if snapshot.isMarked(key.id) { continue }
             guard let row = try snapshot.tuples.get(key.id) else {
                 throw .damaged("the index names tuple \(key.id), which is not there")
             }
