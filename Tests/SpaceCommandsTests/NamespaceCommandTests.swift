@@ -180,8 +180,9 @@ struct NamespaceCommandTests {
         }
     }
 
-    /// The pipe is full when the namespace is deleted, so its name is not printed yet. The process is stopped then, and
-    /// meets the signal before it can print.
+    /// The pipe is full when the namespace is deleted, so its name is not printed yet.
+    ///
+    /// The process is stopped then, and meets the signal before it can print.
     @Test("reap --follow prints the name of what it deleted before a signal, if the reader has room")
     func followSignalledBeforePrinting() throws {
         try withRoot { (runner) throws in

@@ -5,8 +5,9 @@ import TupleCoding
 /// What became of a request for a place.
 package enum PlaceAnswer {
     case entered(Place, isHolding: Bool)
-    /// The process holds nothing and does not wait. The hold was in the way in the transaction that refused the request;
-    /// `nil`: the place went with this machine's member.
+    /// The process holds nothing and does not wait. The hold was in the way in the transaction that refused the request.
+    ///
+    /// It is `nil` where waiters wait for no holder, as at a barrier, and if the place went with this machine's member.
     case refused(by: PlaceRow?)
 
     /// The place, if the process has entered the queue.
