@@ -23,7 +23,7 @@ extension Namespace {
         timeout: Duration?,
         interruption: Interruption? = nil
     ) throws(SpaceError) -> Hold? {
-        hold(try acquiring(request, timeout: timeout).block(interruption: interruption))
+        hold(try acquiring(request, timeout: timeout).block(interruption: interruption).entered?.0)
     }
 
     /// Acquires a hold for a command, which tells who has it if the time has passed.
@@ -35,10 +35,10 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> Hold {
         let wait = try acquiring(request, timeout: timeout)
-        guard let place = try wait.block(interruption: interruption) else {
-            throw core.places.timedOut(wait.request).named(wait.operation, name)
+        switch try wait.block(interruption: interruption) {
+        case .entered(let place, _): return Hold(place, in: self)
+        case .refused(let hold): throw core.places.timedOut(wait.request, by: hold).named(wait.operation, name)
         }
-        return Hold(place, in: self)
     }
 
     /// Acquires a hold, suspending the task; `nil` if the time has passed.
@@ -54,7 +54,7 @@ extension Namespace {
     private func suspended(_ request: PlaceRequest, timeout: Duration?) async throws(SpaceError) -> Place? {
         let wait = try acquiring(request, timeout: timeout)
         if Task.isCancelled { throw SpaceError.cancelled.named(wait.operation, name) }
-        return try await wait.suspend()
+        return try await wait.suspend().entered?.0
     }
 
     private func acquiring(_ request: PlaceRequest, timeout: Duration?) throws(SpaceError) -> PlaceWait {
