@@ -13,9 +13,8 @@ extension Engine {
 
     /// Takes or claims the oldest match of a template in the tables; `nil` if it has to be done in another way.
     ///
-    /// All of it runs under the gate, on a snapshot that is kept from take to take, for no commit comes between. So it is
-    /// for templates whose matches an index names one after the other. What expires, ends with a holder or is a long
-    /// tuple to claim is left to a transaction.
+    /// All of it runs under the gate, so it is for templates whose matches an index names one after the other, or that are
+    /// found after a few other tuples. What expires, ends with a holder or is a long tuple to claim is left to a transaction.
     ///
     /// - Parameters:
     ///   - template: The template.
@@ -49,10 +48,15 @@ extension Engine {
         _ decode: (Match) throws(SpaceError) -> Void
     ) throws(SpaceError) -> Marked? {
         let shapes = try shapeCache.table(of: snapshot)
-        guard let index = shapes.index(for: template.shape), index.watermark == 0 else { return nil }
-        var key = IndexKey(shape: index.number, hash: template.boundHash, id: 0)
+        // Without an index all tuples are looked at in turn, whatever their shape.
+        var key = IndexKey(shape: .max, hash: 0, id: 0)
+        if let index = shapes.index(for: template.shape) {
+            guard index.watermark == 0 else { return nil }
+            key = IndexKey(shape: index.number, hash: template.boundHash, id: 0)
+        }
         let first = near.marks.head(of: key, asOf: snapshot.commit)
         var search = Search(snapshot, shapes, .oldestFirst, within: first..<UInt64.max)
+        search.mostExamined = Self.mostExaminedUnderGate
         var found: (id: UInt64, deliveries: UInt32)?
         var isPlain = true
         var failure: SpaceError?
@@ -74,7 +78,6 @@ extension Engine {
         if let failure { throw failure }
         guard let found else {
             foundInTables.forget(template)
-            if isPlain { absences.note(template, asOf: snapshot.commit, floor: try snapshot.floor()) }
             return nil
         }
         guard let number = near.mark(found.id, terms?.holder, control.sequence) else { return nil }
@@ -88,6 +91,14 @@ extension Engine {
             id: found.id,
             claim: terms == nil ? nil : ClaimMade(number: number, deliveries: Int(found.deliveries))
         )
+    }
+
+    /// How many tuples a take looks at under the gate: what it costs to write them into a transaction.
+    private static let mostExaminedUnderGate = 64
+
+    /// Whether a match, found after a look at so many tuples, could have been marked.
+    package static func couldMark(_ match: Match, examined: Int) -> Bool {
+        match.expiry == 0 && !match.endsWithHolder && examined <= mostExaminedUnderGate
     }
 
     /// Applies all marks; called under the gate.

@@ -18,10 +18,10 @@ final class FoundInTables: @unchecked Sendable {
 
     deinit { words.deallocate() }
 
-    /// The template's word, and the value that names it; `nil` for a template that no index can answer.
+    /// The template's word, and the value that names it; `nil` for a template that needs a longer look.
     @inline(__always)
     private func word(of template: TemplateForm) -> (word: SharedWord64, name: UInt64)? {
-        guard case .fields(let arity, let bound) = template.shape, bound != 0 else { return nil }
+        guard case .fields(let arity, let bound) = template.shape, !template.usesPattern else { return nil }
         let name = (template.boundHash ^ bound &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: arity)) | 1
         return (SharedWord64(at: words + Int(name >> 32) % Self.capacity), name)
     }

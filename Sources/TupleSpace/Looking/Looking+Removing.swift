@@ -64,7 +64,9 @@ extension Looking {
             }
             guard case .removed(let made, _) = try core.execute(operation) else { continue }
             followUp(template, sight)
-            noteFound(template, order, sight)
+            if !sight.isNear, order == .oldestFirst, Engine.couldMark(match, examined: sight.examined) {
+                core.engine.noteFoundInTables(template)
+            }
             return Taken(match.id, content, made)
         }
     }
@@ -85,14 +87,6 @@ extension Looking {
         return Taken(TupleID(rawValue: marked.id), content, R.made(of: marked))
     }
 
-    /// Notes that the next match of a template is probably in the tables too, where the index names it.
-    @inline(__always)
-    private func noteFound(_ template: TemplateForm, _ order: MatchOrder, _ sight: Sight) {
-        guard !sight.isNear, order == .oldestFirst, !template.usesPattern, let shapes = sight.shapes,
-            shapes.index(for: template.shape)?.watermark == 0
-        else { return }
-        core.engine.noteFoundInTables(template)
-    }
 
     /// Removes the candidate, or looks again in the same transaction, when others have been quicker several times.
     @inline(never)
