@@ -4,105 +4,59 @@ import TupleCoding
 
 /// Taking and claiming in LMDB's tables without a transaction: by a mark, which a later commit applies (`NearMarks`).
 extension Engine {
-    /// A tuple that was marked.
-    package struct Marked {
-        package let id: UInt64
-        /// The claim; `nil` for a take.
-        package let claim: ClaimMade?
+    /// What has become of a tuple of the tables that was to be taken or claimed.
+    package enum Marking {
+        /// It is marked; the number is that of the claim, or 0 for a take.
+        case marked(UInt64)
+        /// Another process was first.
+        case lost
+        /// It has to be done by a transaction.
+        case refused
     }
 
-    /// Takes or claims the oldest match of a template in the tables; `nil` if it has to be done in another way.
+    /// Takes or claims a tuple that a look has found in the tables.
     ///
-    /// All of it runs under the gate, so it is for templates whose matches an index names one after the other, or that are
-    /// found after a few other tuples. What expires, ends with a holder or is a long tuple to claim is left to a transaction.
+    /// What expires, ends with a holder or is a long tuple to claim is left to a transaction: the caller does not ask.
     ///
     /// - Parameters:
-    ///   - template: The template.
+    ///   - id: The tuple.
+    ///   - commit: The commit whose tables were searched.
     ///   - terms: The terms of a claim; `nil` for a take.
-    ///   - decode: Decodes the match, which is lent. A tuple that does not decode stays in place.
-    package func markFirst(
-        _ template: TemplateForm,
+    ///   - head: The key by which the tuple was found, if all older ones of that key were marked.
+    package func mark(
+        _ id: UInt64,
+        asOf commit: Int,
         _ terms: ClaimTerms?,
-        _ decode: (Match) throws(SpaceError) -> Void
-    ) throws(SpaceError) -> Marked? {
-        guard let near, near.off.loadRelaxed() == 0, terms?.deadline == nil else { return nil }
+        head: IndexKey?
+    ) throws(SpaceError) -> Marking {
+        guard let near, near.off.loadRelaxed() == 0, terms?.deadline == nil else { return .refused }
         try checkUsable()
         return try underGate { () throws(SpaceError) in
-            guard near.off.loadRelaxed() == 0, !isSomethingDue(near) else { return nil }
+            guard near.off.loadRelaxed() == 0, !isSomethingDue(near) else { return .refused }
+            guard near.marks.place(of: id) == nil else { return .lost }
+            if environment.lastTransaction != commit, try !isInTables(id) { return .lost }
             if near.marks.count == NearMarks.capacity { try applyMarks() }
-            let reader = try lendReader(holdsGate: true)
-            defer { takeBack(reader) }
-            var view = NearView(marksOf: near)
-            return try withUnsafePointer(to: &view) { (view) throws(SpaceError) in
-                try markFirst(template, terms, in: near, snapshot(of: reader, beside: view), reader, decode)
+            guard let number = near.mark(id, terms?.holder, control.sequence) else { return .refused }
+            if var head {
+                head.id = id + 1
+                near.marks.noteHead(head, asOf: commit)
             }
+            if control.isCut { try checkUsable() }
+            return .marked(number)
         }
     }
 
-    private func markFirst(
-        _ template: TemplateForm,
-        _ terms: ClaimTerms?,
-        in near: NearRing,
-        _ snapshot: Snapshot,
-        _ reader: Reader,
-        _ decode: (Match) throws(SpaceError) -> Void
-    ) throws(SpaceError) -> Marked? {
-        let shapes = try shapeCache.table(of: snapshot)
-        // Without an index all tuples are looked at in turn, whatever their shape.
-        var key = IndexKey(shape: .max, hash: 0, id: 0)
-        if let index = shapes.index(for: template.shape) {
-            guard index.watermark == 0 else { return nil }
-            key = IndexKey(shape: index.number, hash: template.boundHash, id: 0)
-        }
-        let first = near.marks.head(of: key, asOf: snapshot.commit)
-        var search = Search(snapshot, shapes, .oldestFirst, within: first..<UInt64.max)
-        search.mostExamined = Self.mostExaminedUnderGate
-        var found: (id: UInt64, deliveries: UInt32)?
-        var isPlain = true
-        var failure: SpaceError?
-        try search.forEach(template) { (id, row) throws(SpaceError) in
-            isPlain = row.end.isNever && (terms == nil || row.size <= NearMarks.longestClaimed)
-            guard isPlain else { return false }
-            found = (id, row.deliveries)
-            do throws(SpaceError) {
-                try withUnsafePointer(to: row.encoded) { (tuple) throws(SpaceError) in
-                    try decode(Match(lending: tuple, id, row))
-                }
-            } catch {
-                failure = error
-            }
-            return false
-        }
-        // An error waits until it is known whether the pages were damaged.
-        try reader.checkUndamaged()
-        if let failure { throw failure }
-        guard let found else {
-            foundInTables.forget(template)
-            return nil
-        }
-        guard let number = near.mark(found.id, terms?.holder, control.sequence) else { return nil }
-        // What was walked past was marked, if the match is the only tuple that was looked at.
-        if search.examined == 1 {
-            key.id = found.id + 1
-            near.marks.noteHead(key, asOf: snapshot.commit)
-        }
-        if control.isCut { try checkUsable() }
-        return Marked(
-            id: found.id,
-            claim: terms == nil ? nil : ClaimMade(number: number, deliveries: Int(found.deliveries))
-        )
-    }
-
-    /// How many tuples a take looks at under the gate: what it costs to write them into a transaction.
-    private static let mostExaminedUnderGate = 64
-
-    /// Whether a match, found after a look at so many tuples, could have been marked.
-    package static func couldMark(_ match: Match, examined: Int) -> Bool {
-        match.expiry == 0 && !match.endsWithHolder && examined <= mostExaminedUnderGate
+    /// Whether the last commit has a tuple; under the gate.
+    @inline(never)
+    private func isInTables(_ id: UInt64) throws(SpaceError) -> Bool {
+        var isThere = false
+        try readUnderGate { (snapshot) throws(SpaceError) in isThere = try snapshot.tuples.contains(id) }
+        return isThere
     }
 
     /// Applies all marks; called under the gate.
-    func applyMarks() throws(SpaceError) {
+    @inline(never)
+    private func applyMarks() throws(SpaceError) {
         try commit(.removing, keeps: .ring) { (scope) throws(SpaceError) in scope.noteUpkeep() }
         announce()
     }
@@ -117,11 +71,4 @@ extension Engine {
             announce()
         }
     }
-
-    /// Whether the last match of the template was found in the tables by an index, so that the next one may be too.
-    @inline(__always)
-    package func mayMark(_ template: TemplateForm) -> Bool { near != nil && foundInTables.has(template) }
-
-    /// Notes that a take or claim has found its match in the tables.
-    package func noteFoundInTables(_ template: TemplateForm) { if near != nil { foundInTables.note(template) } }
 }

@@ -47,11 +47,12 @@ extension Engine {
     package func takeBack(_ reader: Reader) { readers.takeBack(reader) }
 
     package func snapshot(of reader: Reader) -> Snapshot {
-        snapshot(of: reader, beside: reader.showsNear ? UnsafePointer(reader.near) : nil)
-    }
-
-    func snapshot(of reader: Reader, beside near: UnsafePointer<NearView>?) -> Snapshot {
-        Snapshot(access: reader.transaction.access, tables: tables, clock: clock, near: near)
+        Snapshot(
+            access: reader.transaction.access,
+            tables: tables,
+            clock: clock,
+            near: reader.showsNear ? UnsafePointer(reader.near) : nil
+        )
     }
 
     /// Runs `body` on a snapshot, under the gate.

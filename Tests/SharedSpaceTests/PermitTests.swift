@@ -47,7 +47,7 @@ struct PermitTests {
         #expect(try await eventually { try namespace.status().holds.isEmpty })
     }
 
-    /// The holder is named also if a waiter that is passed over stands before it in the queue.
+    /// A holder is counted, and named, also if a waiter that is passed over stands before it in the queue.
     @Test func aHolderBehindAPassedOverWaiterIsNamed() throws {
         let semaphore = namespace.semaphore("s", permits: 3)
         let first = try held(semaphore, 1)

@@ -30,8 +30,6 @@ struct RepeatedRemovalTests {
         }
 
         func ofFirst(_ ids: [UInt64]) -> TakeFirst { take.ofFirst(ids) }
-        var claimTerms: ClaimTerms? { nil }
-        static func made(of marked: Engine.Marked) {}
     }
 
     @Test(arguments: StorageMode.allCases)

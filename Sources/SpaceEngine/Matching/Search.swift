@@ -19,8 +19,6 @@ package struct Search {
     package private(set) var examined = 0
     /// Whether the search went through LMDB's tables to the end.
     package private(set) var isAbsent = false
-    /// How many tuples the search looks at at most.
-    var mostExamined = Int.max
 
     /// All ids.
     package static let allIDs: Range<UInt64> = 0..<UInt64.max
@@ -97,7 +95,7 @@ package struct Search {
         _ ids: Range<UInt64>,
         _ visit: Visit
     ) throws(SpaceError) -> Bool {
-        let ids = ids.clamped(to: self.ids)
+        let ids = ids.clamped(to: self.ids).clamped(to: head(of: .allTuples)..<UInt64.max)
         guard !ids.isEmpty else { return true }
         var rows =
             switch order {
@@ -108,11 +106,22 @@ package struct Search {
         while let (id, row) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard ids.contains(id) else { return true }
             if snapshot.isMarked(id) { continue }
-            guard examined < mostExamined else { return false }
             try examine()
             if try !pass(template, id, row, visit) { return false }
         }
         return true
+    }
+
+    /// The tuple at which a walk begins or ends, because all older ones that the key names are marked.
+    @inline(__always)
+    private func head(of key: IndexKey) -> UInt64 { snapshot.near?.pointee.head(of: key, asOf: snapshot.commit) ?? 0 }
+
+    /// The key by which a template's first match was found, if that was the only tuple that was looked at: then all older
+    /// ones of the key are marked.
+    package func headKey(_ template: TemplateForm) -> IndexKey? {
+        guard examined == 1, order == .oldestFirst, ids == Self.allIDs else { return nil }
+        guard let index = shapes.index(for: template.shape) else { return .allTuples }
+        return index.watermark == 0 ? IndexKey(shape: index.number, hash: template.boundHash, id: 0) : nil
     }
 
     /// Counts a tuple that is looked at.
@@ -148,7 +157,7 @@ package struct Search {
         _ visit: Visit
     ) throws(SpaceError) -> Bool {
         let hash = template.boundHash
-        let from = max(from, ids.lowerBound)
+        let from = max(from, ids.lowerBound, head(of: IndexKey(shape: index.number, hash: hash, id: 0)))
         let start = IndexKey(shape: index.number, hash: hash, id: order == .oldestFirst ? from : ids.upperBound)
         var rows = order == .oldestFirst ? try snapshot.index.scan(from: start) : try snapshot.index.scan(below: start)
         while let (key, _) = try order == .oldestFirst ? rows.next() : rows.previous() {
@@ -156,7 +165,6 @@ package struct Search {
                 return true
             }
             if snapshot.isMarked(key.id) { continue }
-            guard examined < mostExamined else { return false }
             guard let row = try snapshot.tuples.get(key.id) else {
                 throw .damaged("the index names tuple \(key.id), which is not there")
             }

@@ -17,6 +17,9 @@ package struct IndexKey: TableKey {
         self.id = id
     }
 
+    /// What stands for all tuples, where a key says which tuples are meant: no shape has this number.
+    static let allTuples = IndexKey(shape: .max, hash: 0, id: 0)
+
     package init?(key bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.size else { return nil }
         shape = bytes.big(0)

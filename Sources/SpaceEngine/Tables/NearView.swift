@@ -19,14 +19,6 @@ package struct NearView {
     /// Whether the last copy made sense; damage, or a change meanwhile, is the reason why it didn't.
     private(set) var isSound = true
 
-    init() {}
-
-    /// The marks alone, as they are: for the holder of the gate.
-    init(marksOf ring: NearRing) {
-        self.ring = ring
-        markCount = ring.marks.count
-    }
-
     func free() { ring?.free() }
 
     /// What a snapshot's counters say of the near end: the next id, and what is applied of the marks.
@@ -114,6 +106,12 @@ package struct NearView {
 
     @inline(__always)
     private func place(of id: UInt64) -> Int? { ring?.marks.place(of: id, among: markCount) }
+
+    /// The first tuple of an index's key that may not be marked.
+    @inline(__always)
+    func head(of key: IndexKey, asOf commit: Int) -> UInt64 {
+        markCount > 0 ? ring?.marks.head(of: key, asOf: commit) ?? 0 : 0
+    }
 
     /// The claims of the marks, in the order of their ids.
     var markedClaims: [(id: UInt64, holder: ClaimHolder, number: UInt64)] {

@@ -32,7 +32,8 @@ package struct TurnFront {
     private var holders = 0
     private var isShared = true
     private var weight = 0
-    private var isClosed = false
+    /// Whether a row was not admitted, and not passed over either: then no other row is.
+    private(set) var isClosed = false
 
     package init() {}
 

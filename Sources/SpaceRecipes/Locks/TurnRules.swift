@@ -20,7 +20,11 @@ package struct TurnRules: QueueRules {
         if permits != nil { request.unit = nil }
         let keys = PlaceKeys(request.name)
         var front = TurnFront()
-        var row = try scope.places.newPlace(request, keys, holder: holder) { front.admits($0, permits: permits) }
+        var row = try scope.places.newPlace(request, keys, holder: holder) {
+            // Behind a place that is passed over there may be holders.
+            _ = front.admits($0, permits: permits)
+            return !front.isClosed
+        }
         let wish = TurnWish(row, permits: permits)
         if wish.isBeyondAll { throw wish.refusal }
         row.isHolding = front.admits(row, permits: permits)

@@ -44,6 +44,8 @@ package struct Looking {
         var commit = 0
         /// How many tuples of the tables were looked at.
         var examined = 0
+        /// The key by which the match was found, if all older tuples of that key are marked.
+        var head: IndexKey?
 
         init(isForTake: Bool) { self.isForTake = isForTake }
     }
@@ -141,6 +143,7 @@ package struct Looking {
         }
         if sight.isForTake {
             (sight.shapes, sight.commit, sight.examined) = (search.shapes, snapshot.commit, search.examined)
+            sight.head = search.headKey(template)
         }
         if sight.match == nil { try core.engine.noteAbsence(template, search) }
     }

@@ -12,17 +12,46 @@ struct Candidate {
     ///
     /// The tuple may be near all the same: the last look of several reads ring and tables together.
     let copy: Match?
+    /// Whether the tuple ends by itself, with time or with a process.
+    let endsByItself: Bool
+    /// How often the tuple has returned from a claim.
+    let deliveries: UInt32
+    /// The key by which the tuple was found, if all older ones of that key were marked.
+    let head: IndexKey?
 
     @inline(__always)
-    init(_ match: Match, isNear: Bool, commit: Int) {
+    init(_ match: Match, isNear: Bool, commit: Int, head: IndexKey?) {
         (id, self.isNear, self.commit, copy) = (match.id, isNear, commit, match.isLent ? nil : match)
+        (endsByItself, deliveries, self.head) = (match.expiry != 0 || match.endsWithHolder, match.deliveries, head)
     }
 
     /// A match that is looked up again by its id, because it may have been changed since.
-    init(copied match: Match) { (id, isNear, commit, copy) = (match.id, true, -1, match) }
+    init(copied match: Match) {
+        (id, isNear, commit, copy, endsByItself, deliveries, head) = (match.id, true, -1, match, true, 0, nil)
+    }
 
     /// A tuple of which nothing is known but its id.
-    init(_ id: TupleID) { (self.id, isNear, commit, copy) = (id, true, -1, nil) }
+    init(_ id: TupleID) {
+        (self.id, isNear, commit, copy, endsByItself, deliveries, head) = (id, true, -1, nil, true, 0, nil)
+    }
+
+    /// Takes or claims the tuple, which was found in the tables, by a mark; `nil` if that has to be done by a transaction.
+    @inline(never)
+    func mark<Made>(
+        _ terms: ClaimTerms?,
+        in engine: Engine,
+        _ made: (UInt64) -> Made
+    ) throws(SpaceError) -> Removed<Made>? {
+        // A claimed tuple needs room in another table once the mark is applied.
+        guard !endsByItself, terms == nil || (copy.map { $0.bytes.count <= NearRing.longestTuple } ?? false) else {
+            return nil
+        }
+        switch try engine.mark(id.rawValue, asOf: commit, terms, head: head) {
+        case .marked(let number): return .removed(made(number), index: 0)
+        case .lost: return .lost
+        case .refused: return nil
+        }
+    }
 
     /// Calls `body` with the row, if the tuple is still visible.
     ///
@@ -70,18 +99,10 @@ protocol Removal: Operation where Outcome == Removed<Made> {
 
 /// A removal that the daemon carries out too: of the first of several tuples that is left, by which it serves processes
 /// that look at the same time.
-///
-/// It can also be made by a mark, which a later commit applies.
 protocol SharedRemoval: Removal {
     associatedtype OfFirst: SentOperation where OfFirst.Outcome == Outcome
 
     func ofFirst(_ ids: [UInt64]) -> OfFirst
-
-    /// The terms of a claim; `nil` for a take.
-    var claimTerms: ClaimTerms? { get }
-
-    /// What stands for a tuple that was marked.
-    static func made(of marked: Engine.Marked) -> Made
 }
 
 extension Removal {
@@ -105,14 +126,12 @@ struct Take: SharedRemoval {
 
     @inline(__always)
     func execute(near engine: Engine) throws(SpaceError) -> Removed<Void>? {
-        guard candidate.isNear, try engine.takeNear(candidate.id.rawValue) else { return nil }
-        return .removed((), index: 0)
+        if candidate.isNear { return try engine.takeNear(candidate.id.rawValue) ? .removed((), index: 0) : nil }
+        return try candidate.mark(nil, in: engine) { _ in }
     }
 
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) { try scope.remove(id, row) }
     func ofFirst(_ ids: [UInt64]) -> TakeFirst { TakeFirst(ids: ids) }
-    @inline(__always) var claimTerms: ClaimTerms? { nil }
-    @inline(__always) static func made(of marked: Engine.Marked) {}
 }
 
 /// Takes the first of several tuples that is left.
@@ -171,8 +190,8 @@ struct ClaimFound: SharedRemoval {
 
     @inline(__always)
     func execute(near engine: Engine) throws(SpaceError) -> Removed<ClaimMade>? {
-        guard candidate.isNear else { return nil }
-        return try engine.claimNear(candidate.id.rawValue, terms).map { .removed($0, index: 0) }
+        if candidate.isNear { return try engine.claimNear(candidate.id.rawValue, terms).map { .removed($0, index: 0) } }
+        return try candidate.mark(terms, in: engine) { ClaimMade(number: $0, deliveries: Int(candidate.deliveries)) }
     }
 
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) -> ClaimMade {
@@ -180,10 +199,6 @@ struct ClaimFound: SharedRemoval {
     }
 
     func ofFirst(_ ids: [UInt64]) -> ClaimFirst { ClaimFirst(ids: ids, terms: terms) }
-    @inline(__always) var claimTerms: ClaimTerms? { terms }
-
-    @inline(__always)
-    static func made(of marked: Engine.Marked) -> ClaimMade { marked.claim ?? ClaimMade(number: 0, deliveries: 0) }
 }
 
 /// Claims the first of several tuples that is left.
