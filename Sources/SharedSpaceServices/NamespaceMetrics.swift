@@ -1,6 +1,7 @@
 public import Metrics
 public import ServiceLifecycle
 public import SharedSpace
+import SpaceInspection
 
 /// A service that records a namespace's numbers as gauges, again and again.
 ///

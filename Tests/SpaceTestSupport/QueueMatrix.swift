@@ -1,5 +1,5 @@
 import Glibc
-package import SharedSpace
+import SharedSpace
 import SpaceSystem
 import Synchronization
 

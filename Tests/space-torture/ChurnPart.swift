@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Processes whose threads open, use and drop handles of the same namespaces at random, fork, start programs, cancel,

@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// A semaphore whose number of permits is set, raised, lowered and taken back while workers that are killed hold permits and

@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// The state of namespaces as metrics, in the text form of OpenMetrics 1.0.

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// A moment of all namespaces and their processes, as `top` shows it.

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceInspection
 
 /// How the costs of the works grow with the number of tuples, waiters, namespaces and bytes.
 enum Growth {
