@@ -213,7 +213,8 @@ let package = Package(
             name: "space-torture",
             dependencies: [
                 "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceSystem", "LinearizabilityChecker",
-                "SeededRandom", "SpaceTestSupport", "space-test-agent", "space", "space-dump", "space-without-calls", system,
+                "SeededRandom", "SpaceTestSupport", "space-test-agent", "space", "space-dump", "space-without-calls",
+                system,
             ],
             path: "Tests/space-torture",
             swiftSettings: settings

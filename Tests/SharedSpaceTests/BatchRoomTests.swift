@@ -184,9 +184,9 @@ struct BatchRoomTests {
         #expect(refused.code == .limitReached)
         let fitting = try self.number(in: refused, before: "of these 20,000 items fit in one step")
         #expect(fitting > 4000 && fitting < 20_000)
-        #expect(try queue.counts().ready == 0)
+        #expect(try queue.counts()[.ready] == 0)
         try queue.put(contentsOf: items.prefix(fitting))
-        #expect(try queue.counts().ready == fitting)
+        #expect(try queue.counts()[.ready] == fitting)
     }
 
     /// The number that an error names before some words.

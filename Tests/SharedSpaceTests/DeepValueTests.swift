@@ -70,7 +70,7 @@ import Testing
         let election = namespace.election("e")
         let leadership = try await election.stand(as: deepest)
         #expect(try election.leader()?.value == deepest)
-        try leadership.resign()
+        try leadership.release()
         await expectRefused("stand") { _ = try await election.stand(as: tooDeep) }
         #expect(try election.leader() == nil)
     }

@@ -59,7 +59,7 @@ struct DurationTests {
         let queue = jobs.queue("mail")
         refuses { try queue.put("a", delay: Self.negative) }
         refuses { try queue.put(Job(id: 1), delay: Self.negative) }
-        #expect(try queue.counts().ready == 0)
+        #expect(try queue.counts()[.ready] == 0)
         try queue.put("b")
         guard let item = try queue.takeIfReady() else { throw TestFailure("no item") }
         do throws(SpaceError) {

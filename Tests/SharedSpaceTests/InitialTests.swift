@@ -93,7 +93,7 @@ struct InitialTests {
         try dictionary.updateValue(1, forKey: "before")
         let (late, entries) = (LateQueue(), Texts())
         let token = try dictionary.observe(options: .initial, on: late.queue) { entries.note(text($0)) }
-        try namespace.removeDictionary("d")
+        try dictionary.remove()
         late.open()
         #expect(try eventually { entries.texts.last == "removed" })
         #expect(entries.texts.first == #"reset ["before"]"#)

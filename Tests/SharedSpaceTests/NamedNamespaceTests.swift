@@ -82,11 +82,11 @@ struct NamedNamespaceTests {
         }
         let leadership = try await election.stand(as: address)
         #expect(try election.leader()?.content(as: Address.self) == address)
-        try election.proclaim(Address(host: "bob", port: 81), term: leadership.term)
+        try election.proclaim(Address(host: "bob", port: 81), term: leadership.fencing)
         #expect(try election.leader()?.content(as: Address.self).host == "bob")
         let error = #expect(throws: SpaceError.self) { try election.leader()?.content(as: Int.self) }
         #expect(error?.code == .badData)
-        try leadership.resign()
+        try leadership.release()
         try await election.lead(as: "text") { (_) async throws in #expect(try election.leader()?.value == "text") }
         let tooLarge = await #expect(throws: SpaceError.self) {
             try await election.lead(as: UInt64.max) { (_) async throws in }

@@ -65,7 +65,7 @@ struct OrderedSetObservingTests {
         try set.sort()
         try set.removeAll()
         try set.removeAll()
-        try namespace.removeOrderedSet("s")
+        try set.remove()
         #expect(try await eventually { plain.texts.last == "removed" && pairs.texts.last == "removed" })
         #expect(
             plain.texts == [
@@ -219,7 +219,7 @@ struct OrderedSetObservingTests {
         try set.move("b", before: "a")
         #expect(try await iterator.next()?.apply(to: &copy) == true)
         #expect(copy == ["b", "a"])
-        try namespace.removeOrderedSet("s")
+        try set.remove()
         #expect(try await iterator.next()?.apply(to: &copy) == true)
         #expect(try await iterator.next() == nil && copy == [])
         #expect(throws: SpaceError.self) { _ = try set.changes() }

@@ -152,8 +152,8 @@ struct RoomMeterTests {
         }
         try charged("an emptied set") { try set.removeAll() }
         _ = try set.append(contentsOf: (0..<300).map { "\($0) \(body)" })
-        try charged("the end of a set") { try namespace.removeOrderedSet("s") }
-        try charged("the end of a dictionary") { try namespace.removeDictionary("d") }
+        try charged("the end of a set") { try set.remove() }
+        try charged("the end of a dictionary") { try dictionary.remove() }
     }
 
     /// A row that is stored past the meter is found.

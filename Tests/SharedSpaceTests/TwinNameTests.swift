@@ -206,7 +206,7 @@ import Testing
         try others.release()
         let leader = try jobs.election(one).stand(timeout: .zero).inTime()
         #expect(try jobs.election(one).leader() != nil && jobs.election(two).leader() == nil)
-        try leader.resign()
+        try leader.release()
     }
 
     private func isFree(_ lock: String) throws -> Bool {
@@ -257,7 +257,7 @@ import Testing
         #expect(try jobs.verify() == [])
         let queues = [one, two].map { jobs.queue("q\($0)") }
         try queues[0].put(7)
-        #expect(try isExhausted(queues[1]) && queues[0].counts().ready == 1)
+        #expect(try isExhausted(queues[1]) && queues[0].counts()[.ready] == 1)
     }
 
     // MARK: Responders
@@ -354,7 +354,7 @@ import Testing
         let dictionaries = try [one, two].map { try jobs.dictionary($0, of: Int.self) }
         try dictionaries[0].updateValue(1, forKey: "a")
         #expect(try dictionaries[1].keys() == [])
-        #expect(try jobs.removeDictionary(two) && dictionaries[0].count == 1)
+        #expect(try dictionaries[1].remove() && dictionaries[0].count == 1)
     }
 
     /// The events that a dictionary's observer was told.

@@ -133,7 +133,7 @@ package struct RandomWork {
         case 2: if try set.count > 2 { try set.move(from: 0, to: 1) }
         case 3: _ = try set.remove(random(0..<2000))
         case 4 where random(0..<9) == 0: try set.removeAll()
-        case 4: _ = try namespace.removeOrderedSet("set \(random(0..<2))")
+        case 4: try set.remove()
         default: _ = try set.insert(random(0..<2000), at: 0)
         }
         let dictionary = try namespace.dictionary("dictionary", of: Int.self)

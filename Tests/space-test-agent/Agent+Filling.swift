@@ -41,7 +41,7 @@ extension Agent {
                     switch filling {
                     case .transactions: try count(of: namespace, after: step)
                     case .set: try set.count
-                    case .queue: try queue.counts().ready
+                    case .queue: try queue.counts()[.ready]
                     }
                 return "full \(step) \(describe(error))\(left == step ? "" : " torn \(left)")"
             }

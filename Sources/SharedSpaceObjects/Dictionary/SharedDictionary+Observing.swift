@@ -156,7 +156,7 @@ extension SharedDictionary {
         in kept: Namespace? = nil
     ) throws(SpaceError) -> CollectionFeed<DictionarySource<Value>> {
         if let key { _ = try place.attempt("observe") { () throws(SpaceError) in try cellKey(key) } }
-        let dictionary = SharedDictionary(place: .namespace(kept ?? namespace), name: name, number: number)
+        let dictionary = moved(to: .namespace(kept ?? namespace))
         return CollectionFeed(DictionarySource(dictionary, key: key), options)
     }
 }

@@ -31,7 +31,7 @@ extension SharedOrderedSet {
                 }
             }
         }
-        return SharedOrderedSet(place: place, name: name, number: number, identity: identity)
+        return SharedOrderedSet(name, in: place, number: number, identity: identity)
     }
 
     /// Makes an ordered set with the elements of another, and returns its number; no object may have the name.

@@ -167,8 +167,7 @@ extension SharedOrderedSet {
     private func teller(_ options: CollectionObservationOptions, in kept: Namespace? = nil) -> CollectionFeed<
         OrderedSetSource<Element>
     > {
-        let place = ObjectPlace.namespace(kept ?? namespace)
-        let set = SharedOrderedSet(place: place, name: name, number: number, identity: identity)
+        let set = moved(to: .namespace(kept ?? namespace))
         return CollectionFeed(OrderedSetSource(elements: set, options: options), options)
     }
 }

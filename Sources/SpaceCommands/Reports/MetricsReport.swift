@@ -89,7 +89,7 @@ struct MetricsReport {
         sample("responders", [label], status.responders.count)
         sample("requests", [label], status.requests.count)
         for object in status.objects {
-            guard let items = object.items else { continue }
+            guard let items = object.queue?.items else { continue }
             for (state, number) in StatusReport.numbers(of: items) {
                 sample("queue_items", [label, ("queue", object.name), ("state", state)], number)
             }

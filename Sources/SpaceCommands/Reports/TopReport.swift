@@ -154,7 +154,7 @@ struct TopReport {
 
     /// The tuples and items that are buried.
     private static func buried(_ status: NamespaceStatus) -> Int {
-        status.objects.reduce(status.buried.count) { $0 + ($1.items?.buried ?? 0) }
+        status.objects.reduce(status.buried.count) { $0 + ($1.queue?.items?[.buried] ?? 0) }
     }
 
     private func sorted(_ order: Order) -> [Sight] {

@@ -13,7 +13,9 @@ package protocol ProcessEntry: NamespaceStatus.Entry {
 }
 
 extension ProcessEntry {
+    /// The process id.
     public var pid: Int32? { process.pid }
+    /// The process on another machine.
     public var elsewhere: String? { process.elsewhere }
 }
 
