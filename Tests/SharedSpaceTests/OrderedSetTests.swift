@@ -82,7 +82,7 @@ import Testing
         #expect(try set.elements().joined() == "abcdef")
         try set.sort { $0 > $1 }
         try set.reverse()
-        #expect(try set.formUnion(["c", "g"]) == 1)
+        #expect(try set.append(contentsOf: ["c", "g"]) == 1)
         #expect(try set.subtract(["a", "x", "g"]) == 2)
         #expect(try set.formIntersection(["f", "b", "e", "d"]) == 1)
         #expect(try set.elements().joined() == "bdef")

@@ -324,7 +324,7 @@ import Testing
         let changes = try set.changes()
         var copy: [String] = []
         #expect(try set.remove(one) == 1)
-        #expect(try set.formUnion([one, two]) == 1)
+        #expect(try set.append(contentsOf: [one, two]) == 1)
         for try await change in changes {
             change.apply(to: &copy)
             // The first reset may include the edits already.

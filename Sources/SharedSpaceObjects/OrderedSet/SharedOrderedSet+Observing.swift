@@ -118,26 +118,6 @@ extension SharedOrderedSet {
         )
     }
 
-    // MARK: Observations
-
-    /// The observations of this ordered set in this process, made with any handle, the oldest first.
-    ///
-    /// The observations of other processes are among the watchers of ``Namespace/status()``.
-    public var observations: [ObservationInfo] {
-        core.observations.all.filter { isOfThis($0) && $0.isActive }.map(ObservationInfo.init)
-    }
-
-    /// Ends all observations of this ordered set in this process.
-    public func stopObserving() { core.observations.end(core) { isOfThis($0) } }
-
-    /// Ends the observations of this ordered set that were made for an object.
-    public func stopObserving(for object: some AnyObject & Sendable) {
-        let id = ObjectIdentifier(object)
-        core.observations.end(core) { isOfThis($0) && $0.subject?.id == id && !$0.isGone }
-    }
-
-    private func isOfThis(_ observer: Observer) -> Bool { observer.filter.collections == .named(name) }
-
     // MARK: Sequences
 
     /// The changes made by any process, at the consumer's pace.
@@ -160,8 +140,6 @@ extension SharedOrderedSet {
     }
 
     // MARK: Helpers
-
-    private var core: NamespaceCore { namespace.core }
 
     /// Makes the feed; it reads in the namespace, even if this handle belongs to a transaction.
     private func teller(_ options: CollectionObservationOptions, in kept: Namespace? = nil) -> CollectionFeed<
