@@ -298,7 +298,15 @@ let package = Package(
             dependencies: [
                 "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine",
                 "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting",
-                "space-write-recorder", system, orderedCollections,
+                "space-write-recorder", system,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SharedSpaceObjectsTests",
+            dependencies: [
+                "SharedSpaceObjects", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "SpaceSystem",
+                "SeededRandom", "SpaceTestSupport", "SpaceTesting", orderedCollections,
             ],
             swiftSettings: settings
         ),

@@ -1,8 +1,4 @@
-/// The number of a queue's items in each state.
-///
-/// ```swift
-/// if try mail.counts()[.buried] > 0 { … }
-/// ```
+/// The number of a queue's items in each state: `counts[.buried]` of them are buried.
 public struct QueueCounts: Sendable, Hashable {
     private var counts: [QueueItem.Info.State: Int] = [:]
 
