@@ -36,15 +36,15 @@ import Testing
         try jobs.addObserver(second)
         try other.addObserver(first, for: .cell("k"))
         #expect(jobs.observations.count == 2)
-        try jobs.set("k", value: 1)
-        try other.set("l", value: 1)
-        try other.set("k", value: 1)
+        try jobs.set("k", 1)
+        try other.set("l", 1)
+        try other.set("k", 1)
         let (last, otherLast) = (try jobs.status().sequence, try other.status().sequence)
         #expect(try await eventually { second.generations("jobs") == [last] })
         #expect(try await eventually { first.generations("jobs") == [last] })
         #expect(try await eventually { first.generations("other") == [otherLast] })
         jobs.removeObserver(second)
-        try jobs.set("k", value: 2)
+        try jobs.set("k", 2)
         #expect(try await eventually { first.generations("jobs") == [last, last + 1] })
         #expect(second.generations("jobs") == [last])
         jobs.removeObserver(first)
@@ -72,8 +72,8 @@ import Testing
         try jobs.addObserver(index, for: .cells)
         try jobs.addObserver(index, for: .notification("n"))
         try jobs.transaction { t in
-            try t.set("k", value: 1)
-            try t.set("l", value: 1)
+            try t.set("k", 1)
+            try t.set("l", 1)
         }
         let path = root.space.root
         #expect(try await eventually { index.seen.withLock { $0 } == ["\(path) jobs all keys: k,l"] })
@@ -89,9 +89,9 @@ import Testing
         let barrier = Barrier()
         let view = View(barrier)
         try jobs.addObserver(view, for: .cells)
-        try jobs.set("k", value: 0)
+        try jobs.set("k", 0)
         #expect(try await eventually { barrier.arrivals.value == 1 })
-        for number in 1...100 { try jobs.set("k", value: .int(number)) }
+        for number in 1...100 { try jobs.set("k", number) }
         let last = try jobs.status().sequence
         barrier.open()
         #expect(try await eventually { view.generations("jobs").last == last })

@@ -100,7 +100,7 @@ public struct Election: SharedObject, ObjectHandle {
     /// Stands for leadership, and waits as long as it takes until this process leads.
     ///
     /// - Parameters:
-    ///   - content: What other processes see while this one leads: any `Codable`, up to ``Limits/candidateBytes`` encoded.
+    ///   - content: What other processes see while this one leads: any `Codable`, up to 256 bytes encoded.
     ///   - onLoss: Called once, on any thread, if leadership is lost without resigning: the leader was deposed, the
     ///     namespace was deleted or the process left it (with its last handle), or the session was given up for dead.
     /// - Returns: The leadership, which ends when it goes out of scope; its ``Hold/fencing`` is the number of the term.
@@ -174,7 +174,7 @@ public struct Election: SharedObject, ObjectHandle {
     /// ```
     ///
     /// - Parameters:
-    ///   - content: The value: any `Codable`, up to ``Limits/candidateBytes`` encoded.
+    ///   - content: The value: any `Codable`, up to 256 bytes encoded.
     ///   - term: The number of the caller's term.
     /// - Throws: `holdLost` if the term is over; `tooLarge`, `badData` for the value; and the errors of every write.
     public func proclaim(_ content: some Encodable, term: UInt64) throws(SpaceError) {
