@@ -77,9 +77,8 @@ extension SharedOrderedSet {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        let object = WeakObject(object)
-        return try observe(object, options, onError) { teller in
-            ObserverHandler(object, teller.tell, handler, on: queue)
+        try namespace.token(for: object, onError, toldBy: { teller(options, in: $0) }) {
+            ObserverHandler($0, $1.tell, handler, on: queue)
         }
     }
 
@@ -100,22 +99,9 @@ extension SharedOrderedSet {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        let object = WeakObject(object)
-        return try observe(object, options, onError) { teller in ObserverHandler(object, teller.tell, handler) }
-    }
-
-    private func observe<Object: AnyObject & Sendable>(
-        _ object: WeakObject<Object>,
-        _ options: CollectionObservationOptions,
-        _ onError: ObservationErrorHandler?,
-        _ handler: (CollectionFeed<OrderedSetSource<Element>>) -> ObserverHandler
-    ) throws(SpaceError) -> ObservationToken {
-        try namespace.token(
-            for: Observer.Subject(object),
-            onError,
-            toldBy: { (kept) throws(SpaceError) in teller(options, in: kept) },
-            handler
-        )
+        try namespace.token(for: object, onError, toldBy: { teller(options, in: $0) }) {
+            ObserverHandler($0, $1.tell, handler)
+        }
     }
 
     // MARK: Sequences
