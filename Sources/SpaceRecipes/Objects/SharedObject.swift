@@ -27,7 +27,7 @@ public protocol StoredObject: SharedObject {
     ///
     /// - Returns: Whether it was there.
     /// - Throws: `typeMismatch` if the name belongs to another kind of object by now; `invalidArgument` if a worker has an item of
-    ///   a queue; and the errors of every write.
+    ///   a queue, and in the body of a transaction; and the errors of every write.
     /// - Complexity: O(n log n) in the elements; all other writers wait meanwhile, except for a queue.
     @discardableResult
     func remove() throws(SpaceError) -> Bool

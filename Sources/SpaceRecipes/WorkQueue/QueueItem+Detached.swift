@@ -5,7 +5,7 @@ extension QueueItem {
     ///
     /// Unlike a ``QueueItem``, a value that goes out of scope leaves its item taken, until its time to run is over or the
     /// process no longer uses the namespace. ``attach()`` makes it a ``QueueItem`` again, which ends it.
-    public struct Detached: QueuedItem, ItemCopy {
+    public struct Detached: QueueItemFacts, ItemCopy {
         package let row: QueueItemRow
         package let stored: Value
         private let state: OwnPlace

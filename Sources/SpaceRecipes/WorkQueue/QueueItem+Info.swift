@@ -3,7 +3,7 @@ import TupleCoding
 
 extension QueueItem {
     /// A copy of an item of a queue, as one sees it without taking it.
-    public struct Info: QueuedItem, ItemCopy, Hashable {
+    public struct Info: QueueItemFacts, ItemCopy, Hashable {
         /// What an item is doing.
         public enum State: String, Sendable, Hashable, CaseIterable {
             /// A worker can take it now.

@@ -4,7 +4,7 @@ public import TupleCoding
 /// An item that this process works on: no other process has it, and it returns to its queue unless it is completed.
 ///
 /// It returns when the value goes out of scope, when it is released, and when the process ends in any way.
-public struct QueueItem: ~Copyable, QueuedItem {
+public struct QueueItem: ~Copyable, QueueItemFacts {
     private let row: QueueItemRow
     private let state: OwnPlace
     /// The value.

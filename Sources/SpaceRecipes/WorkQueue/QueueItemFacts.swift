@@ -1,7 +1,7 @@
 public import TupleCoding
 
 /// What is known of an item of a queue, as its worker has it or as one sees it without taking it.
-public protocol QueuedItem: ~Copyable, Sendable {
+public protocol QueueItemFacts: ~Copyable, Sendable {
     /// The item's number, which no other item in the namespace has.
     var id: UInt64 { get }
     /// The item's value.
@@ -15,7 +15,7 @@ public protocol QueuedItem: ~Copyable, Sendable {
 }
 
 /// A copy of an item: its row and its value.
-package protocol ItemCopy: QueuedItem {
+package protocol ItemCopy: QueueItemFacts {
     var row: QueueItemRow { get }
     var stored: Value { get }
 }
