@@ -82,7 +82,7 @@ extension Engine {
 
     /// Whether a commit of LMDB is due, which removes or returns what has expired.
     @inline(__always)
-    private func isSomethingDue(_ near: NearRing) -> Bool {
+    func isSomethingDue(_ near: NearRing) -> Bool {
         guard let due = near.earliestDue else { return false }
         return due <= clock.milliseconds
     }
@@ -112,14 +112,18 @@ extension Engine {
 
     /// Completes a claim that is in the near end; `false` if it is in LMDB, or has ended.
     package func completeNear(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) -> Bool {
-        // A claim does not come back from LMDB into the ring, so without the gate a look at the bounds is enough.
-        guard let near, near.mayCover(id) else { return false }
+        // A claim does not come back from LMDB into the ring, nor into a mark, so without the gate a look is enough.
+        guard let near, near.mayCover(id) || near.marks.place(of: id) != nil else { return false }
         try checkUsable()
         return try underGate { () throws(SpaceError) in
-            guard let holder = near.holder(of: id, claim: number),
-                ClaimHolder(raw: holder).mayBeEnded(by: session)
+            if let holder = near.holder(of: id, claim: number) {
+                guard ClaimHolder(raw: holder).mayBeEnded(by: session) else { return false }
+                remove(id, from: near)
+                return true
+            }
+            guard let place = near.marks.place(of: id, claim: number), near.marks.holder(place).mayBeEnded(by: session)
             else { return false }
-            remove(id, from: near)
+            near.completeMark(place, control.sequence)
             return true
         }
     }
@@ -193,12 +197,12 @@ extension Engine {
         }
     }
 
-    /// The ring's word, and whether the ring may have tuples.
+    /// The ring's word, and whether there may be tuples in the ring, and marks.
     @inline(__always)
-    package var nearState: (word: UInt64, mayHaveTuples: Bool) {
-        guard let near else { return (0, false) }
+    package var nearState: (word: UInt64, mayHaveTuples: Bool, mayHaveMarks: Bool) {
+        guard let near else { return (0, false, false) }
         let word = near.word.load()
-        return (word, near.head.loadRelaxed() != near.tail.loadRelaxed())
+        return (word, near.head.loadRelaxed() != near.tail.loadRelaxed(), near.marks.count > 0)
     }
 
     /// Whether it is known that nothing is claimed and that nothing expires, in LMDB as of its last commit and here.
@@ -215,7 +219,7 @@ extension Engine {
     /// Notes that a search has found no match of a template in LMDB's tables.
     package func noteAbsence(_ template: TemplateForm, _ search: Search) throws(SpaceError) {
         guard near != nil, search.isAbsent else { return }
-        if try search.snapshot.tuples.count == 0 {
+        if try search.snapshot.visibleInTables == 0 {
             absences.noteEmpty(asOf: search.snapshot.commit, floor: try search.snapshot.floor())
         } else if search.examined == 0, search.shapes.index(for: template.shape)?.watermark == 0 {
             absences.note(template, asOf: search.snapshot.commit, floor: try search.snapshot.floor())

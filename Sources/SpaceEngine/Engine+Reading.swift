@@ -7,19 +7,20 @@ extension Engine {
     ///
     /// The caller copies what it reads before then, and soon, because a snapshot keeps freed pages from being reused.
     ///
-    /// `showsNear` is whether the snapshot shows the tuples of the near end too. A caller that looks for tuples needs
-    /// them; all other rows are in the tables.
+    /// `showsNear` is whether the snapshot shows the near end too, and `showsMarks` whether it shows of that what was
+    /// taken of the tables. A caller that looks for tuples needs them; all other rows are in the tables.
     package func lendReader(
         showsNear: Bool = false,
+        showsMarks: Bool = false,
         holdsGate: Bool = false,
         evenAfterLeaving: Bool = false,
         evenAfterDeletion: Bool = false
     ) throws(SpaceError) -> Reader {
         try checkUsable(evenAfterLeaving: evenAfterLeaving, evenAfterDeletion: evenAfterDeletion)
         let reader = try readers.take(on: self, holdsGate: holdsGate)
-        reader.showsNear = showsNear && near != nil
-        if showsNear, let near {
-            try readers.renew(reader, beside: near, on: self, holdsGate: holdsGate)
+        reader.showsNear = (showsNear || showsMarks) && near != nil
+        if let near, reader.showsNear {
+            try readers.renew(reader, beside: near, showsRing: showsNear, on: self, holdsGate: holdsGate)
         } else {
             try readers.renew(reader, on: self, holdsGate: holdsGate)
         }
@@ -33,7 +34,8 @@ extension Engine {
     package func lendSettledReader() throws(SpaceError) -> Reader {
         try checkUsable()
         return try underGate { () throws(SpaceError) in
-            if nearState.mayHaveTuples {
+            let (_, hasTuples, hasMarks) = nearState
+            if hasTuples || hasMarks {
                 try commit(.removing) { (scope) throws(SpaceError) in scope.noteUpkeep() }
                 announce()
             }
@@ -45,12 +47,11 @@ extension Engine {
     package func takeBack(_ reader: Reader) { readers.takeBack(reader) }
 
     package func snapshot(of reader: Reader) -> Snapshot {
-        Snapshot(
-            access: reader.transaction.access,
-            tables: tables,
-            clock: clock,
-            near: reader.showsNear ? UnsafePointer(reader.near) : nil
-        )
+        snapshot(of: reader, beside: reader.showsNear ? UnsafePointer(reader.near) : nil)
+    }
+
+    func snapshot(of reader: Reader, beside near: UnsafePointer<NearView>?) -> Snapshot {
+        Snapshot(access: reader.transaction.access, tables: tables, clock: clock, near: near)
     }
 
     /// Runs `body` on a snapshot, under the gate.

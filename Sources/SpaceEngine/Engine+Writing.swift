@@ -12,19 +12,18 @@ extension Engine {
     /// A write that has no room because pages are pinned by a snapshot waits, without the gate, until that snapshot has
     /// ended, and runs again. It waits for a second at most.
     ///
-    /// `keepsNear` is whether the transaction may leave the newest tuples in the near end: it then adds no tuple, and
-    /// sees none of those.
+    /// `keeps` is what the transaction may leave in the near end.
     package func write(
         _ purpose: WritePurpose,
         timeout: Duration? = nil,
-        keepsNear: Bool = false,
+        keeps: NearKept = [],
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         try checkUsable()
         do throws(SpaceError) {
-            try writeOnce(purpose, timeout: timeout, keepsNear: keepsNear, body)
+            try writeOnce(purpose, timeout: timeout, keeps: keeps, body)
         } catch  where error.snapshotInTheWay != nil {
-            try writeAgain(after: error, purpose, timeout: timeout, keepsNear: keepsNear, body)
+            try writeAgain(after: error, purpose, timeout: timeout, keeps: keeps, body)
         }
     }
 
@@ -34,14 +33,14 @@ extension Engine {
         after refusal: SpaceError,
         _ purpose: WritePurpose,
         timeout: Duration?,
-        keepsNear: Bool,
+        keeps: NearKept,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         let deadline = MonotonicInstant.now.advanced(by: min(timeout ?? self.timeout, ReaderWait.patience))
         var refusal = refusal
         while let snapshot = refusal.snapshotInTheWay, readerWait.wait(for: snapshot, until: deadline, on: self) {
             do throws(SpaceError) {
-                return try writeOnce(purpose, timeout: timeout, keepsNear: keepsNear, body)
+                return try writeOnce(purpose, timeout: timeout, keeps: keeps, body)
             } catch {
                 refusal = error
             }
@@ -53,14 +52,14 @@ extension Engine {
     private func writeOnce(
         _ purpose: WritePurpose,
         timeout: Duration?,
-        keepsNear: Bool,
+        keeps: NearKept,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         if mode == .durable, timeout == nil {
             return try combiner.run(purpose, on: self, body)
         }
         try underGate(timeout: timeout) { () throws(SpaceError) in
-            try commit(purpose, keepsNear: keepsNear, body)
+            try commit(purpose, keeps: keeps, body)
             announce()
         }
     }
@@ -84,16 +83,20 @@ extension Engine {
     /// Runs one transaction; called under the gate.
     ///
     /// When a claim's tuple returns, it needs space for its bytes again. If that leaves too little for `body`, `body`
-    /// runs again in a transaction that returns nothing: failing instead would also stop the takes that free space.
+    /// runs again in a transaction that returns nothing: failing instead would also stop the takes that free space. So it is
+    /// with the marks, which are then applied before it, one by one.
     func commit(
         _ purpose: WritePurpose,
-        keepsNear: Bool = false,
+        keeps: NearKept = [],
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         do throws(SpaceError) {
-            try commitOnce(purpose, keepsNear: keepsNear, body)
-        } catch  where scope.hasRemovedDue && (error.code == .limitReached || error.code == .storageFull) {
+            try commitOnce(purpose, keeps: keeps, body)
+        } catch  where error.isOfRoom && scope.hasRemovedDue && !appliesMarks(keeps) {
             try commitOnce(purpose, removesDue: false, body)
+        } catch  where error.isOfRoom && appliesMarks(keeps) {
+            if let near { try applyMarksSingly(near) }
+            try commitOnce(purpose, removesDue: false, keeps: keeps, body)
         } catch  where error.code == .outrun {
             // On the new state; that it happens again and again is no usual race.
             for _ in 0..<Self.mostReruns {
@@ -111,16 +114,20 @@ extension Engine {
 
     private static let mostReruns = 4
 
+    private func appliesMarks(_ keeps: NearKept) -> Bool {
+        near.map { $0.marks.count > 0 } ?? false && !keeps.contains(.marks)
+    }
+
     /// Runs one transaction whose body may run only once; called under the gate.
     @inline(__always)
     package func commitOnce(
         _ purpose: WritePurpose,
         removesDue: Bool = true,
-        keepsNear: Bool = false,
+        keeps: NearKept = [],
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         do throws(SpaceError) {
-            try runOnce(purpose, removesDue: removesDue, keepsNear: keepsNear, body)
+            try runOnce(purpose, removesDue: removesDue, keeps: keeps, body)
         } catch {
             giveBack()
             throw error
@@ -136,17 +143,18 @@ extension Engine {
     private func runOnce(
         _ purpose: WritePurpose,
         removesDue: Bool,
-        keepsNear: Bool,
+        keeps: NearKept,
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         var transaction = try beginWrite()
         CrashPoint.reach(.begun)
-        let keepsNear = keepsNear && near?.mayKeep(end: environment.info.lastPage + 1) ?? false
-        try begin(transaction.access, purpose, keepsNear: keepsNear)
+        var keeps = keeps
+        if keeps.contains(.ring), !(near?.mayKeep(end: environment.info.lastPage + 1) ?? false) { keeps.remove(.ring) }
+        try begin(transaction.access, purpose, keeps: keeps)
         if scope.counters.logEntry != 0 {
             while try !log.commit(transaction, removesDue: removesDue, body) {
                 transaction = try beginWrite()
-                try begin(transaction.access, purpose, keepsNear: keepsNear)
+                try begin(transaction.access, purpose, keeps: keeps)
             }
             return
         }
@@ -155,25 +163,25 @@ extension Engine {
         var due: Int64 = 0
         if let near {
             if scope.counters.keepsNearEndOff { near.turnOff() }
-            if keepsNear { near.noteKept() }
+            if keeps.contains(.ring) { near.noteKept() }
             due = try scope.earliestDue()
             near.noteDue(before: due)
         }
         try scope.finish()
         try store(transaction)
         CrashPoint.reach(.nearStored)
-        noteStored(due: due, keepsNear: keepsNear)
+        noteStored(due: due, keeps: keeps)
     }
 
     @inline(__always)
-    private func begin(_ access: Access, _ purpose: WritePurpose, keepsNear: Bool) throws(SpaceError) {
+    private func begin(_ access: Access, _ purpose: WritePurpose, keeps: NearKept) throws(SpaceError) {
         try scope.begin(
             access,
             purpose,
             isAwaited: slots.isAnybodyWaiting,
             shapeCache,
             near,
-            keepsNear: keepsNear
+            keeps: keeps
         )
     }
 
@@ -192,16 +200,19 @@ extension Engine {
             try transaction.commit()
             CrashPoint.reach(.afterCommit)
         } catch {
+            // Perhaps it is committed all the same, and then the marks that it applied are to be dropped.
+            if scope.appliesMarks { control.gateNeedsRecovery.store(1) }
             throw SpaceError(error)
         }
     }
 
     /// Notes that the transaction is committed.
     @inline(__always)
-    func noteStored(due: Int64, keepsNear: Bool) {
+    func noteStored(due: Int64, keeps: NearKept) {
         if let near {
             near.note(nextNumber: scope.counters.nextNumber, due: due)
-            if !keepsNear {
+            if scope.appliesMarks { near.dropMarks(scope.counters.appliedMarks) }
+            if !keeps.contains(.ring) {
                 near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff)
                 wakeForPlace(near)
             }
@@ -260,4 +271,9 @@ extension Engine {
             wakeEverybody()
         }
     }
+}
+
+extension SpaceError {
+    /// Whether there was not enough room.
+    fileprivate var isOfRoom: Bool { code == .limitReached || code == .storageFull }
 }

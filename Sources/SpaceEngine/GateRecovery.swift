@@ -49,6 +49,7 @@ package struct GateRecovery {
                 near.recover(
                     next: counters.nextTuple,
                     nextNumber: counters.nextNumber,
+                    applied: counters.appliedMarks,
                     // If that is damaged, each operation goes through LMDB, and says so.
                     due: (try? snapshot.earliestDue(counters)) ?? 1,
                     isOff: counters.keepsNearEndOff

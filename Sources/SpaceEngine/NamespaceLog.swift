@@ -132,7 +132,7 @@ package struct NamespaceLog {
         let due = engine.near == nil ? 0 : try scope.earliestDue()
         engine.near?.noteDue(before: due)
         try engine.store(transaction)
-        engine.noteStored(due: due, keepsNear: false)
+        engine.noteStored(due: due, keeps: [])
     }
 
     private func openLog(_ row: LogRow) -> any CommitLog {
@@ -200,7 +200,7 @@ package struct NamespaceLog {
                 isAwaited: engine.slots.isAnybodyWaiting,
                 engine.shapeCache,
                 engine.near,
-                keepsNear: false
+                keeps: []
             )
             try body()
             guard scope.hasChanges else { return }

@@ -103,31 +103,41 @@ extension ReaderPool {
 
     // MARK: The near end
 
-    /// Renews a reader's snapshot, and copies the near end beside it, so that both show one moment.
+    /// Renews a reader's snapshot, and copies the near end, or its marks alone, beside it, so that both show one moment.
     ///
     /// If it throws, the reader is back in the pool, or dropped.
     ///
     /// The word may be odd, because a writer is in the middle of a change, or is stopped there. Each of a change's
     /// stores leaves a state that may be seen. So two equal words are enough: at most one change has moved between them.
     @inline(__always)
-    func renew(_ reader: Reader, beside near: NearRing, on engine: Engine, holdsGate: Bool) throws(SpaceError) {
-        if try !renewAndCopy(near, reader, on: engine, holdsGate: holdsGate) {
-            try renewAgain(near, reader, on: engine, holdsGate: holdsGate)
+    func renew(
+        _ reader: Reader,
+        beside near: NearRing,
+        showsRing: Bool,
+        on engine: Engine,
+        holdsGate: Bool
+    ) throws(SpaceError) {
+        if try !renewAndCopy(near, showsRing, reader, on: engine, holdsGate: holdsGate) {
+            try renewAgain(near, showsRing, reader, on: engine, holdsGate: holdsGate)
         }
     }
 
     /// Makes one attempt; if the result is `false`, the reader has a snapshot.
     @inline(__always)
-    private func renewAndCopy(_ near: NearRing, _ reader: Reader, on engine: Engine, holdsGate: Bool) throws(SpaceError)
-        -> Bool
-    {
+    private func renewAndCopy(
+        _ near: NearRing,
+        _ showsRing: Bool,
+        _ reader: Reader,
+        on engine: Engine,
+        holdsGate: Bool
+    ) throws(SpaceError) -> Bool {
         let word = near.word.load()
         try renew(reader, on: engine, holdsGate: holdsGate)
         do throws(SpaceError) {
-            return try reader.near.pointee.copy(near, since: word) { () throws(SpaceError) in
+            return try reader.near.pointee.copy(near, since: word, showsRing: showsRing) { () throws(SpaceError) in
                 // A commit may have taken records over that are still here.
                 let snapshot = Snapshot(access: reader.transaction.access, tables: engine.tables, clock: engine.clock)
-                return try snapshot.floor()
+                return try snapshot.nearBounds()
             }
         } catch {
             takeBack(reader)
@@ -136,10 +146,16 @@ extension ReaderPool {
     }
 
     @inline(never)
-    private func renewAgain(_ near: NearRing, _ reader: Reader, on engine: Engine, holdsGate: Bool) throws(SpaceError) {
+    private func renewAgain(
+        _ near: NearRing,
+        _ showsRing: Bool,
+        _ reader: Reader,
+        on engine: Engine,
+        holdsGate: Bool
+    ) throws(SpaceError) {
         for _ in 0..<Engine.looks {
             reader.transaction.reset()
-            if try renewAndCopy(near, reader, on: engine, holdsGate: holdsGate) { return }
+            if try renewAndCopy(near, showsRing, reader, on: engine, holdsGate: holdsGate) { return }
         }
         reader.transaction.reset()
         var isDone = false
@@ -148,7 +164,7 @@ extension ReaderPool {
             // Writers are too quick.
             let look = { () throws(SpaceError) in
                 isLent = false
-                isDone = try self.renewAndCopy(near, reader, on: engine, holdsGate: true)
+                isDone = try self.renewAndCopy(near, showsRing, reader, on: engine, holdsGate: true)
             }
             if holdsGate { try look() } else { try engine.underGate(look) }
         } catch {

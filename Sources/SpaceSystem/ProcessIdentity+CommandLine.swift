@@ -21,9 +21,12 @@ extension ProcessIdentity {
         return "\(text(command)) (\(runner)\(kind))"
     }
 
-    /// Whether a process is the program `runner` and runs a command after `--`, for whose end it waits.
-    package static func runsCommand(_ pid: Int32, runner: String) -> Bool {
-        commandWords(of: pid).flatMap { command(in: $0, of: pid, runner: runner) } != nil
+    /// The name of the command that a process of the program `runner` runs after `--`, and for whose end it waits.
+    ///
+    /// - Returns: The name without its folder, cut after 255 bytes as a file's name; `nil` if it runs none.
+    package static func command(runBy pid: Int32, runner: String) -> String? {
+        commandWords(of: pid).flatMap { command(in: $0, of: pid, runner: runner) }
+            .map { String(decoding: programName($0).prefix(Int(NAME_MAX)), as: UTF8.self) }
     }
 
     /// The words before `--` of a process that is the program `runner` and runs a command after it.
@@ -74,8 +77,9 @@ extension ProcessIdentity {
     private static func isMark(_ word: Word) -> Bool { word.elementsEqual("--".utf8) }
 
     /// The first word without its folder.
-    private static func programName(_ words: [Word]) -> Word {
-        words[0].split(separator: UInt8(ascii: "/")).last ?? words[0]
+    private static func programName(_ words: some Collection<Word>) -> Word {
+        let word = words.first ?? []
+        return word.split(separator: UInt8(ascii: "/")).last ?? word
     }
 
     /// The name of the file that a process executes; `nil` if it can't be read.

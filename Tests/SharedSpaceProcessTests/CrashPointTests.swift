@@ -38,6 +38,7 @@ struct CrashPointTests {
             try dieGivingBack(.guarded)
         case .begun, .beforeCommit:
             try dieWriting(point, .guarded, isCommitted: false)
+            try dieApplying(point, isCommitted: false)
             try dieLoading(point)
             try dieLoadingMore(point, isCommitted: false)
         case .beforeLogging:
@@ -49,6 +50,7 @@ struct CrashPointTests {
             break
         case .afterCommit, .rung:
             try dieWriting(point, .guarded, isCommitted: true)
+            try dieApplying(point, isCommitted: true)
             try dieLoading(point)
             try dieLoadingMore(point, isCommitted: true)
         case .nearFilled:
@@ -65,6 +67,11 @@ struct CrashPointTests {
             try dieClaiming(point, isCommitted: true)
         case .nearStored:
             try dieStoring(point)
+            try dieApplying(point, isCommitted: true)
+        case .marking:
+            try dieMarking(point, isCommitted: false)
+        case .marked:
+            try dieMarking(point, isCommitted: true)
         case .placeAwaited:
             try dieWaitingForPlace(point)
         case .placeRaised:
@@ -299,6 +306,48 @@ struct CrashPointTests {
         namespace.useNearEnd(of: 4)
         for number in 0..<4 { try namespace.write("near", number) }
         return namespace
+    }
+
+    /// A take and a claim by a mark.
+    private func dieMarking(_ point: CrashPoint, isCommitted: Bool) throws {
+        let namespace = try root.space.namespace("n")
+        try namespace.write(contentsOf: (0..<200).map { Tuple("job", $0) })
+        let victim = try Agent(root, "n")
+        #expect(try victim.ask("take [\"job\", \"?int\"]") == "ok [\"job\",0]")
+        try die(victim, at: point, doing: "take [\"job\", \"?int\"]")
+        let first = isCommitted ? 2 : 1
+        #expect(try namespace.count() == 200 - first)
+        let claimer = try Agent(root, "n")
+        #expect(try claimer.ask("take [\"job\", \"?int\"]") == "ok [\"job\",\(first)]")
+        try die(claimer, at: point, doing: "claim-typed [\"job\", \"?int\"]")
+        // The claim of the dead returns to its place.
+        let again = try #require(try namespace.claimIfExists(matching: ["job", first + 1])?.detach())
+        #expect(again.deliveries == (isCommitted ? 1 : 0))
+        try namespace.complete(again)
+        for number in first + 2..<200 { #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number) }
+        #expect(try namespace.count() == 0)
+        try goOn(namespace)
+    }
+
+    /// The commit that applies the marks of another process.
+    private func dieApplying(_ point: CrashPoint, isCommitted: Bool) throws {
+        let namespace = try root.space.namespace("n")
+        try namespace.write(contentsOf: (0..<200).map { Tuple("job", $0) })
+        for number in 0..<60 { #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number) }
+        let claims = try (0..<5).map { _ in
+            try #require(try namespace.claimIfExists(matching: ["job", .any])?.detach())
+        }
+        let victim = try Agent(root, "n")
+        try die(victim, at: point, doing: "transact")
+        #expect(try namespace.status().claims.map(\.number) == claims.map(\.number))
+        try namespace.complete(claims[0])
+        #expect(try namespace.release(claims[1]))
+        for claim in claims[2...] { try namespace.complete(claim) }
+        for number in [61] + Array((isCommitted ? 66 : 65)..<200) {
+            #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number)
+        }
+        #expect(try namespace.takeIfExists("job", any(Int.self)) == nil)
+        try goOn(namespace)
     }
 
     private func dieClaiming(_ point: CrashPoint, isCommitted: Bool) throws {

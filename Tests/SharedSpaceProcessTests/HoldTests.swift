@@ -186,6 +186,31 @@ struct HoldTests {
         holder.resume()
     }
 
+    /// A refusal names the holder at the time of the refusal, also if it has released the hold before the error is made.
+    @Test(arguments: ["lock build %", "semaphore build % 1 1"])
+    func aRefusalNamesTheHolderThatHasReleasedSince(_ command: String) throws {
+        func asking(for milliseconds: Int) -> String {
+            command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "\(milliseconds)")
+        }
+        let namespace = try SpaceTest.namespace("locks")
+        let (holder, refused) = (try Agent(root, "locks"), try Agent(root, "locks"))
+        try queue(holder, asking(for: 60000), in: namespace)
+        _ = try fencing(holder.line())
+        // It stops once the transaction that refuses the request has released the gate.
+        try refused.run("arm stop gateReleased")
+        try refused.send(asking(for: 0))
+        #expect(try refused.line() == "waiting")
+        try refused.waitUntilStopped()
+        try holder.run("unlock build")
+        #expect(try namespace.status().holds.isEmpty)
+        refused.resume()
+        let error = try refused.line() ?? ""
+        #expect(error.hasPrefix("error timedOut \(holder.pid) "), "\(error)")
+        #expect(error.contains("was held by process \(holder.pid)"), "\(error)")
+        #expect(error.contains("until just now"), "\(error)")
+        #expect(try namespace.verify() == [])
+    }
+
     /// A waiter hears of a death from the kernel, and not at a tick.
     @Test func aDeathIsNotNoticedByTickingAlone() throws {
         let namespace = try root.space.namespace("locks")

@@ -35,7 +35,7 @@ struct DeadlockTests {
         let view = ProcessView(
             parent: { parents[$0] },
             children: { parent in parents.filter { $0.value == parent }.map(\.key).sorted() },
-            runsCommand: { busy.contains($0) },
+            command: { busy.contains($0) ? "command-\($0)" : nil },
             waitsForChild: { idle.contains($0) }
         )
         return WaitGraph(waits, busy: busy, processes: view)
@@ -151,6 +151,8 @@ struct DeadlockTests {
         let waits = [lock(10, "b", of: 6), lock(21, "a", of: 5)]
         let parents: [Int32: Int32] = [10: 5, 21: 20, 20: 6, 5: 1, 6: 1]
         #expect(circles(waits, busy: [5, 6], parents: parents, idle: [20]) == [[5, 10, 6, 21]])
+        let deadlock = graph(waits, busy: [5, 6], parents: parents, idle: [20]).deadlocks.first
+        #expect(deadlock?.steps.map(\.subject.name.text) == ["command-5", "b", "command-6", "a"])
         #expect(circles(waits, busy: [5], parents: parents, idle: [20]) == [])
         // Parents that go round end the walk.
         #expect(circles(waits, busy: [], parents: [10: 21, 21: 10]) == [])

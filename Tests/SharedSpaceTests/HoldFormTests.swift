@@ -1,3 +1,4 @@
+import Glibc
 import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
@@ -134,6 +135,25 @@ struct HoldFormTests {
         let error = #expect(throws: SpaceError.self) { try namespace.core.places.endWaiting(place) }
         #expect(error?.code == .holdLost)
         try hold.release()
+    }
+
+    /// The end of a wait gives the hold that was in the way, and the error says whether it has been released since.
+    @Test func aWaitThatTimesOutTellsOfTheHoldInTheWay() throws {
+        let hold = try namespace.lock("a").acquire(timeout: .zero).inTime()
+        let request = PlaceRequest(name: "a", kind: .lock, rules: TurnRules())
+        let places = namespace.core.places
+        let place = try #require(try places.enter(request, waits: true)).0
+        guard case .refused(by: let rival?) = try places.endWaiting(place) else {
+            throw TestFailure("no hold was in the way")
+        }
+        #expect(rival.ticket == hold.fencing)
+        let before = places.timedOut(request, by: rival)
+        #expect(before.description.contains("is held by this process itself"), "\(before)")
+        try hold.release()
+        let after = places.timedOut(request, by: rival)
+        #expect(after.code == .timedOut && after.holder == getpid())
+        #expect(after.description.contains("was held by process \(getpid())"), "\(after)")
+        #expect(try namespace.status().holds == [])
     }
 
     // MARK: Elections

@@ -177,11 +177,11 @@ struct NearEndTests: NearEndSuite {
         for number in 40..<80 { #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number) }
         #expect(commit == before)
         #expect(try namespace.count() == 0)
-        // Takes from LMDB alone take the ring over in the end.
+        // Takes from LMDB alone take the ring over in the end, if each is a commit: no two of them by one template.
         for number in 0..<200 { try namespace.write("job", number) }
         try flush()
         try namespace.write("last", 1)
-        for number in 0..<200 { #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == number) }
+        for number in 0..<200 { #expect(try namespace.takeIfExists("job", number) != nil) }
         #expect(ring.isEmpty)
         #expect(try namespace.takeIfExists("last", 1) != nil)
     }

@@ -1,7 +1,13 @@
+import Glibc
 import SharedSpace
 import SpaceTestSupport
 import SpaceTesting
 import Testing
+
+@testable import SpaceEngine
+@testable import SpaceInspection
+@testable import SpaceRecipes
+@testable import TupleSpace
 
 /// Numbers of permits that are set while processes hold permits and wait for them.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
@@ -39,6 +45,32 @@ struct PermitTests {
         #expect(try namespace.verify() == [])
         try hold.release()
         #expect(try await eventually { try namespace.status().holds.isEmpty })
+    }
+
+    /// The holder is named also if a waiter that is passed over stands before it in the queue.
+    @Test func aHolderBehindAPassedOverWaiterIsNamed() throws {
+        let semaphore = namespace.semaphore("s", permits: 3)
+        let first = try held(semaphore, 1)
+        let large = PlaceRequest(
+            name: "s",
+            kind: .semaphore,
+            rules: TurnRules(),
+            weight: 3,
+            details: .int(3),
+            unit: "permits"
+        )
+        let (place, isHolding) = try #require(try namespace.core.places.enter(large, waits: true))
+        #expect(!isHolding)
+        try semaphore.setPermits(2)
+        try first.release()
+        let second = try held(semaphore, 1)
+        let error = #expect(throws: SpaceError.self) {
+            _ = try semaphore.acquireOrTell(2, timeout: .zero, interruption: nil)
+        }
+        #expect(error?.code == .timedOut && error?.holder == getpid())
+        try second.release()
+        try namespace.core.places.end(place)
+        #expect(try namespace.verify() == [])
     }
 
     @Test func aNumberThatIsTakenBackInUseRefusesNoNewcomer() async throws {

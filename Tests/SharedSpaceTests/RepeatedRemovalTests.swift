@@ -30,6 +30,8 @@ struct RepeatedRemovalTests {
         }
 
         func ofFirst(_ ids: [UInt64]) -> TakeFirst { take.ofFirst(ids) }
+        var claimTerms: ClaimTerms? { nil }
+        static func made(of marked: Engine.Marked) {}
     }
 
     @Test(arguments: StorageMode.allCases)

@@ -70,7 +70,14 @@ struct CircleTests {
             let line = try #require(try watch.readLine())
             let change = try Value(json: line)
             #expect(change["event"] == "deadlock" && change["key"] == nil && change["name"] == nil)
-            #expect(change["new"]?["circle"]?.array?.count == 6)
+            let circle = try #require(change["new"]?["circle"]?.array)
+            #expect(circle.count == 6)
+            // Each step names what it waits for; that of a holder is the program that it runs.
+            let shown = try Value(json: show(runner, "n", "--json"))["deadlocks"]?.array?.first?.array
+            for steps in [circle, shown ?? []] {
+                #expect(steps.count { $0["type"] == "lock" } == 3)
+                #expect(steps.filter { $0["type"] == "command" }.map { $0["name"] } == ["sh", "sh", "sh"])
+            }
             let text = try #require(change["new"]?["text"]?.string)
             for (name, command) in zip(["a", "b", "c"], commands) {
                 #expect(text.contains("waits for the lock \"\(name)\" of \(command.pid)"), "\(text)")

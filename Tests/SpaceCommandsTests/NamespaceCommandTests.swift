@@ -180,6 +180,36 @@ struct NamespaceCommandTests {
         }
     }
 
+    /// The pipe is full when the namespace is deleted, so its name is not printed yet.
+    ///
+    /// The process is stopped then, and meets the signal before it can print.
+    @Test("reap --follow prints the name of what it deleted before a signal, if the reader has room")
+    func followSignalledBeforePrinting() throws {
+        try withRoot { (runner) throws in
+            let owner = try runner.start("/bin/cat", [])
+            try runner.space("write", "jobs", "[1]", environment: ["SHARED_SPACE_OWNER": "\(owner.pid)"])
+            owner.signal(SIGKILL)
+            try owner.wait()
+            let reaper = try runner.start(
+                "/bin/sh",
+                ["-c", "read go; yes | head -c 4096; exec space reap --follow"]
+            )
+            try reaper.narrowOutput()
+            try reaper.send("go\n")
+            let folder = try OwnedDescriptor.directory(FilePath(runner.root))
+            #expect(try eventually { try !Directory.list(folder.raw).contains("jobs") })
+            try reaper.stop()
+            // One read empties the pipe.
+            #expect(try reaper.readLine() == "y")
+            #expect(reaper.unreadBytes == 0)
+            reaper.signal(SIGTERM)
+            reaper.signal(SIGCONT)
+            let result = try reaper.finish()
+            #expect(result.ending == .signalled(SIGTERM))
+            #expect(result.lines.last == "jobs")
+        }
+    }
+
     @Test("reap --follow ends when the reader of its names is gone")
     func followBrokenPipe() throws {
         try withRoot { (runner) throws in

@@ -54,6 +54,11 @@ struct WatchCommandTests {
             )
             #expect(result.lines[1].hasPrefix(#"{"seq":2,"time":"#))
             #expect(result.lines[1].hasSuffix(#""event":"write","id":2,"tuple":{"a":2}}"#))
+            // The end is not one of the changes that are counted.
+            let seq = try result.lines.map { line -> Value? in
+                if case .object(let record) = try Value(json: line) { record["seq"] } else { nil }
+            }
+            #expect(seq == (1...8).map { .int($0) } + [nil])
         }
     }
 

@@ -8,6 +8,11 @@ import SystemPackage
 /// Guarantees against processes that are broken or stopped: only the root's owner and uid 0 get a connection. The number
 /// of connections and the bytes that wait are bounded. A process that sends garbage, too much, or that does not read its
 /// answer within `writeTime` loses its connection, and no other process waits for it.
+///
+/// It has an epoll set of its own, the only one beside the event loop's. The loop's thread also ticks: in each namespace
+/// it may wait for a gate whose holder is stopped, and all requests of the machine would wait too. An own `EventLoop` would
+/// have nothing to tick for, but it hears on several threads, so that two could read one connection and mix up its bytes;
+/// it does not end, as a server does with its connections; and it keeps no time for those that leave answers unread.
 package final class SocketServer: Sendable {
     private let listener: OwnedDescriptor
     private let epoll: Epoll

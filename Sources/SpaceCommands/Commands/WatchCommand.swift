@@ -18,8 +18,8 @@ struct WatchCommand: ParsableCommand {
             'set' and 'unset' carry key, old and new (with --key of a part, of that part), 'post' name and value, 'respond' name and the keys of the responder that came (new) \
             and of the one that went (old), 'hold', 'release' and 'proclaim' name and the holder (new, old), 'count' name and the \
             number of a counter or latch before and after, 'deadlock' the circle of processes and its text (new); fields without a value are left out. 'gap' says that \
-            the changes from 'from' to 'to' are no longer available; 'gone' that the namespace was deleted, and ends the watch \
-            with 0. A watch that goes on later gives --from N@L: in another life, where numbers have begun anew, it begins with \
+            the changes from 'from' to 'to' are no longer available; 'gone', which has no seq, that the namespace was deleted; it ends the \
+            watch with 0. A watch that goes on later gives --from N@L: in another life, where numbers have begun anew, it begins with \
             the first change and a 'gap' (from 0 to 0 where that life's changes are all there), and so it does when no change \
             has the number N - 1 yet. Without TEMPLATE and an option that names something it tells everything.
 

@@ -23,7 +23,7 @@ struct WaitReport {
 
     /// What is waited for, on an arrow of a picture: `lock db`.
     static func label(_ subject: WaitGraph.Subject) -> String {
-        subject.name.map { "\(subject.type) \($0.text)" } ?? "runs"
+        if case .command = subject { "runs" } else { "\(subject.type) \(subject.name.text)" }
     }
 
     /// A line for each circle, and how it ends.
@@ -53,7 +53,7 @@ struct WaitReport {
             var object = JSONObject()
             object.add("pid", steps[index].pid)
             object.add("type", steps[index].subject.type)
-            object.add("name", steps[index].subject.name?.text)
+            object.add("name", steps[index].subject.name.text)
             if let namespace = steps[index].namespace { object.add("namespace", namespace.text) }
             object.add("waits_for", deadlock.blocker(of: index))
             if steps[index].isBehind { object.add("behind", true) }

@@ -10,8 +10,9 @@ enum ChangeReport {
     /// The change; of a cell only the part that a path names, if one does.
     static func object(_ change: Change, of path: String? = nil, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
-        // The number of a gap is that of its last missed change; the next change has a higher one.
-        object.add("seq", change.lastSequence)
+        // The number of a gap is that of its last missed change; the next change has a higher one. The end is not counted:
+        // a number would be that of another change.
+        if change.kind != .gone { object.add("seq", change.lastSequence) }
         object.add("time", change.time)
         // A gap comes from no process, and the end from none in particular.
         if change.pid != 0 { object.add("pid", change.pid) }

@@ -134,7 +134,8 @@ struct ChangeTelling {
         } else {
             // If a signal has come, the command ended by it: its status says nothing about the change.
             try Signals.check()
-            let message = "the command ended with status \(ending.status) for change \(change.lastSequence)"
+            let subject = change.kind == .gone ? "the end of the namespace" : "change \(change.lastSequence)"
+            let message = "the command ended with status \(ending.status) for \(subject)"
             guard !isSubscription else {
                 throw CommandFailure(
                     ExitStatus(rawValue: ending.status),

@@ -22,6 +22,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Writing, taking and claiming in the near end: before and after the store that commits, and before a flush moves
     // the head.
     case nearFilled, nearWritten, nearTaking, nearTaken, nearClaiming, nearClaimed, nearStored
+    // Marking what is taken or claimed in LMDB: before and after the store that commits.
+    case marking, marked
     // Waiting for a place in the near end: a writer has noted that it is about to sleep, and the word on which it sleeps was
     // raised; both under the gate.
     case placeAwaited, placeRaised

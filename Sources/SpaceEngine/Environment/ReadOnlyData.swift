@@ -46,9 +46,9 @@ package struct ReadOnlyData {
     /// time, even of several moments.
     private func copyNear(_ control: ControlFile) throws(SpaceError) {
         reader.showsNear = true
-        let floor = try snapshot(NamespaceClock(control.header)).floor()
+        let bounds = try snapshot(NamespaceClock(control.header)).nearBounds()
         for _ in 0..<Self.looks {
-            if reader.near.pointee.copy(control.near, since: control.near.word.load(), floor: { floor }) {
+            if reader.near.pointee.copy(control.near, since: control.near.word.load(), bounds: { bounds }) {
                 return
             }
         }

@@ -19,6 +19,8 @@ package struct Search {
     package private(set) var examined = 0
     /// Whether the search went through LMDB's tables to the end.
     package private(set) var isAbsent = false
+    /// How many tuples the search looks at at most.
+    var mostExamined = Int.max
 
     /// All ids.
     package static let allIDs: Range<UInt64> = 0..<UInt64.max
@@ -105,6 +107,8 @@ package struct Search {
             }
         while let (id, row) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard ids.contains(id) else { return true }
+            if snapshot.isMarked(id) { continue }
+            guard examined < mostExamined else { return false }
             try examine()
             if try !pass(template, id, row, visit) { return false }
         }
@@ -151,6 +155,8 @@ package struct Search {
             guard key.shape == index.number, key.hash == hash, key.id >= from, key.id < ids.upperBound else {
                 return true
             }
+            if snapshot.isMarked(key.id) { continue }
+            guard examined < mostExamined else { return false }
             guard let row = try snapshot.tuples.get(key.id) else {
                 throw .damaged("the index names tuple \(key.id), which is not there")
             }

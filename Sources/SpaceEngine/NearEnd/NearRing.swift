@@ -34,7 +34,8 @@ package struct NearRing: @unchecked Sendable {
     // Layout, in bytes.
     private static let headerSize = 128
     private static let claimsOffset = headerSize + capacity * NearRecord.size
-    private static let contentOffset = claimsOffset + capacity * NearClaim.size
+    private static let marksOffset = claimsOffset + capacity * NearClaim.size
+    private static let contentOffset = (marksOffset + NearMarks.byteCount + 63) / 64 * 64
     /// The bytes that the ring takes in the control file: whole pages.
     static let byteCount = (contentOffset + contentSize + 4095) / 4096 * 4096
 
@@ -143,6 +144,10 @@ package struct NearRing: @unchecked Sendable {
     @inline(__always)
     private var taker: SharedWord32 { word32(88) }
 
+    /// What was taken and claimed of the tuples in LMDB.
+    @inline(__always)
+    var marks: NearMarks { NearMarks(at: base + Self.marksOffset) }
+
     // MARK: Reading
 
     @inline(__always)
@@ -202,8 +207,9 @@ package struct NearRing: @unchecked Sendable {
         return isSound(head, tail) && id >= head && id < tail
     }
 
-    /// Whether a record may be claimed; without the gate, this is so of some moment during the call.
+    /// Whether a record or a mark may be a claim; without the gate, this is so of some moment during the call.
     var hasClaims: Bool {
+        if marks.claims(among: marks.count) > 0 { return true }
         let (head, tail) = (head.loadRelaxed(), tail.loadRelaxed())
         guard isSound(head, tail) else { return true }
         return (head..<tail).contains { record($0).isClaimed($0) }
@@ -232,7 +238,7 @@ package struct NearRing: @unchecked Sendable {
 
     /// Runs `change` while the word is odd.
     @inline(__always)
-    private func changing(_ change: () -> Void) {
+    func changing(_ change: () -> Void) {
         let even = word.loadRelaxed()
         word.storeRelaxed(even | 1)
         SharedWord64.releaseFence()
@@ -242,7 +248,7 @@ package struct NearRing: @unchecked Sendable {
 
     /// Gives a change its number, before the store that commits it.
     @inline(__always)
-    private func raise(_ last: SharedWord64) {
+    func raise(_ last: SharedWord64) {
         let number = last.loadRelaxed() &+ 1
         sequence.storeRelaxed(number)
         last.storeRelaxed(number)
@@ -381,6 +387,37 @@ package struct NearRing: @unchecked Sendable {
         }
     }
 
+    /// Marks a tuple of the tables as taken, or as claimed by a holder, and raises the number of changes.
+    ///
+    /// - Returns: the claim's number, or 0 for a take; `nil` if the numbers are used up, or damaged.
+    @inline(__always)
+    func mark(_ id: UInt64, _ holder: ClaimHolder?, _ last: SharedWord64) -> UInt64? {
+        let number = holder == nil ? 0 : nextClaimNumber
+        guard holder == nil || number != 0 else { return nil }
+        changing {
+            raise(last)
+            if holder != nil { nextNumber.storeRelaxed(number + 1) }
+            marks.add(id, holder, number: number)
+        }
+        return number
+    }
+
+    /// Completes the claim of a mark, and raises the number of changes.
+    @inline(__always)
+    func completeMark(_ place: Int, _ last: SharedWord64) {
+        changing {
+            raise(last)
+            CrashPoint.reach(.nearTaking)
+            // This store commits.
+            marks.complete(place)
+            CrashPoint.reach(.nearTaken)
+        }
+    }
+
+    /// Drops the marks that a commit has applied, as its counters say it.
+    @inline(__always)
+    func dropMarks(_ applied: UInt64) { changing { marks.drop(applied) } }
+
     /// Empties the ring after a commit that has taken over all records: `next` is the next id by its counters.
     @inline(__always)
     func empty(next: UInt64, isOff: Bool) {
@@ -441,14 +478,15 @@ package struct NearRing: @unchecked Sendable {
 
     /// Repairs what a killed holder of the gate left.
     ///
-    /// `next` is the next id, and `number` the number of the next claim, by the counters of the last commit. `time` is
-    /// the earliest time at which something expires, or 0.
-    func recover(next: UInt64, nextNumber number: UInt64, due time: Int64, isOff: Bool) {
+    /// `next` is the next id, `number` the number of the next claim, and `applied` what was applied of the marks, by the
+    /// counters of the last commit. `time` is the earliest time at which something expires, or 0.
+    func recover(next: UInt64, nextNumber number: UInt64, applied: UInt64, due time: Int64, isOff: Bool) {
         let odd = word.load() | 1
         word.storeSequential(odd)
         tail.store(max(tail.load(), next))
         head.store(max(head.load(), next))
         allowed.store(0)
+        marks.recover(applied)
         note(nextNumber: max(nextClaimNumber, number), due: time)
         off.store(isOff ? 1 : 0)
         word.storeSequential(odd &+ 1)

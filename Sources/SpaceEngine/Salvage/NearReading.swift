@@ -9,6 +9,9 @@ package struct NearReading {
     package private(set) var tuples: [(id: UInt64, row: SalvagedRows.Row)] = []
     /// The claimed tuples, each under its id as a row of the table of claims.
     package private(set) var claims: [(id: UInt64, row: SalvagedRows.Row)] = []
+    /// The marks: the ids of tuples of the data file that were taken, or are claimed by a holder with a number.
+    private var marks: [(id: UInt64, claim: (holder: ClaimHolder, number: UInt64)?)] = []
+    private var generation: UInt64 = 0
     /// The tuples whose records make no sense; those that the data file has too are no loss.
     package private(set) var damaged: [UInt64] = []
     /// Other damage, one sentence each.
@@ -45,7 +48,35 @@ package struct NearReading {
         read(NearRing(at: memory.baseAddress!))
     }
 
+    /// The tuples of the data file that were taken or are claimed, by what its counters say of the marks.
+    ///
+    /// A claimed one comes as the row of its claim, made of its own row.
+    package func marked(
+        beside applied: UInt64
+    ) -> [UInt64: (_ row: SalvagedRows.Row) -> SalvagedRows.Row?] {
+        var marked: [UInt64: (SalvagedRows.Row) -> SalvagedRows.Row?] = [:]
+        for (id, claim) in marks.prefix(NearMarks.count(generation, beside: applied)) {
+            marked[id] = { row in
+                guard let claim else { return nil }
+                let value = row.value.withUnsafeBytes { bytes in
+                    ClaimRow(holder: claim.holder, number: claim.number, deadline: 0, tupleBytes: bytes).copied()
+                }
+                return SalvagedRows.Row(key: row.key, value: value)
+            }
+        }
+        return marked
+    }
+
     private mutating func read(_ ring: NearRing) {
+        generation = ring.marks.generation
+        if ring.marks.isSound {
+            marks = (0..<ring.marks.count).map { place in
+                let claim = ring.marks.isClaimed(place) ? (ring.marks.holder(place), ring.marks.number(place)) : nil
+                return (ring.marks.id(place), claim)
+            }
+        } else {
+            faults.append("the number of marks makes no sense; what was taken lately may be among this")
+        }
         let (head, tail) = (ring.head.load(), ring.tail.load())
         guard ring.isSound(head, tail) else {
             faults.append("the bounds of the newest tuples make no sense")

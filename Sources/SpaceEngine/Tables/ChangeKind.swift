@@ -22,7 +22,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case post
     /// Changes were dropped before this watcher read them: those from `sequence` to `lastSequence`.
     case gap
-    /// The namespace was deleted; this is the last change of all.
+    /// The namespace was deleted; this is the last change of all. It has no number of its own.
     case gone
     /// Elements came into an ordered set.
     case insert = 20

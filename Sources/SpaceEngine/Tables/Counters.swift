@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The numbers that every write needs, in one row of the main table.
 package struct Counters: TableRow, Equatable {
-    package static let size = 136
+    package static let size = 144
 
     /// The id that the next tuple gets.
     ///
@@ -43,6 +43,9 @@ package struct Counters: TableRow, Equatable {
     /// Whether the namespace is a standby: the log's entries are its only writers.
     package var followsLog = false
 
+    /// What of the near end's marks the commit has applied (`NearMarks`).
+    package var appliedMarks: UInt64 = 0
+
     private static let following: UInt64 = 1 << 61
 
     /// Whether a tuple may be about to return from `claims`, because its holder has ended or its time has come.
@@ -75,10 +78,11 @@ package struct Counters: TableRow, Equatable {
         holds = word(15)
         logEntry = word(16) & ~Self.following
         followsLog = word(16) & Self.following != 0
+        appliedMarks = word(17)
         // A waiter's slot has 48 bits for an id. The other numbers can't have come near 64 bits.
         let all =
             sequence | nextNumber | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
-            | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds | logEntry
+            | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds | logEntry | appliedMarks
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
 
@@ -105,6 +109,7 @@ package struct Counters: TableRow, Equatable {
         store(14, nextObject)
         store(15, holds)
         store(16, logEntry | (followsLog ? Self.following : 0))
+        store(17, appliedMarks)
     }
 
     package static func damage(at key: UnsafeRawBufferPointer) -> String { missing }

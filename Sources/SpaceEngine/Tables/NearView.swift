@@ -12,33 +12,62 @@ package struct NearView {
     private(set) var next: UInt64 = 0
     private(set) var nextNumber: UInt64 = 0
     private(set) var sequence: UInt64 = 0
-    /// How many of the records are claimed.
+    /// How many of the records and marks are claims.
     private(set) var claimed: UInt64 = 0
+    /// How many marks there are that the snapshot has not applied.
+    private(set) var markCount = 0
     /// Whether the last copy made sense; damage, or a change meanwhile, is the reason why it didn't.
     private(set) var isSound = true
 
+    init() {}
+
+    /// The marks alone, as they are: for the holder of the gate.
+    init(marksOf ring: NearRing) {
+        self.ring = ring
+        markCount = ring.marks.count
+    }
+
     func free() { ring?.free() }
 
-    /// Copies the records that a snapshot doesn't have: those from `floor()` on, the next id of its counters.
+    /// What a snapshot's counters say of the near end: the next id, and what is applied of the marks.
+    typealias Bounds = (next: UInt64, applied: UInt64)
+
+    /// Copies the marks, and if `showsRing` the records, that a snapshot doesn't have: `bounds` is asked only if there are any.
     ///
     /// - Returns: Whether nothing has changed since `word` was read, before the snapshot.
     @inline(__always)
     mutating func copy<E>(
         _ source: NearRing,
         since word: UInt64,
-        floor: () throws(E) -> UInt64
+        showsRing: Bool = true,
+        bounds: () throws(E) -> Bounds
     ) throws(E) -> Bool {
         // The tail before the records that it commits; and a record's state before its claim.
         let (head, tail) = (source.head.loadRelaxed(), source.tail.load())
         ids = tail..<tail
         claimed = 0
+        markCount = source.marks.count
         isSound = source.isSound(head, tail)
-        if head != tail, isSound { try copyRecords(source, head, tail, floor()) }
+        let hasRecords = head != tail && isSound && showsRing
+        if markCount > 0 || hasRecords {
+            let bounds = try bounds()
+            if markCount > 0 { copyMarks(source, bounds.applied) }
+            if hasRecords { copyRecords(source, head, tail, bounds.next) }
+        }
         sequence = source.lastChange
         nextNumber = source.nextClaimNumber
         next = tail
         SharedWord64.acquireFence()
         return source.word.loadRelaxed() == word && isSound
+    }
+
+    @inline(never)
+    private mutating func copyMarks(_ source: NearRing, _ applied: UInt64) {
+        let target = ring ?? NearRing.allocate()
+        ring = target
+        target.marks.copy(source.marks)
+        markCount = target.marks.count(beside: applied)
+        claimed = UInt64(target.marks.claims(among: markCount))
     }
 
     @inline(never)
@@ -79,9 +108,24 @@ package struct NearView {
         return TupleRow(tuple, record.origin)
     }
 
-    /// Calls `visit` for each claim, in the order of their ids, until it returns `false`.
+    /// Whether a tuple of the tables was taken or is claimed.
+    @inline(__always)
+    func isMarked(_ id: UInt64) -> Bool { markCount > 0 && place(of: id) != nil }
+
+    @inline(__always)
+    private func place(of id: UInt64) -> Int? { ring?.marks.place(of: id, among: markCount) }
+
+    /// The claims of the marks, in the order of their ids.
+    var markedClaims: [(id: UInt64, holder: ClaimHolder, number: UInt64)] {
+        guard let marks = ring?.marks, markCount > 0 else { return [] }
+        return (0..<markCount).filter { marks.isClaimed($0) }
+            .map { (marks.id($0), marks.holder($0), marks.number($0)) }
+            .sorted { $0.id < $1.id }
+    }
+
+    /// Calls `visit` for each claim of the ring, in the order of their ids, until it returns `false`.
     func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
-        guard let ring, claimed > 0 else { return }
+        guard let ring, !ids.isEmpty, claimed > 0 else { return }
         for id in ids {
             guard let (holder, number, row) = ring.claimRow(id) else { continue }
             let isWanted = try row.withBytes { (bytes) throws(SpaceError) in

@@ -241,13 +241,37 @@ extension Snapshot {
         from first: UInt64 = 0,
         _ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool
     ) throws(SpaceError) {
+        var marked = (near?.pointee.markedClaims ?? [])[...].drop { $0.id < first }
         var rows = try claims.scan(from: first)
-        while let (id, row) = try rows.nextValid() { if try !visit(id, row) { return } }
-        try forEachNearClaim { (id, row) throws(SpaceError) in id < first ? true : try visit(id, row) }
+        while let (id, row) = try rows.nextValid() {
+            while let mark = marked.first, mark.id <= id {
+                marked.removeFirst()
+                // A mark that was just applied is the row.
+                if mark.id < id, try !visitClaim(mark, visit) { return }
+            }
+            if try !visit(id, row) { return }
+        }
+        for mark in marked { if try !visitClaim(mark, visit) { return } }
+        try near?.pointee.forEachClaim { (id, row) throws(SpaceError) in id < first ? true : try visit(id, row) }
     }
 
-    /// Walks through the claims that are not in LMDB yet, like `forEachClaim`.
-    package func forEachNearClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
+    /// Walks through the claims of the tables' tuples that no commit has applied yet, like `forEachClaim`.
+    package func forEachMarkedClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
+        for mark in near?.pointee.markedClaims ?? [] { if try !visitClaim(mark, visit) { return } }
+    }
+
+    private func visitClaim(
+        _ mark: (id: UInt64, holder: ClaimHolder, number: UInt64),
+        _ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool
+    ) throws(SpaceError) -> Bool {
+        guard let row = try tuples.get(mark.id)?.copied() else { return true }
+        return try row.withBytes { (bytes) throws(SpaceError) in
+            try visit(mark.id, ClaimRow(holder: mark.holder, number: mark.number, deadline: 0, tupleBytes: bytes))
+        }
+    }
+
+    /// Walks through the claims of the ring, like `forEachClaim`.
+    package func forEachRingClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
         try near?.pointee.forEachClaim(visit)
     }
 }

@@ -13,7 +13,7 @@ extension WriteScope {
         origin: Origin? = nil,
         with cursors: inout TupleCursors?
     ) throws(SpaceError) -> UInt64 {
-        precondition(!keepsNear, "a transaction that adds tuples takes over the near end")
+        precondition(!keeps.contains(.ring), "a transaction that adds tuples takes over the near end")
         let id = counters.nextTuple
         guard id < 1 << 48 - 1 else {
             throw .limitReached(

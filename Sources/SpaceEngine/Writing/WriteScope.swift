@@ -30,8 +30,10 @@ package final class WriteScope: TransactionTables {
     private(set) var hasChanges = false
     /// Whether anything was removed or returned because it was due.
     @exclusivity(unchecked) package private(set) var hasRemovedDue = false
-    /// Whether the newest tuples stay in the near end; then no id is free for another tuple.
-    @exclusivity(unchecked) private(set) var keepsNear = false
+    /// What stays in the near end; with the ring, no id is free for another tuple.
+    @exclusivity(unchecked) private(set) var keeps: NearKept = []
+    /// Whether the transaction has applied marks.
+    @exclusivity(unchecked) private(set) var appliesMarks = false
     /// What became visible to waiters.
     package let appeared = CommittedChanges()
     /// The changes of a transaction's body while it runs, not numbered yet.
@@ -79,7 +81,7 @@ package final class WriteScope: TransactionTables {
         isAwaited: Bool,
         _ cache: ShapeCache,
         _ near: NearRing?,
-        keepsNear: Bool
+        keeps: NearKept
     ) throws(SpaceError) {
         snapshot = Snapshot(access: access, tables: tables, clock: clock)
         hasChanges = false
@@ -103,8 +105,14 @@ package final class WriteScope: TransactionTables {
         }
         sequenceAtBegin = counters.sequence
         meter.begin(purpose, shapes: shapes.indexed.count, access, notesChanges: counters.logEntry != 0)
-        self.keepsNear = keepsNear
-        if let near, !keepsNear { try takeOver(near) }
+        self.keeps = keeps
+        appliesMarks = false
+        guard let near else { return }
+        if !keeps.contains(.ring) { try takeOver(near) }
+        if !keeps.contains(.marks), near.marks.count > 0 {
+            try apply(near.marks, from: keeps.contains(.earlierMarks) ? near.marks.count - 1 : 0)
+            appliesMarks = true
+        }
     }
 
     /// Whether everything is as a snapshot of that commit shows it.

@@ -162,7 +162,13 @@ package struct IntegrityCheck {
             checkClaim(id, claim, row, counters)
             if claim.deadline != 0 { expiries.insert(ExpiryKey(.claim(id), at: claim.deadline)) }
         }
-        try snapshot.forEachNearClaim { (id, claim) throws(SpaceError) in
+        try snapshot.forEachMarkedClaim { (id, claim) throws(SpaceError) in
+            count += 1
+            if let row = TupleRow(claim.tupleBytes) { checkClaim(id, claim, row, counters) }
+            if try snapshot.claims.contains(id) { report("tuple \(id) is claimed twice at once") }
+            return true
+        }
+        try snapshot.forEachRingClaim { (id, claim) throws(SpaceError) in
             count += 1
             if let row = TupleRow(claim.tupleBytes) { checkClaim(id, claim, row, counters) }
             if try snapshot.claims.contains(id) { report("tuple \(id) is claimed twice at once") }

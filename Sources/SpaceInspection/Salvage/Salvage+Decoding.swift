@@ -14,7 +14,15 @@ extension Salvage {
             Limits.deliveryLimits.contains($0) ? $0 : nil
         }
         var visible: Set<UInt64> = []
-        for row in rows.rows[.tuples] ?? [] { decodeTuple(row, clock, &visible) }
+        let marked = near?.marked(beside: counters?.appliedMarks ?? 0) ?? [:]
+        var claimed: [SalvagedRows.Row] = []
+        for row in rows.rows[.tuples] ?? [] {
+            guard let id = UInt64(keyBytes: row.key), let claim = marked[id] else {
+                decodeTuple(row, clock, &visible)
+                continue
+            }
+            if let row = claim(row) { claimed.append(row) }
+        }
         // The pages have the tuples of lower ids, or they are gone.
         let next = rows.nextTuple
         for (id, row) in near?.tuples ?? [] where id >= next && !visible.contains(id) {
@@ -28,6 +36,7 @@ extension Salvage {
         for row in main where row.key[0] == 0x84 {
             decodeClaim(SalvagedRows.Row(key: Array(row.key.dropFirst()), value: row.value), clock, visible)
         }
+        for row in claimed { decodeClaim(row, clock, visible) }
         for (id, row) in near?.claims ?? [] where id >= next { decodeClaim(row, clock, visible) }
         for row in rows.rows[.cells] ?? [] { decodeCell(row, clock) }
         decodeObjects(main.filter { $0.key[0] == 0x82 }, rows.rows[.elements] ?? [], clock)

@@ -21,7 +21,7 @@ extension Namespace {
         timeout: Duration?,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
     ) throws(SpaceError) -> Hold? {
-        hold(try acquiring(request, timeout: timeout).block(), onLoss)
+        hold(try acquiring(request, timeout: timeout).block().entered?.0, onLoss)
     }
 
     /// Acquires a hold for a command, which tells who has it if the time has passed.
@@ -33,10 +33,10 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> Hold {
         let wait = try acquiring(request, timeout: timeout)
-        guard let place = try wait.block(interruption: interruption) else {
-            throw core.places.timedOut(wait.request).named(wait.operation, name)
+        switch try wait.block(interruption: interruption) {
+        case .entered(let place, _): return Hold(place, in: self)
+        case .refused(let hold): throw core.places.timedOut(wait.request, by: hold).named(wait.operation, name)
         }
-        return Hold(place, in: self)
     }
 
     /// Acquires a hold, suspending the task; `nil` if the time has passed.
@@ -59,7 +59,7 @@ extension Namespace {
     private func suspended(_ request: PlaceRequest, timeout: Duration?) async throws(SpaceError) -> Place? {
         let wait = try acquiring(request, timeout: timeout)
         if Task.isCancelled { throw SpaceError.cancelled.named(wait.operation, name) }
-        return try await wait.suspend()
+        return try await wait.suspend().entered?.0
     }
 
     private func acquiring(_ request: PlaceRequest, timeout: Duration?) throws(SpaceError) -> PlaceWait {

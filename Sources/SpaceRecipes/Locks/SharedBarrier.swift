@@ -44,7 +44,7 @@ public struct SharedBarrier: SharedObject, ObjectHandle {
     private func waitSuspending(timeout: Duration?) async throws(SpaceError) -> Bool {
         let wait = try waiting(timeout: timeout)
         if Task.isCancelled { throw SpaceError.cancelled.named(Self.operation, namespace.name) }
-        return goOn(from: try await wait.suspend(), wait.core)
+        return goOn(from: try await wait.suspend().entered?.0, wait.core)
     }
 
     /// Waits until all parties are waiting; `false` if the time-out passes first: then this one no longer counts.
@@ -58,7 +58,7 @@ public struct SharedBarrier: SharedObject, ObjectHandle {
     /// Waits for all parties, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func waitBlocking(timeout: Duration?, interruption: Interruption?) throws(SpaceError) -> Bool {
         let wait = try waiting(timeout: timeout)
-        return goOn(from: try wait.block(interruption: interruption), wait.core)
+        return goOn(from: try wait.block(interruption: interruption).entered?.0, wait.core)
     }
 
     /// Leaves a barrier, and returns whether all parties came.

@@ -2,6 +2,20 @@ import Glibc
 import SpaceSystem
 import TupleCoding
 
+/// What became of a request for a place.
+package enum PlaceAnswer {
+    case entered(Place, isHolding: Bool)
+    /// The process holds nothing and does not wait. The hold was in the way in the transaction that refused the request.
+    ///
+    /// It is `nil` where waiters wait for no holder, as at a barrier, and if the place went with this machine's member.
+    case refused(by: PlaceRow?)
+
+    /// The place, if the process has entered the queue.
+    package var entered: (Place, isHolding: Bool)? {
+        if case .entered(let place, let isHolding) = self { (place, isHolding) } else { nil }
+    }
+}
+
 /// What this process does with places: entering a queue and leaving it, and naming the holder in a time-out's error.
 package struct PlaceAccess {
     let core: NamespaceCore
@@ -17,7 +31,7 @@ package struct PlaceAccess {
         waits: Bool
     ) throws(SpaceError) -> (Place, isHolding: Bool)? {
         var uncertain: Place?
-        do throws(SpaceError) { return try enter(request, waits: waits, uncertain: &uncertain) } catch {
+        do throws(SpaceError) { return try enter(request, waits: waits, uncertain: &uncertain).entered } catch {
             if let uncertain { endOrRemember(uncertain) }
             throw error
         }
@@ -32,14 +46,14 @@ package struct PlaceAccess {
     ///   - waits: Whether the process waits if it does not hold at once.
     ///   - patience: How long this may wait for the machine to take part; `nil`: as a write does.
     ///   - uncertain: The place of that attempt; afterwards that of this one, if it throws `outcomeUnknown`.
-    /// - Returns: As the other form.
+    /// - Returns: The place, or the hold because of which the process would have to wait.
     /// - Throws: What a write throws.
     func enter(
         _ request: PlaceRequest,
         waits: Bool,
         patience: Duration? = nil,
         uncertain: inout Place?
-    ) throws(SpaceError) -> (Place, isHolding: Bool)? {
+    ) throws(SpaceError) -> PlaceAnswer {
         try core.checkUsable()
         // This comes before the row: from now on a process that waits behind this one, or holds what it waits for,
         // listens for its end.
@@ -52,6 +66,7 @@ package struct PlaceAccess {
         }
         let earlier = uncertain
         var made: Place?
+        var hold: PlaceRow?
         func add() throws(SpaceError) -> PlaceRow? {
             try core.write(.removing, patience: patience, findsOut: true) { scope throws(SpaceError) in
                 // Leaving ends all places, and a waiter that loses its place by that must not be served what they held.
@@ -63,13 +78,14 @@ package struct PlaceAccess {
                 {
                     return try scope.places.see(earlier)
                 }
-                guard let row = try request.rules.add(request, holder: holder, waits: waits, in: scope) else {
-                    return nil
+                let row = try request.rules.add(request, holder: holder, waits: waits, in: scope)
+                if let row, row.isHolding || waits {
+                    made = place(of: row)
+                    return row
                 }
-                made = place(of: row)
-                if row.isHolding || waits { return row }
-                made = nil
-                try scope.places.remove(row.ticket, of: request.name, by: request.rules)
+                // Read here, because a later transaction may find that hold released.
+                hold = try scope.snapshot.firstHolder(request.name, request.kind)
+                if let row { try scope.places.remove(row.ticket, of: request.name, by: request.rules) }
                 return nil
             }
         }
@@ -84,7 +100,7 @@ package struct PlaceAccess {
         if entered == nil, core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience) {
             entered = try add()
         }
-        return entered.map { (place(of: $0), $0.isHolding) }
+        return entered.map { .entered(place(of: $0), isHolding: $0.isHolding) } ?? .refused(by: hold)
     }
 
     /// Whether another process has made a holder of a waiting place.
@@ -99,15 +115,16 @@ package struct PlaceAccess {
         }
     }
 
-    /// Gives the place up at the end of the time, unless it was served meanwhile; then returns it.
-    func endWaiting(_ place: Place) throws(SpaceError) -> Place? {
-        let row = try core.write(.removing) { scope throws(SpaceError) in
-            let row = try scope.places.see(place)
-            if row?.isHolding == false { try scope.places.remove(place) }
-            return row
+    /// Gives the place up at the end of the time, unless it was served meanwhile.
+    func endWaiting(_ place: Place) throws(SpaceError) -> PlaceAnswer {
+        let answer = try core.write(.removing) { scope throws(SpaceError) -> PlaceAnswer? in
+            guard let row = try scope.places.see(place) else { return nil }
+            if row.isHolding { return .entered(place, isHolding: true) }
+            try scope.places.remove(place)
+            return .refused(by: try scope.snapshot.firstHolder(place.name, place.kind))
         }
-        guard let row else { throw .lost(place) }
-        return row.isHolding ? place : nil
+        guard let answer else { throw .lost(place) }
+        return answer
     }
 
     /// Notes that this process has seen what another process's transaction served it: if this process ends from now on,
@@ -170,29 +187,47 @@ package struct PlaceAccess {
     // MARK: Errors
 
     /// The error for a hold that could not be acquired in time; it names the holder.
-    package func timedOut(_ request: PlaceRequest) -> SpaceError {
-        let holder = try? firstLivingHolder(request.name, request.kind)
+    ///
+    /// `hold`: What was in the way in the transaction that refused the request. If it has ended since, the error says so:
+    /// another look would find the next holder, or none.
+    func timedOut(_ request: PlaceRequest, by hold: PlaceRow?) -> SpaceError {
         let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
-        guard let holder, let pid = pid(of: holder.holder) else {
-            return SpaceError(.timedOut, reason: "\(subject) was not to be had in time", advice: "try again")
+        guard let hold else {
+            return SpaceError(.timedOut, reason: "\(subject) could not be acquired in time", advice: "try again")
         }
-        if pid == getpid() {
+        let machine = try? core.read { (snapshot) throws(SpaceError) in
+            core.journal.machine(of: hold.holder.member ?? 0, in: snapshot)
+        }
+        let pid = if case .process(let process, _) = hold.holder { process.pid } else { hold.pid }
+        let command = machine == nil ? ProcessIdentity.commandName(of: pid).map { " (\($0))" } : nil
+        let who = "process \(pid)\(machine.map { "@\($0)" } ?? "")\(command ?? "")"
+        let row = try? core.read { (snapshot) throws(SpaceError) in
+            try snapshot.place(PlaceKeys(request.name), hold.ticket)
+        }
+        guard row != nil, core.liveness.isAlive(hold.holder) else {
+            return SpaceError(
+                .timedOut,
+                holder: machine == nil ? pid : nil,
+                reason: "\(subject) was held by \(who) until just now",
+                advice: "try again"
+            )
+        }
+        if machine == nil, pid == getpid() {
             return SpaceError(
                 .timedOut,
                 holder: pid,
-                reason: "\(subject) is held by this process itself, \(pid) (fencing number \(holder.ticket))",
+                reason: "\(subject) is held by this process itself, \(pid) (fencing number \(hold.ticket))",
                 advice: "release it where this process acquired it, or try again; locks are not reentrant"
             )
         }
-        let command = ProcessIdentity.commandName(of: pid).map { " (\($0))" } ?? ""
-        let halt = ProcessIdentity.halt(of: pid)
-        let seconds = Swift.max(0, Clock.realtimeMilliseconds() - holder.since) / 1000
+        let halt = machine == nil ? ProcessIdentity.halt(of: pid) : nil
+        let seconds = Swift.max(0, Clock.realtimeMilliseconds() - hold.since) / 1000
         return SpaceError(
             .timedOut,
-            holder: pid,
-            reason: "\(subject) is held by process \(pid)\(command)\(halt.map { ", which is \($0.phrase)," } ?? "") "
-                + "since \(seconds) s ago",
-            advice: halt?.advice(for: pid) ?? "try again, or end process \(pid)"
+            holder: machine == nil ? pid : nil,
+            reason:
+                "\(subject) is held by \(who)\(halt.map { ", which is \($0.phrase)," } ?? "") since \(seconds) s ago",
+            advice: halt?.advice(for: pid) ?? "try again, or end \(who)"
         )
     }
 

@@ -125,13 +125,14 @@ extension Snapshot {
     ///
     /// Throws `typeMismatch` if the name belongs to another kind of object.
     func firstHolder(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> PlaceRow? {
-        var first: PlaceRow?
+        var holder: PlaceRow?
         try forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
-            first = row
-            return false
+            if row.kind != kind { throw .mismatch(name, row.kind, wanted: kind) }
+            // A waiter that wants more permits than there are by now stands before holders.
+            if row.isHolding { holder = row }
+            return holder == nil
         }
-        if let first, first.kind != kind { throw .mismatch(name, first.kind, wanted: kind) }
-        return first.flatMap { $0.isHolding ? $0 : nil }
+        return holder
     }
 
     /// The rows of all names, by name; rows that do not decode are left out.

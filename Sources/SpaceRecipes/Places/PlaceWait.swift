@@ -4,7 +4,7 @@ import TupleCoding
 /// The wait of a process for its turn in the queue of a name: it ends when the process holds the name, or the time has
 /// passed.
 ///
-/// The result is `nil` if the time has passed; then, and if the wait ends with an error, the place in the queue is
+/// If the time has passed, the result is the hold that was in the way; then, and if the wait ends with an error, the place in the queue is
 /// given up. A wait whose time has passed from the start holds at once, or leaves no trace.
 struct PlaceWait: Steps {
     let core: NamespaceCore
@@ -28,23 +28,22 @@ struct PlaceWait: Steps {
         self.request = request
     }
 
-    mutating func step() throws(SpaceError) -> Step<Place?> {
+    mutating func step() throws(SpaceError) -> Step<PlaceAnswer> {
         guard let place, !isGone else { return try enter() }
-        if isServed { return .done(place) }
-        return .done(
-            try core.places.unlessMemberEnded(of: session) { () throws(SpaceError) in try core.places.endWaiting(place)
-            } ?? nil
-        )
+        if isServed { return .done(.entered(place, isHolding: true)) }
+        let answer = try core.places.unlessMemberEnded(of: session) { () throws(SpaceError) in
+            try core.places.endWaiting(place)
+        }
+        return .done(answer ?? .refused(by: nil))
     }
 
-    private mutating func enter() throws(SpaceError) -> Step<Place?> {
+    private mutating func enter() throws(SpaceError) -> Step<PlaceAnswer> {
         switch try entry.attempt(request, in: core, until: deadline, hasLostPlace: isGone) {
-        case .nothing: return .done(nil)
         case .later(let sleep): return .sleep(sleep)
-        case .entered(let place, isHolding: true): return .done(place)
-        case .entered(let place, isHolding: false):
+        case .answered(.entered(let place, isHolding: false)):
             (self.place, session, isGone) = (place, core.session.number, false)
             return .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: deadline))
+        case .answered(let answer): return .done(answer)
         }
     }
 

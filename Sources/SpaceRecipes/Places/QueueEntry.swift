@@ -7,9 +7,8 @@ import TupleCoding
 /// its member's end, the machine may take no part for a while. In both cases the process tries again.
 struct QueueEntry {
     enum Attempt {
-        case entered(Place, isHolding: Bool)
-        /// The process would have to wait, and its time has passed.
-        case nothing
+        /// The process has entered the queue; or it would have to wait, and its time has passed.
+        case answered(PlaceAnswer)
         case later(Sleep)
     }
 
@@ -39,14 +38,14 @@ struct QueueEntry {
         let mayWait = deadline?.hasPassed != true
         if !mayWait, let hindrance { throw hindrance }
         do throws(SpaceError) {
-            let entered = try core.places.enter(
+            let answer = try core.places.enter(
                 request,
                 waits: mayWait,
                 patience: mayWait ? deadline.map { max($0.remaining, Limits.tick) } : nil,
                 uncertain: &uncertain
             )
             hindrance = nil
-            return entered.map { .entered($0.0, isHolding: $0.isHolding) } ?? .nothing
+            return .answered(answer)
         } catch {
             let isUncertain = error.code == .outcomeUnknown && uncertain != nil
             let mayPass = error.isOfOtherMachines || isUncertain || hasLostPlace && error.mayPass

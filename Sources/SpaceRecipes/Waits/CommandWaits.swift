@@ -1,3 +1,5 @@
+import TupleCoding
+
 /// The waits of processes for the end of the commands that they run, where a process of the command waits itself.
 ///
 /// A command is a tree of processes: a shell, say, and what it has started. It is known to be held up only if each
@@ -22,17 +24,23 @@ struct CommandWaits {
 
     /// The waits, in the order of the PIDs.
     var all: [WaitGraph.Wait] {
-        var commands: [Int32: [Int32]] = [:]
-        var runs: [Int32: Bool] = [:]
+        var commands: [Int32: (name: String, waiting: [Int32])] = [:]
+        var names: [Int32: String?] = [:]
         for pid in waiting.sorted() {
             for process in processes.ancestors(of: pid) where busy.contains(process) {
-                let runsCommand = runs[process] ?? processes.runsCommand(process)
-                runs[process] = runsCommand
-                if runsCommand { commands[process, default: []].append(pid) }
+                let name = names[process] ?? processes.command(process)
+                names[process] = .some(name)
+                if let name { commands[process, default: (name, [])].waiting.append(pid) }
             }
         }
-        return commands.sorted { $0.key < $1.key }.map { (process, children) in
-            var wait = WaitGraph.Wait(pid: process, subject: .command, blockers: children, needsAll: false, since: nil)
+        return commands.sorted { $0.key < $1.key }.map { (process, command) in
+            var wait = WaitGraph.Wait(
+                pid: process,
+                subject: .command(name: Name(command.name)),
+                blockers: command.waiting,
+                needsAll: false,
+                since: nil
+            )
             wait.mayGoOn = !isHeldUp(process)
             wait.ends = limits[process]
             return wait
@@ -47,7 +55,7 @@ struct CommandWaits {
             for process in front where !waiting.contains(process) {
                 if processes.limitsCommand(process) { return false }
                 let children = processes.children(process)
-                guard !children.isEmpty, processes.waitsForChild(process) || processes.runsCommand(process) else {
+                guard !children.isEmpty, processes.waitsForChild(process) || processes.command(process) != nil else {
                     return false
                 }
                 next += children

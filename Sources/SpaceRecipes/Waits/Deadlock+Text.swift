@@ -21,11 +21,10 @@ extension WaitGraph.Subject {
         }
     }
 
-    /// The name of what is waited for; `nil` for a command.
-    package var name: Name? {
+    /// The name of what is waited for.
+    package var name: Name {
         switch self {
-        case .hold(_, let name), .answer(let name): name
-        case .command: nil
+        case .hold(_, let name), .answer(let name), .command(let name): name
         }
     }
 }
@@ -55,8 +54,7 @@ extension Deadlock {
             let step = steps[index]
             var told: [(String, Value)] = [
                 ("pid", .int(Int(step.pid))), ("type", .string(step.subject.type)),
-                ("name", step.subject.name.map { .string($0.text) } ?? .null),
-                ("waits_for", .int(Int(blocker(of: index)))),
+                ("name", .string(step.subject.name.text)), ("waits_for", .int(Int(blocker(of: index)))),
             ]
             if step.isBehind { told.append(("behind", .bool(true))) }
             return Value.object(Record(literal: told))

@@ -65,7 +65,7 @@ package struct ObjectWaits: Sendable {
         wait.turn = turn
         wait.ends = ends
         let name = row.kind == .request ? Name(RequestRow.queueName) : subject.name
-        wait.place = name.map { WaitPlace(name: $0, ticket: row.ticket, isTold: row.isTold) }
+        wait.place = WaitPlace(name: name, ticket: row.ticket, isTold: row.isTold)
         waits.append(wait)
     }
 }

@@ -2,7 +2,7 @@
 package struct ProcessView {
     let parent: (Int32) -> Int32?
     let children: (Int32) -> [Int32]
-    let runsCommand: (Int32) -> Bool
+    let command: (Int32) -> String?
     let waitsForChild: (Int32) -> Bool
     let limitsCommand: (Int32) -> Bool
 
@@ -11,19 +11,19 @@ package struct ProcessView {
     /// - Parameters:
     ///   - parent: The parent of a process.
     ///   - children: The children of a process.
-    ///   - runsCommand: Whether a process only waits for the end of a command that it runs.
+    ///   - command: The name of the command that a process runs, if the process only waits for its end.
     ///   - waitsForChild: Whether all that a process does now is to wait for the end of a child.
     ///   - limitsCommand: Whether a process that runs a command ends it when a time has passed.
     package init(
         parent: @escaping (Int32) -> Int32?,
         children: @escaping (Int32) -> [Int32],
-        runsCommand: @escaping (Int32) -> Bool,
+        command: @escaping (Int32) -> String?,
         waitsForChild: @escaping (Int32) -> Bool,
         limitsCommand: @escaping (Int32) -> Bool = { _ in false }
     ) {
         self.parent = parent
         self.children = children
-        self.runsCommand = runsCommand
+        self.command = command
         self.waitsForChild = waitsForChild
         self.limitsCommand = limitsCommand
     }

@@ -12,8 +12,8 @@ package struct WaitGraph: Sendable {
         case hold(kind: String, name: Name)
         /// The answer to a request.
         case answer(name: Name)
-        /// The end of the command that it runs.
-        case command
+        /// The end of the command that it runs, by the name of its program.
+        case command(name: Name)
     }
 
     /// A process that waits, and the processes that can end its wait.
@@ -68,7 +68,7 @@ package struct WaitGraph: Sendable {
             processes: ProcessView(
                 parent: processes.parent(of:),
                 children: processes.children(of:),
-                runsCommand: { ProcessIdentity.runsCommand($0, runner: Self.runner) },
+                command: { ProcessIdentity.command(runBy: $0, runner: Self.runner) },
                 waitsForChild: processes.waitsForChild,
                 limitsCommand: { CommandLimit.isSet(by: $0) }
             ),

@@ -58,7 +58,7 @@ struct QueueWait: Steps {
     }
 
     private mutating func endWaiting(_ place: Place) throws(SpaceError) -> Step<Place?> {
-        .done(try unlessGone { () throws(SpaceError) in try core.places.endWaiting(place) } ?? nil)
+        .done(try unlessGone { () throws(SpaceError) in try core.places.endWaiting(place) }?.entered?.0)
     }
 
     static func request(_ name: String, _ ttr: Duration?, _ clock: NamespaceClock) -> PlaceRequest {
@@ -72,9 +72,9 @@ struct QueueWait: Steps {
         if !entry.hasFailed, deadline?.hasPassed ?? false, try !core.queues.mayTakeItem(name) { return .done(nil) }
         let request = Self.request(name, ttr, core.clock)
         switch try entry.attempt(request, in: core, until: deadline, hasLostPlace: news == .gone) {
-        case .nothing: return .done(nil)
+        case .answered(.refused): return .done(nil)
         case .later(let sleep): return .sleep(sleep)
-        case .entered(let place, let isHolding):
+        case .answered(.entered(let place, let isHolding)):
             (self.place, session, news) = (place, core.session.number, nil)
             if isHolding { return .done(place) }
             due = try nextDue()

@@ -9,7 +9,8 @@ public struct Change: Sendable {
 
     /// The change's number, which rises by one with every change of the namespace.
     ///
-    /// For a gap, it is the number of the first change missed.
+    /// For a gap, it is the number of the first change missed. The end of the namespace (``ChangeKind/gone``) has no
+    /// number of its own: this is the number of the last change before it.
     public let sequence: UInt64
     /// What happened.
     public let kind: Kind

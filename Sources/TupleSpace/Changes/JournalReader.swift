@@ -62,7 +62,7 @@ package struct JournalReader {
     }
 
     /// The machine that a member is; `nil`: this one.
-    func machine(of member: UInt32, in snapshot: Snapshot) -> String? {
+    package func machine(of member: UInt32, in snapshot: Snapshot) -> String? {
         guard member != 0, member != core.control.member.load() else { return nil }
         return ((try? snapshot.memberRows.getValid(UInt64(member))) ?? nil)?.machine ?? "member \(member)"
     }

@@ -19,12 +19,14 @@ extension Claiming {
             if let row = try snapshot.claimRow(claim.id.rawValue) {
                 return row.number == claim.number && (row.deadline == 0 || row.deadline > snapshot.clock.milliseconds)
             }
-            var isNear = false
-            try snapshot.forEachNearClaim { (id, row) in
-                isNear = id == claim.id.rawValue && row.number == claim.number
-                return !isNear
+            var isFound = false
+            func compare(_ id: UInt64, _ row: ClaimRow) -> Bool {
+                isFound = id == claim.id.rawValue && row.number == claim.number
+                return !isFound
             }
-            return isNear
+            try snapshot.forEachMarkedClaim(compare)
+            if !isFound { try snapshot.forEachRingClaim(compare) }
+            return isFound
         }
     }
 

@@ -92,14 +92,15 @@ package final class NamespaceCore: Sendable {
     /// Runs `body` on a snapshot.
     ///
     /// `body` copies out what it returns, and is short: a snapshot keeps freed pages from being used again. With
-    /// `showsNear`, the snapshot has the tuples of the near end too.
+    /// `showsNear`, the snapshot has the near end too; with `showsMarks`, what was taken of the tables' tuples.
     @inline(__always)
     package func read<R>(
         showsNear: Bool = false,
+        showsMarks: Bool = false,
         evenAfterDeletion: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        let reader = try engine.lendReader(showsNear: showsNear, evenAfterDeletion: evenAfterDeletion)
+        let reader = try engine.lendReader(showsNear: showsNear, showsMarks: showsMarks, evenAfterDeletion: evenAfterDeletion)
         defer { engine.takeBack(reader) }
         let result = try body(engine.snapshot(of: reader))
         try reader.checkUndamaged()
@@ -116,7 +117,7 @@ package final class NamespaceCore: Sendable {
         _ purpose: WritePurpose,
         timeout: Duration? = nil,
         patience: Duration? = nil,
-        keepsNear: Bool = false,
+        keeps: NearKept = [],
         findsOut: Bool = false,
         _ body: (WriteScope) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
@@ -127,7 +128,7 @@ package final class NamespaceCore: Sendable {
         var numbers: Range<UInt64> = 0..<0
         do throws(SpaceError) {
             try participation.renewingSession(patience: patience ?? timeout) { () throws(SpaceError) in
-                try engine.write(purpose, timeout: timeout, keepsNear: keepsNear) { (scope) throws(SpaceError) in
+                try engine.write(purpose, timeout: timeout, keeps: keeps) { (scope) throws(SpaceError) in
                     let first = scope.counters.nextNumber
                     result = try body(scope)
                     try scope.unsettled.settleAll(in: scope)

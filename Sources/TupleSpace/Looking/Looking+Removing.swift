@@ -24,6 +24,11 @@ extension Looking {
     ) throws(SpaceError) -> Taken<T, R.Made>? {
         var attempt = 0
         while true {
+            if order == .oldestFirst, core.engine.mayMark(template),
+                let taken = try removeByMark(template, removal(Candidate(TupleID(rawValue: 0))), decode: decode)
+            {
+                return taken
+            }
             var sight = Sight(isForTake: true)
             var borrowed = Borrowed<T>()
             try look(template, order, &sight) { borrowed.decode($0, decode) }
@@ -59,9 +64,29 @@ extension Looking {
             }
             guard case .removed(let made, _) = try core.execute(operation) else { continue }
             followUp(template, sight)
+            if !sight.isNear, order == .oldestFirst, Engine.couldMark(match, examined: sight.examined) {
+                core.engine.noteFoundInTables(template)
+            }
             return Taken(match.id, content, made)
         }
     }
+
+    /// Takes or claims the first match in the tables by a mark; `nil` if it has to be done in another way.
+    @inline(never)
+    private func removeByMark<T, R: SharedRemoval>(
+        _ template: TemplateForm,
+        _ removal: R,
+        decode: (Match) throws(SpaceError) -> T
+    ) throws(SpaceError) -> Taken<T, R.Made>? {
+        if core.deferred.isDue { core.carryOutDeferred() }
+        var content: T?
+        let marked = try core.engine.markFirst(template, removal.claimTerms) { (match) throws(SpaceError) in
+            content = try decode(match)
+        }
+        guard let marked, let content else { return nil }
+        return Taken(TupleID(rawValue: marked.id), content, R.made(of: marked))
+    }
+
 
     /// Removes the candidate, or looks again in the same transaction, when others have been quicker several times.
     @inline(never)

@@ -62,8 +62,8 @@ package struct Looking {
         case .match(let match): (sight.match, sight.isNear) = (match, true)
         case .nothing: break
         case .unknown:
-            let (word, mayBeNear) = core.engine.nearState
-            let floor = try lookInTables(template, order, &sight, borrow, readsFloor: mayBeNear)
+            let (word, mayBeNear, mayBeMarked) = core.engine.nearState
+            let floor = try lookInTables(template, order, &sight, borrow, readsFloor: mayBeNear, mayBeMarked)
             // What is near is younger than all in the tables.
             if order == .oldestFirst && sight.match != nil { return }
             if !mayBeNear, core.engine.nearState.word == word { return }
@@ -88,8 +88,9 @@ package struct Looking {
             case .nothing: return
             case .unknown, nil: break
             }
-            word = core.engine.nearState.word
-            floor = try lookInTables(template, order, &sight, borrow, readsFloor: true)
+            let state = core.engine.nearState
+            word = state.word
+            floor = try lookInTables(template, order, &sight, borrow, readsFloor: true, state.mayHaveMarks)
             if order == .oldestFirst, sight.match != nil { return }
         }
         // Other processes change the near end too often.
@@ -108,10 +109,11 @@ package struct Looking {
         _ order: MatchOrder,
         _ sight: inout Sight,
         _ borrow: (Match) -> Void,
-        readsFloor: Bool
+        readsFloor: Bool,
+        _ mayBeMarked: Bool
     ) throws(SpaceError) -> UInt64 {
         sight.match = nil
-        return try core.read { (snapshot) throws(SpaceError) in
+        return try core.read(showsMarks: mayBeMarked) { (snapshot) throws(SpaceError) in
             try look(snapshot, template, order, &sight, borrow)
             let needsFloor = readsFloor && (sight.match == nil || order == .newestFirst)
             return needsFloor ? try snapshot.floor() : 0

@@ -15,7 +15,7 @@ struct SetCell: SentOperation {
     static var name: String { "set a cell" }
     static var purpose: WritePurpose { .adding }
     /// A commit that adds many pages would use up what is promised to the near end.
-    var keepsNear: Bool { element.count <= NearRing.longestTuple }
+    var keeps: NearKept { element.count <= NearRing.longestTuple ? .all : [] }
     var holder: ClaimHolder? { end.holder }
     func naming(_ holder: ClaimHolder) -> SetCell { SetCell(key, element, end.naming(holder), if: condition) }
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) + element.count }
@@ -73,7 +73,7 @@ struct Increment: SentOperation {
 
     static var name: String { "increment a cell" }
     static var purpose: WritePurpose { .adding }
-    var keepsNear: Bool { true }
+    var keeps: NearKept { .all }
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
     func execute(in scope: WriteScope) throws(SpaceError) -> Int { try scope.increment(key, by: amount) }
 
@@ -111,7 +111,7 @@ struct Unset: Operation {
     let key: String
 
     static var name: String { "unset a cell" }
-    var keepsNear: Bool { true }
+    var keeps: NearKept { .all }
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> FormerCell? {
@@ -128,7 +128,7 @@ struct TakeCell<Content: Decodable>: Operation {
 
     static var name: String { "take a cell" }
     var name: String { "take the cell \(key.quotedForPeople)" }
-    var keepsNear: Bool { true }
+    var keeps: NearKept { .all }
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Content? {
@@ -171,7 +171,7 @@ struct SetEnd: Operation {
 
     static var name: String { "renew" }
     var name: String { (expires == nil ? "persist " : "renew ") + row.name }
-    var keepsNear: Bool { if case .cell = row { true } else { false } }
+    var keeps: NearKept { if case .cell = row { .all } else { [] } }
 
     func size(in scope: WriteScope) throws(SpaceError) -> Int {
         if case .cell(let key) = row { try scope.size(ofCell: key) } else { 0 }

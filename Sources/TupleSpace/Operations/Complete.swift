@@ -13,8 +13,8 @@ struct Complete: OfSession, SentOperation {
     }
 
     static var name: String { "complete a claim" }
-    /// A single claim that is not in the ring is in the tables, or has ended.
-    @inline(__always) var keepsNear: Bool { others.isEmpty }
+    /// A single claim that is not in the near end is in the tables, or has ended.
+    @inline(__always) var keeps: NearKept { others.isEmpty ? .all : [] }
 
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(of: first) }
 

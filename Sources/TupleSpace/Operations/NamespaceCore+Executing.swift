@@ -20,7 +20,7 @@ extension NamespaceCore {
     /// - Throws: The operation's error, and what a write throws.
     @inline(never)
     func executeInTables<O: Operation>(_ operation: O, timeout: Duration? = nil) throws(SpaceError) -> O.Outcome {
-        try write(O.purpose, timeout: timeout, keepsNear: operation.keepsNear) { (scope) throws(SpaceError) in
+        try write(O.purpose, timeout: timeout, keeps: operation.keeps) { (scope) throws(SpaceError) in
             try renewed(operation).execute(in: scope)
         }
     }

@@ -24,8 +24,8 @@ package protocol Operation {
     /// Whether it may need more disk space than it frees.
     static var purpose: WritePurpose { get }
 
-    /// Whether its commit may leave the newest tuples in the ring.
-    var keepsNear: Bool { get }
+    /// What its commit may leave in the near end.
+    var keeps: NearKept { get }
 
     /// The session or process that the operation names, if it names one.
     var holder: ClaimHolder? { get }
@@ -51,7 +51,7 @@ package protocol Operation {
 extension Operation {
     package var name: String { Self.name }
     package static var purpose: WritePurpose { .removing }
-    @inline(__always) package var keepsNear: Bool { false }
+    @inline(__always) package var keeps: NearKept { [] }
     @inline(__always) package var holder: ClaimHolder? { nil }
     @inline(__always) package func naming(_ holder: ClaimHolder) -> Self { self }
     package func size(in scope: WriteScope) throws(SpaceError) -> Int { 0 }

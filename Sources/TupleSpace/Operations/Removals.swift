@@ -70,14 +70,22 @@ protocol Removal: Operation where Outcome == Removed<Made> {
 
 /// A removal that the daemon carries out too: of the first of several tuples that is left, by which it serves processes
 /// that look at the same time.
+///
+/// It can also be made by a mark, which a later commit applies.
 protocol SharedRemoval: Removal {
     associatedtype OfFirst: SentOperation where OfFirst.Outcome == Outcome
 
     func ofFirst(_ ids: [UInt64]) -> OfFirst
+
+    /// The terms of a claim; `nil` for a take.
+    var claimTerms: ClaimTerms? { get }
+
+    /// What stands for a tuple that was marked.
+    static func made(of marked: Engine.Marked) -> Made
 }
 
 extension Removal {
-    @inline(__always) var keepsNear: Bool { !candidate.isNear }
+    @inline(__always) var keeps: NearKept { candidate.isNear ? [] : .ring }
     func size(in scope: WriteScope) -> Int { candidate.copy?.bytes.count ?? 0 }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Removed<Made> {
@@ -103,6 +111,8 @@ struct Take: SharedRemoval {
 
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) { try scope.remove(id, row) }
     func ofFirst(_ ids: [UInt64]) -> TakeFirst { TakeFirst(ids: ids) }
+    @inline(__always) var claimTerms: ClaimTerms? { nil }
+    @inline(__always) static func made(of marked: Engine.Marked) {}
 }
 
 /// Takes the first of several tuples that is left.
@@ -170,6 +180,10 @@ struct ClaimFound: SharedRemoval {
     }
 
     func ofFirst(_ ids: [UInt64]) -> ClaimFirst { ClaimFirst(ids: ids, terms: terms) }
+    @inline(__always) var claimTerms: ClaimTerms? { terms }
+
+    @inline(__always)
+    static func made(of marked: Engine.Marked) -> ClaimMade { marked.claim ?? ClaimMade(number: 0, deliveries: 0) }
 }
 
 /// Claims the first of several tuples that is left.
