@@ -65,7 +65,8 @@ extension OperationAnswer {
                 SpaceError(
                     known ?? .incompatible,
                     holder: holder == 0 ? nil : holder,
-                    reason: known == nil ? "\(reason) (the failure \(code.quotedForPeople) of another version)" : reason,
+                    reason: known == nil
+                        ? "\(reason) (the failure \(code.quotedForPeople) of another version)" : reason,
                     advice: advice.isEmpty ? nil : advice
                 )
             )

@@ -227,7 +227,7 @@ public struct Election: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - content: The value: any `Codable`, up to ``Limits/candidateBytes`` encoded.
+    ///   - content: The value: any `Codable`, up to 256 bytes encoded.
     ///   - term: The number of the caller's term.
     /// - Throws: `holdLost` if the term is over; `tooLarge`, `badData` for the value; and the errors of every write.
     public func proclaim(_ content: some Encodable, term: UInt64) throws(SpaceError) {
@@ -261,7 +261,7 @@ public struct Election: Sendable {
 
 extension Limits {
     /// The largest value of a candidate in an election, encoded.
-    public static let candidateBytes = 256
+    package static let candidateBytes = 256
 }
 
 extension Namespace {

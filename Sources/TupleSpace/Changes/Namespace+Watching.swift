@@ -108,8 +108,8 @@ extension Namespace {
     ///   - content: Any `Codable` value, up to 64 MiB encoded.
     ///   - sender: The object in whose name it is posted. Watchers in this process find the object in `Change.sender`
     ///     as long as it lives (it is not retained); watchers in other processes get only its number.
-    /// - Throws: `tooLarge`; `badData` if the content doesn't encode, or is nested deeper than
-    ///   ``TupleLimits/maximumDepth``; and what ``write(tuple:expires:lifetime:)`` throws.
+    /// - Throws: `tooLarge`; `badData` if the content doesn't encode, or is nested deeper than 64
+    ///   levels; and what ``write(tuple:expires:lifetime:)`` throws.
     public func post(
         _ name: String,
         _ content: some Encodable = Value.null,

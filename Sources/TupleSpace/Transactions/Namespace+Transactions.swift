@@ -17,8 +17,7 @@ extension Namespace {
     /// waiting in any namespace. The body may write to other namespaces, but those writes are not part of the
     /// transaction.
     ///
-    /// - Parameter body: The work; it runs once, on this thread, with up to 65,536 changes and 128 MiB
-    ///   (``Limits/transactionChanges``, ``Limits/transactionBytes``).
+    /// - Parameter body: The work; it runs once, on this thread, with up to 65,536 changes and 128 MiB.
     /// - Returns: The result of `body`, after the commit.
     /// - Throws: What `body` throws, after everything is undone; `transactionTooLarge`, `storageFull`, `limitReached`,
     ///   `holderStopped`, `holderBusy`, `namespaceDeleted`; in a namespace of several machines `outrun`: another machine
