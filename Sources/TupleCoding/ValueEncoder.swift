@@ -23,7 +23,11 @@ struct ValueEncoder: Encoder {
     }
 
     /// Encodes a value as a whole.
-    static func encode(_ value: some Encodable) throws(TupleCodingError) -> Value {
+    static func encode<Content: Encodable>(_ value: Content) throws(TupleCodingError) -> Value {
+        if Content.self == Value.self, let value = value as? Value {
+            guard !value.isNested(deeperThan: TupleLimits.maximumDepth) else { throw .tooDeep() }
+            return value
+        }
         let node = EncodedNode()
         do {
             try SingleValue(node: node, codingPath: []).write(value)

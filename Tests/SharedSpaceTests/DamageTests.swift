@@ -370,7 +370,7 @@ struct DamageTests {
         let before = try root.space.namespace("n", options: options)
         try before.write("job", 1)
         try before.write("job", 2)
-        try before.set("cell", value: "kept")
+        try before.set("cell", "kept")
         #expect(try before.claimAll(matching: ["job", 1]).count == 1)
         let copy = try TemporaryRoot(for: .durable)
         // The copy is the disk as a power loss leaves it, with sessions and claims. (Its inodes differ, so its header
@@ -409,7 +409,7 @@ struct DamageTests {
         let watchers = try namespace.status().watchers
         #expect(watchers.map(\.pid) == [nil] && watchers.map(\.subscription) == ["kept"])
         // Changes from now on wait for the subscription, which is told of them.
-        try namespace.set("k", value: 1)
+        try namespace.set("k", 1)
         #expect(try namespace.changes(subscription: "kept").now().map(\.key) == ["k"])
         #expect(try namespace.endSubscription("kept"))
         #expect(try namespace.status().watchers == [])

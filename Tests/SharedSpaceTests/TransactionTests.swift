@@ -33,8 +33,8 @@ struct TransactionTests {
             #expect(try t.takeAll(matching: ["b", .any], max: 1) == [["b", 1]])
             #expect(try t.get("n") == 1 as Int?)
             #expect(try t.increment("n", by: 2) == 3)
-            #expect(try t.set("n", value: .int(4), ifEquals: .int(3)))
-            #expect(try !t.setIfAbsent("n", value: .int(9)))
+            #expect(try t.set("n", 4, ifEquals: 3))
+            #expect(try !t.setIfAbsent("n", 9))
             try t.set("gone", true)
             #expect(try t.unset("gone") == .bool(true))
             guard let claim = try t.claimIfExists(matching: ["a"])?.claim else { throw Broken() }
@@ -42,7 +42,7 @@ struct TransactionTests {
             guard let (held, fields) = try t.claimIfExists("b", any(Int.self)) else { throw Broken() }
             #expect(fields == ("b", 2))
             #expect(try t.release(held))
-            try t.post("note", value: .int(1))
+            try t.post("note", 1)
             return balance
         }
         #expect(result == 10)
@@ -163,7 +163,7 @@ struct TransactionTests {
         }
         let long = Duration.seconds(60)
         try expectRefused("claim") { _ = try elsewhere.claim(matching: ["x"], timeout: long)?.id }
-        try expectRefused("cell") { _ = try elsewhere.get("x", timeout: long) }
+        try expectRefused("cell") { _ = try elsewhere.get("x", as: Int.self, timeout: long) }
         try expectRefused("lock") { _ = try elsewhere.lock("held").acquire(timeout: long)?.fencing }
         try expectRefused("queue") { _ = try elsewhere.queue("q").take(timeout: long)?.id }
         try expectRefused("latch") { _ = try elsewhere.latch("l", count: 1).wait(timeout: long) }

@@ -18,10 +18,10 @@ import Testing
         let changes = try jobs.changes()
         try jobs.write("a", 1)
         _ = try jobs.takeIfExists("a", any(Int.self))
-        try jobs.set("k", value: 1)
-        try jobs.set("k", value: 2)
+        try jobs.set("k", 1)
+        try jobs.set("k", 2)
         try jobs.unset("k")
-        try jobs.post("hello", value: "you")
+        try jobs.post("hello", "you")
         var seen: [Change] = []
         for try await change in changes {
             seen.append(change)
@@ -66,7 +66,7 @@ import Testing
         let jobs = try SpaceTest.namespace("jobs")
         let changes = try jobs.changes()
         let payload = String(repeating: "x", count: 1 << 20)
-        for number in 0..<40 { try jobs.set("k", value: .array([.int(number), .string(payload)])) }
+        for number in 0..<40 { try jobs.set("k", Value.array([.int(number), .string(payload)])) }
         var next = changes.start + 1
         var gaps = 0
         while let change = try await changes.next(timeout: .zero) {
@@ -128,14 +128,14 @@ import Testing
         let filter = ChangeFilter(tuples: ["a", .any])
         let changes = try jobs.changes(filter, subscription: "log")
         let payload = Value.bytes([UInt8](repeating: 0x78, count: size))
-        for _ in 0..<count { try jobs.post("other", value: payload) }
+        for _ in 0..<count { try jobs.post("other", payload) }
         #expect(try changes.now().isEmpty)
         let position = try #require(try jobs.status().watchers.first?.position)
         #expect(position > changes.start + UInt64(count) / 2)
         // The position stops before a change that was handed out and not acknowledged.
         try jobs.write("a", 1)
         let wanted = try #require(try changes.nextBlocking(timeout: .zero, interruption: nil)).sequence
-        for _ in 0..<count { try jobs.post("other", value: payload) }
+        for _ in 0..<count { try jobs.post("other", payload) }
         #expect(try changes.now().isEmpty)
         #expect(try #require(try jobs.status().watchers.first?.position) < wanted)
     }
@@ -174,9 +174,9 @@ import Testing
     @Test func aPathIntoACellIsToldOnlyOfItsPart() async throws {
         let jobs = try root.space.namespace("jobs")
         let changes = try jobs.changes(ChangeFilter(cells: .key("user.name")))
-        try jobs.set("user", value: ["name": "Ada", "age": 36])
-        try jobs.set("user", value: ["name": "Ada", "age": 37])
-        try jobs.set("user", value: ["name": "Grace", "age": 37])
+        try jobs.set("user", ["name": "Ada", "age": 36] as Value)
+        try jobs.set("user", ["name": "Ada", "age": 37] as Value)
+        try jobs.set("user", ["name": "Grace", "age": 37] as Value)
         var count = 0
         while try await changes.next(timeout: .zero) != nil { count += 1 }
         #expect(count == 2)

@@ -21,7 +21,7 @@ extension Agent {
         case "post-for":
             let sender = Poster()
             posters.append(sender)
-            try namespace().post(try word(words, 0), sender: sender)
+            try namespace().post(try word(words, 0), from: sender)
             return "ok"
         case "next-post": return try await nextPost()
         case "watch-space":
@@ -189,7 +189,7 @@ extension Agent {
                 try namespace.complete(
                     try namespace.claimAll(matching: ["job", number], max: 1, isTake: round % 12 == 3)
                 )
-            case 4: try namespace.set("k\(number % 600)", value: .int(round))
+            case 4: try namespace.set("k\(number % 600)", round)
             default: try namespace.unset("k\(number % 600)")
             }
         }
@@ -229,7 +229,7 @@ extension Agent {
         let namespace = try namespace()
         let clock = ContinuousClock()
         let time = try clock.measure {
-            for number in 0..<count { try namespace.set("cost", value: .int(number)) }
+            for number in 0..<count { try namespace.set("cost", number) }
         }
         return Int(time / .nanoseconds(1)) / max(1, count)
     }

@@ -230,7 +230,7 @@ struct ClusterWorker {
         let next = number + 1
         place.begin(.setting, next)
         let outcome = try attempt { () throws(SpaceError) in
-            try namespace.set(Self.counter, value: .int(next), ifEquals: .int(number))
+            try namespace.set(Self.counter, next, ifEquals: number)
         }
         if case .done(true) = outcome {
             ledger.setters(next).add(1)

@@ -1,6 +1,6 @@
 import TupleCoding
 
-// Observing by callback: the observation lasts as long as its token, or as the object that it belongs to.
+// Observing by callback: the observation lasts as long as its token.
 
 extension Namespace {
     // MARK: Tokens
@@ -77,6 +77,9 @@ extension Namespace {
             core
         )
     }
+
+    /// How often a filter was evaluated for a change, over all observations of this process.
+    package var filterEvaluations: Int { core.observations.filterEvaluations }
 
     package func add(
         _ request: ObservationRequest,

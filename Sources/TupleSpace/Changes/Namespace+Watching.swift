@@ -115,23 +115,16 @@ extension Namespace {
         _ content: some Encodable = Value.null,
         from sender: (any AnyObject & Sendable)? = nil
     ) throws(SpaceError) {
-        let value = try core.attempt(Post.name) { () throws(SpaceError) in try Value(checking: content) }
-        try post(name, value: value, sender: sender)
-    }
-
-    /// Posts a notification with a value: the same as ``post(_:_:from:)``.
-    @_disfavoredOverload
-    public func post(_ name: String, value: Value = .null, sender: (any AnyObject & Sendable)? = nil) throws(SpaceError)
-    {
-        try attempt(Post.name) { (core) throws(SpaceError) in try core.execute(Post(name, value, sender)) }
+        try attempt(Post.name) { (core) throws(SpaceError) in try core.execute(Post(name, content, sender)) }
     }
 }
 
 extension Post {
     /// A notification of a caller, checked; an object that is its sender gets a number.
-    init(_ name: String, _ value: Value, _ sender: (any AnyObject & Sendable)?) throws(SpaceError) {
+    init(_ name: String, _ content: some Encodable, _ sender: (any AnyObject & Sendable)?) throws(SpaceError) {
         try Limits.check(cellKey: name, "a name")
+        let element = try Value(checking: content).checkedElement()
         let number = sender.map { Value.int(SenderNumbers.shared.number(of: $0)).knownElement }
-        self.init(subject: name, value: try value.checkedElement(), sender: number)
+        self.init(subject: name, value: element, sender: number)
     }
 }

@@ -32,7 +32,7 @@ package final class Observer: Sendable {
     /// The object that an observation belongs to.
     package struct Subject: Sendable {
         package let id: ObjectIdentifier
-        let typeName: String
+        package let typeName: String
         package let isAlive: @Sendable () -> Bool
 
         package init<Object: AnyObject & Sendable>(_ object: WeakObject<Object>) {
@@ -169,4 +169,9 @@ package final class Observer: Sendable {
         prior.event = .cell(key, old: old, new: nil)
         return [prior, change]
     }
+}
+
+extension Observer: CustomStringConvertible {
+    /// One line: the number, the filter and the object's type.
+    package var description: String { "\(id): \(filter.text)" + (subject.map { ", for a \($0.typeName)" } ?? "") }
 }

@@ -34,10 +34,10 @@ package struct Playground: Sendable {
         for number in 0..<4 { try namespace.write("job", number, "text") }
         try namespace.write(tuple: Tuple(record: ["kind": "job", "size": 7]))
         try namespace.write("soon", 1, expires: .seconds(3600))
-        try namespace.set("cell", value: ["name": "value", "list": [1, 2, 3]])
-        try namespace.set("count", value: 1)
+        try namespace.set("cell", ["name": "value", "list": [1, 2, 3]] as Value)
+        try namespace.set("count", 1)
         _ = try namespace.claimAll(matching: ["job", 3, .any])
-        try namespace.post("news", value: 1)
+        try namespace.post("news", 1)
         return namespace
     }
 
@@ -63,7 +63,7 @@ package struct Playground: Sendable {
         }
         try? namespace.write("job", 9, "text")
         try? namespace.write("job", 10, "text", expires: .milliseconds(1))
-        _ = try? namespace.set("cell", value: "new")
+        _ = try? namespace.set("cell", "new")
         _ = try? namespace.takeIfExists(matching: ["job", .any, .any])
         _ = try? namespace.takeIfExists(matching: ["kind": "job"])
         _ = try? namespace.unset("cell")
