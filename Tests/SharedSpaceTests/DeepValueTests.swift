@@ -81,7 +81,6 @@ import Testing
         expectRefused("read") { _ = try namespace.readIfExists("d", tooDeep) }
         expectRefused("take") { _ = try namespace.takeIfExists("d", tooDeep) }
         expectRefused("claim") { _ = try namespace.claimIfExists("d", tooDeep) != nil }
-        expectRefused("replace") { try namespace.replaceAll("d", tooDeep) { _, _ in ["other"] } }
         await expectRefused("wait to read") { _ = try await namespace.read("d", tooDeep) }
         await expectRefused("wait to read in time") { _ = try await namespace.read("d", tooDeep, timeout: .zero) }
         await expectRefused("wait to take") { _ = try await namespace.take("d", tooDeep) }

@@ -77,7 +77,7 @@ import Testing
         var model: Model? = Model()
         let told = try #require(model).told
         try jobs.observe("k", for: try #require(model)) { me, change in me.told.note(change) }
-        try jobs.observe(.cells, for: try #require(model)) { (me: Model, change) async in me.told.note(change) }
+        try jobs.observe(.cells(), for: try #require(model)) { (me: Model, change) async in me.told.note(change) }
         try jobs.set("k", 1)
         #expect(try await eventually { told.count == 2 })
         #expect(jobs.observations.map(\.objectType) == ["Model", "Model"])
@@ -216,7 +216,7 @@ import Testing
 
     @Test func aCoarseObserverLearnsWhatHasChanged() async throws {
         let index = Index()
-        try jobs.addObserver(index, for: .cells)
+        try jobs.addObserver(index, for: .cells())
         try jobs.addObserver(index, for: .notification("n"))
         try jobs.transaction { t in
             try t.set("k", 1)
@@ -226,7 +226,7 @@ import Testing
         #expect(try await eventually { index.seen.withLock { $0 } == ["\(path) jobs all keys: k,l"] })
         try jobs.post("n")
         #expect(try await eventually { index.seen.withLock { $0 }.last == "\(path) jobs post n: n" })
-        jobs.removeObserver(index, for: .cells)
+        jobs.removeObserver(index, for: .cells())
         #expect(jobs.observations.map(\.filter.text) == ["post n"])
         jobs.removeObserver(index)
         #expect(jobs.observations.isEmpty)
@@ -235,7 +235,7 @@ import Testing
     @Test func aBurstIsOneCall() async throws {
         let barrier = Barrier()
         let view = View(barrier)
-        try jobs.addObserver(view, for: .cells)
+        try jobs.addObserver(view, for: .cells())
         try jobs.set("k", 0)
         #expect(try await eventually { barrier.arrivals.value == 1 })
         for number in 1...100 { try jobs.set("k", number) }

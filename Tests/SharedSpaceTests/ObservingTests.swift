@@ -111,8 +111,8 @@ import Testing
             (.tuples(["a", .any]), ["a1", "a2"]), (.tuples(["a", 2]), ["a2"]), (.tuples([.any, 2]), ["a2", "b2"]),
             (.tuples([.any, .any]), ["a1", "a2", "b2"]), (.tuples(.any), ["a1", "a2", "b2", "record"]),
             (.tuples(["kind": "x"]), ["record"]), (.tuples(["kind": .any]), ["record"]), (.cell("k"), ["k"]),
-            (.cell("k.x"), ["k.x"]), (.cells, ["k", "k.x", "l"]), (.notification("n"), ["n"]),
-            (.notifications, ["n", "m"]), (ChangeFilter(cells: .all, kinds: [.unset]), []),
+            (.cell("k.x"), ["k.x"]), (.cells(), ["k", "k.x", "l"]), (.notification("n"), ["n"]),
+            (.notifications(), ["n", "m"]), (ChangeFilter(cells: .all, kinds: [.unset]), []),
         ]
         let told = filters.map { _ in Told() }
         let bag = ObservationBag()

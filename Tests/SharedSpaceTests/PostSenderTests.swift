@@ -108,7 +108,7 @@ import Glibc
         let told = expected.mapValues { _ in Told() }
         let bag = ObservationBag()
         for (pattern, told) in told {
-            bag.add(try jobs.observe(.notifications(matching: pattern)) { told.note($0) })
+            bag.add(try jobs.observe(.notifications(.matching(pattern))) { told.note($0) })
         }
         for name in names { try jobs.post(name) }
         try await jobs.settled()

@@ -22,8 +22,10 @@ import Testing
         #expect(seen.map(\.isPresent) == Array(repeating: true, count: 5) + [false, false])
         #expect(seen.compactMap(\.tuple) == [["a", 0], ["a", 1], ["a", 3], ["a", 4], ["a", 5]])
         #expect(seen.prefix(5).map(\.kind) == [.write, .write, .write, .write, .set])
-        #expect(seen.prefix(5).allSatisfy { $0.sequence == changes.start && $0.pid == 0 } && seen[4].new == 1)
-        #expect(seen[5].sequence == changes.start + 1 && seen[6].old == 1)
+        #expect(
+            seen.prefix(5).allSatisfy { $0.sequence == changes.resumePoint.sequence && $0.pid == 0 } && seen[4].new == 1
+        )
+        #expect(seen[5].sequence == changes.resumePoint.sequence + 1 && seen[6].old == 1)
     }
 
     /// Changes between the registration and the first look do not alter the state that the watcher is told, which is
@@ -57,7 +59,10 @@ import Testing
         let present = seen.filter(\.isPresent)
         #expect(present.compactMap(\.tuple) == [["a", 0], ["a", 2], ["a", 3], ["a", 4], ["a", 5]])
         #expect(present.compactMap(\.key) == ["b", "d", "f"] && present.suffix(3).map(\.new) == ["b", "d", "f"])
-        #expect(seen.dropFirst(present.count).map(\.sequence) == Array(changes.start + 1...changes.start + 16))
+        #expect(
+            seen.dropFirst(present.count).map(\.sequence)
+                == Array(changes.resumePoint.sequence + 1...changes.resumePoint.sequence + 16)
+        )
         #expect(try Replica(seen) == Replica(of: jobs))
     }
 
@@ -112,7 +117,7 @@ import Testing
         for _ in 0..<20 { try jobs.post("large", payload) }
         let seen = try changes.now()
         #expect(seen.prefix(4).map(\.kind) == [.write, .write, .write, .gap])
-        #expect(seen[3].sequence == changes.start + 1 && !seen[3].isPresent)
+        #expect(seen[3].sequence == changes.resumePoint.sequence + 1 && !seen[3].isPresent)
     }
 
     /// All of the present state is told even if a second iterator of the sequence reads it, and takes a change of it,

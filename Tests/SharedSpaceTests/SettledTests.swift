@@ -20,7 +20,7 @@ import Testing
                 told[1].note(change)
             }
         )
-        bag.add(try jobs.observe(.cells, options: [.initial, .new]) { told[2].note($0) })
+        bag.add(try jobs.observe(.cells(), options: [.initial, .new]) { told[2].note($0) })
         bag.add(try jobs.observe("another") { _ in })
         var initial = 0
         for round in rounds(200) {

@@ -9,7 +9,7 @@ final class Told: Sendable {
     var count: Int { all.withLock { $0.count } }
     /// The last change, without a copy of all.
     var last: Change? { all.withLock { $0.last } }
-    var kinds: [Change.Kind] { changes.map(\.kind) }
+    var kinds: [ChangeKind] { changes.map(\.kind) }
     func note(_ change: Change) { all.withLock { $0.append(change) } }
 }
 

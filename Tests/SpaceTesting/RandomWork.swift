@@ -172,7 +172,7 @@ package struct RandomWork {
         case 1: watcher = nil
         case 2: try namespace.setHistory(History(changes: random(10..<200)))
         case 3: try namespace.setHistory(nil)
-        case 4: _ = try namespace.changes(subscription: "kept \(name)\(random(0..<3))")
+        case 4: _ = try namespace.changes(from: .subscription("kept \(name)\(random(0..<3))"))
         default: _ = try namespace.endSubscription("kept \(name)\(random(0..<3))")
         }
     }

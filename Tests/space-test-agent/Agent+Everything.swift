@@ -14,7 +14,7 @@ extension Agent {
     /// `fill-everything <tuples>`.
     private func fillEverything(_ count: Int) throws {
         let namespace = try namespace()
-        changes = try namespace.changes(subscription: "kept")
+        changes = try namespace.changes(from: .subscription("kept"))
         let text = String(repeating: "x", count: 60)
         for start in stride(from: 0, to: count, by: 500) {
             let numbers = start..<min(start + 500, count)

@@ -8,9 +8,9 @@ import SystemPackage
 extension Agent {
     func performOnWatchers(_ command: String, _ words: [String]) async throws -> String? {
         switch command {
-        case "watch": return "ok \(try watch().start)"
+        case "watch": return "ok \(try watch().resumePoint.sequence)"
         case "subscribe":
-            changes = try namespace().changes(subscription: try word(words, 0))
+            changes = try namespace().changes(from: .subscription(try word(words, 0)))
             return "ok"
         case "unwatch":
             changes = nil
@@ -189,8 +189,10 @@ extension Agent {
             let changes = try namespace.changes()
             for offset in 1...20 as ClosedRange<UInt64> {
                 let change = try await changes.next(timeout: .seconds(60))
-                guard let change, change.kind == .write, change.sequence == changes.start + offset else {
-                    throw Failure("round \(round): \(describe(change)), \(offset) after \(changes.start)")
+                guard let change, change.kind == .write, change.sequence == changes.resumePoint.sequence + offset else {
+                    throw Failure(
+                        "round \(round): \(describe(change)), \(offset) after \(changes.resumePoint.sequence)"
+                    )
                 }
             }
         }

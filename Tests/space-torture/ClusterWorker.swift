@@ -202,7 +202,7 @@ struct ClusterWorker {
         ledger.kill.begin(number)
         do {
             let outcome = try attempt { () throws(SpaceError) in
-                do { return try namespace.move(matching: ["job", old], to: ["job", number]) != nil } catch {
+                do { return try namespace.move(matching: ["job", old]) { _ in ["job", number] } != nil } catch {
                     // The body is the library's, and throws nothing else.
                     guard let error = error as? SpaceError else { return false }
                     throw error

@@ -34,7 +34,7 @@ extension Namespace {
         let tell: ObserverHandler.Teller<(old: Content?, new: Content?)> = { change in
             try self.values(of: key, in: change)
         }
-        return try observe(key, options, ObserverHandler(tell, handler, on: queue), onError)
+        return try observe(.cell(key), options, ObserverHandler(tell, handler, on: queue), onError)
     }
 
     /// The values before and after a change of a cell; `nil` for the end of the namespace.

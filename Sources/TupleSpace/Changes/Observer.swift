@@ -86,7 +86,7 @@ package final class Observer: Sendable {
     /// Whether the observer needs the values of cells to be decoded.
     var wantsValues: Bool {
         // The options apply to cells; the value of a notification is always delivered.
-        filter.notifications != .none ? !isCoarse : !options.isDisjoint(with: [.old, .new])
+        if case .none = filter.notifications { !options.isDisjoint(with: [.old, .new]) } else { !isCoarse }
     }
 
     package func report(_ error: any Error) { onError?(error) }

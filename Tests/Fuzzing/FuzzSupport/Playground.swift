@@ -30,7 +30,7 @@ package struct Playground: Sendable {
     /// Persistent, so that it can be left and opened again.
     package func filled() throws(SpaceError) -> Namespace {
         let namespace = try space.namespace("n", options: NamespaceOptions(isPersistent: true))
-        _ = try? namespace.changes(subscription: "kept")
+        _ = try? namespace.changes(from: .subscription("kept"))
         for number in 0..<4 { try namespace.write("job", number, "text") }
         try namespace.write(tuple: Tuple(record: ["kind": "job", "size": 7]))
         try namespace.write("soon", 1, expires: .seconds(3600))
@@ -57,7 +57,7 @@ package struct Playground: Sendable {
         _ = try? namespace.status()
         _ = try? namespace.verify()
         for start in [nil, 0] as [UInt64?] {
-            guard let changes = try? namespace.changes(.everything, after: start) else { continue }
+            guard let changes = try? namespace.changes(.everything, from: .after(start)) else { continue }
             // The existing changes are read, without waiting. Every look takes a change, or a step towards the end.
             while let change = try? changes.nextBlocking(timeout: .zero, interruption: nil), change.kind != .gone {}
         }
