@@ -345,7 +345,7 @@ import Testing
 
     @Test func aQueueIsGivenTheCalls() async throws {
         let (told, pile) = (Told(), Pile())
-        let token = try jobs.observe("k", on: ObservationQueue { pile.add($0) }) { told.note($0) }
+        let token = try jobs.observe("k", on: { pile.add($0) }) { told.note($0) }
         for number in 0..<3 { try jobs.set("k", number) }
         // The queue's jobs run only here, on this thread.
         #expect(

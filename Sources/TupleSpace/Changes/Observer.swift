@@ -105,7 +105,7 @@ package final class Observer: Sendable {
             }
         case .queued(_, let queue):
             job = {
-                queue.enqueue {
+                queue {
                     self.call(batch)
                     then()
                 }
