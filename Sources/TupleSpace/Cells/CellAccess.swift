@@ -2,7 +2,9 @@ import SpaceSystem
 import TupleCoding
 
 /// How the verbs of ``CellStore`` reach the cells: in a namespace, in a transaction's body, or in a namespace that is
-/// opened when it is needed. It is public because a protocol's requirement is; nothing in it is.
+/// opened when it is needed.
+///
+/// It is public because the requirement of a public protocol is; nothing in it is public.
 public struct CellAccess {
     enum Place {
         case namespace(Namespace)

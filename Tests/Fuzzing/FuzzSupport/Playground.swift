@@ -57,7 +57,9 @@ package struct Playground: Sendable {
         _ = try? namespace.status()
         _ = try? namespace.verify()
         for start in [nil, 0] as [UInt64?] {
-            guard let changes = try? namespace.changes(.everything, from: start.map { .after($0) } ?? .now) else { continue }
+            guard let changes = try? namespace.changes(.everything, from: start.map { .after($0) } ?? .now) else {
+                continue
+            }
             // The existing changes are read, without waiting. Every look takes a change, or a step towards the end.
             while let change = try? changes.nextBlocking(timeout: .zero, interruption: nil), change.kind != .gone {}
         }
