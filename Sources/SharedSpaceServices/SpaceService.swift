@@ -6,7 +6,7 @@ import SpaceRecipes
 ///
 /// ```swift
 /// let intake = SpaceService {
-///     for try await change in try shop.changes(matching: ["order", .any]) { try await take(change) }
+///     for try await change in try shop.changes(.tuples(["order", .any])) { try await take(change) }
 /// }
 /// try await ServiceGroup(services: [intake], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```

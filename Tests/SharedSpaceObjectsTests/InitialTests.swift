@@ -27,7 +27,7 @@ struct InitialTests {
 
         private let state = Mutex(State())
 
-        var queue: ObservationQueue { ObservationQueue { self.run($0) } }
+        var queue: ObservationQueue { { self.run($0) } }
 
         private func run(_ work: @escaping @Sendable () -> Void) {
             let mayRun = state.withLock { state in

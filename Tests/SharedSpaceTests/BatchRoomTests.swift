@@ -35,7 +35,7 @@ struct BatchRoomTests {
             switch self {
             case .tuple(let tuple, let expires):
                 _ = try transaction.write(tuple: tuple, expires: expires ? Duration.seconds(86_400) : nil)
-            case .cell(let key, let value): try transaction.set(key, value: value)
+            case .cell(let key, let value): try transaction.set(key, value)
             }
         }
     }

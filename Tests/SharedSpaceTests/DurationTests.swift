@@ -35,7 +35,7 @@ struct DurationTests {
         try jobs.transaction { t in
             let write = #expect(throws: SpaceError.self) { try t.write("lost", expires: Self.negative) }
             #expect(write?.code == .invalidArgument)
-            let batch = #expect(throws: SpaceError.self) { try t.write(contentsOf: [["lost"]], expires: Self.negative) }
+            let batch = #expect(throws: SpaceError.self) { try t.write(tuple: ["lost"], expires: Self.negative) }
             #expect(batch?.code == .invalidArgument)
             let claim = #expect(throws: SpaceError.self) {
                 try t.claimIfExists(matching: ["job", .any], deadline: Self.negative)

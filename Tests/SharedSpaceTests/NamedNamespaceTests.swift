@@ -20,15 +20,15 @@ struct NamedNamespaceTests {
 
     @Test func waitingCreatesAndOwnsNothing() async throws {
         let other = try Space(root: root.path)
-        #expect(try await space["App"].get("k", timeout: .milliseconds(5)) == nil)
-        let none: Int? = try await space["App"].take("k", timeout: .milliseconds(5))
+        #expect(try await space["App"].get("k", as: Int.self, timeout: .milliseconds(5)) == nil)
+        let none: Int? = try await space["App"].take(key: "k", timeout: .milliseconds(5))
         #expect(none == nil)
         #expect(try other.namespaceNames() == [])
 
         // The waits go on while the namespace comes, goes and comes again.
         let got = Task { () async throws -> Int? in try await space["App"].get("k", timeout: watchdog) }
-        let taken = Task { () async throws -> Int? in try await space["App"].take("l", timeout: nil) }
-        let read = Task { () async throws -> Int in try await space.read("tuple", any(Int.self), from: "App").1 }
+        let taken = Task { () async throws -> Int? in try await space["App"].take(key: "l", timeout: nil) }
+        let read = Task { () async throws -> Int in try await space["App"].read("tuple", any(Int.self)).1 }
         let first = try other.namespace("App")
         #expect(try await eventually { try first.status().waiters.count == 3 })
         #expect(try first.status().owners.count == 1)

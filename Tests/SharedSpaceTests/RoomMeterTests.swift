@@ -92,16 +92,16 @@ struct RoomMeterTests {
             #expect(kicked == 1)
             try charged("a take") { try namespace.takeIfExists("t", any(Int.self), any([UInt8].self)) }
             try charged("a take of many") { try namespace.takeAll(matching: ["b", .any, .any]) }
-            try charged("a set") { try namespace.set("c\(round)", value: .bytes(body)) }
-            try charged("a set over a value") { try namespace.set("c\(round)", value: .bytes(body)) }
+            try charged("a set") { try namespace.set("c\(round)", body) }
+            try charged("a set over a value") { try namespace.set("c\(round)", body) }
             try charged("an increment") { try namespace.increment("n") }
             if round > 5 { try charged("an unset") { try namespace.unset("c\(round)") } }
-            if isJournaling { try charged("a post") { try namespace.post("p", value: .bytes(body)) } }
+            if isJournaling { try charged("a post") { try namespace.post("p", body) } }
             try charged("a transaction") {
                 try namespace.transaction { t in
                     try t.write("t", round, body)
                     _ = try t.takeAll(matching: ["e", .any, .any])
-                    try t.set("x", value: .bytes(body))
+                    try t.set("x", body)
                 }
             }
         }

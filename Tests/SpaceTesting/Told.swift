@@ -10,7 +10,7 @@ package final class Told: Sendable {
     package var count: Int { all.withLock { $0.count } }
     /// The last change, without a copy of all.
     package var last: Change? { all.withLock { $0.last } }
-    package var kinds: [Change.Kind] { changes.map(\.kind) }
+    package var kinds: [ChangeKind] { changes.map(\.kind) }
     package func note(_ change: Change) { all.withLock { $0.append(change) } }
 }
 

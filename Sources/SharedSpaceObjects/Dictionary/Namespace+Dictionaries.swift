@@ -7,7 +7,7 @@ extension Namespace {
     /// ``orderedSet(_:of:schema:initial:)``. Existing cells with keys that begin with the name and a slash become its entries.
     ///
     /// - Parameters:
-    ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8, without a slash.
+    ///   - name: 1 to 240 bytes of UTF-8, without a slash.
     ///   - type: The type of the values.
     ///   - schema: The type's name for all processes, or `nil` for its name in Swift.
     /// - Returns: A handle, which keeps the namespace open.

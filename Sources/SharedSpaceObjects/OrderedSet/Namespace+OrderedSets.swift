@@ -8,7 +8,7 @@ extension Namespace {
     /// source file. If a type changes, give it a `schema` of your own with a version in it.
     ///
     /// - Parameters:
-    ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8.
+    ///   - name: 1 to 240 bytes of UTF-8.
     ///   - type: The type of the elements.
     ///   - schema: The type's name for all processes, or `nil` for its name in Swift.
     ///   - elements: The elements with which it is made, in the same step; an ordered set that is there keeps its own.
@@ -39,7 +39,7 @@ extension Namespace {
     /// same type of keys, and compute them alike; each element's row has its key, so the shell edits such sets too.
     ///
     /// - Parameters:
-    ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8.
+    ///   - name: 1 to 240 bytes of UTF-8.
     ///   - type: The type of the elements.
     ///   - id: The key of an element.
     ///   - schema: The name of the elements' type for all processes, or `nil` for its name in Swift.

@@ -208,7 +208,7 @@ public struct Election: SharedObject, ObjectHandle {
 
 extension Limits {
     /// The largest value of a candidate in an election, encoded.
-    public static let candidateBytes = 256
+    package static let candidateBytes = 256
 }
 
 extension Namespace {

@@ -289,7 +289,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
 
 extension Limits {
     /// The longest name of a queue's group, and the longest unique key, in bytes of UTF-8.
-    public static let queueGroupBytes = 200
+    package static let queueGroupBytes = 200
 }
 
 extension Namespace {

@@ -26,7 +26,7 @@ enum Growth {
         try measure("count", count) { _ in
             guard try namespace.count() == size else { throw Failure("miscounted") }
         }
-        let changes = try namespace.changes(matching: ["kind", .any, .any])
+        let changes = try namespace.changes(.tuples(["kind", .any, .any]))
         var times: [Double] = []
         for number in 0..<100 {
             let start = now()
