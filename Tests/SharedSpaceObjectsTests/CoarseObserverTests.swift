@@ -69,7 +69,7 @@ import Testing
 
     @Test func anObserverLearnsWhatHasChanged() async throws {
         let index = Index()
-        try jobs.addObserver(index, for: .cells)
+        try jobs.addObserver(index, for: .cells())
         try jobs.addObserver(index, for: .notification("n"))
         try jobs.transaction { t in
             try t.set("k", 1)
@@ -79,7 +79,7 @@ import Testing
         #expect(try await eventually { index.seen.withLock { $0 } == ["\(path) jobs all keys: k,l"] })
         try jobs.post("n")
         #expect(try await eventually { index.seen.withLock { $0 }.last == "\(path) jobs post n: n" })
-        jobs.removeObserver(index, for: .cells)
+        jobs.removeObserver(index, for: .cells())
         #expect(jobs.observations.map(\.filter.text) == ["post n"])
         jobs.removeObserver(index)
         #expect(jobs.observations.isEmpty)
@@ -88,7 +88,7 @@ import Testing
     @Test func aBurstIsOneCall() async throws {
         let barrier = Barrier()
         let view = View(barrier)
-        try jobs.addObserver(view, for: .cells)
+        try jobs.addObserver(view, for: .cells())
         try jobs.set("k", 0)
         #expect(try await eventually { barrier.arrivals.value == 1 })
         for number in 1...100 { try jobs.set("k", number) }
