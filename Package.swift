@@ -51,6 +51,7 @@ let package = Package(
     name: "SharedSpace",
     products: [
         .library(name: "SharedSpace", targets: ["SharedSpace"]),
+        .library(name: "SpaceInspection", targets: ["SpaceInspection"]),
         .library(name: "SharedSpaceObjects", targets: ["SharedSpaceObjects"]),
         .library(name: "SharedSpaceServices", targets: ["SharedSpaceServices"]),
         .executable(name: "space", targets: ["space"]),
@@ -97,6 +98,7 @@ let package = Package(
             dependencies: ["TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem", system],
             swiftSettings: settings
         ),
+        // Status and checking: a product of its own, because programs that only use a space need neither.
         .target(
             name: "SpaceInspection",
             dependencies: ["SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem", system],
@@ -119,7 +121,7 @@ let package = Package(
         ),
         .target(
             name: "SharedSpace",
-            dependencies: ["SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding"],
+            dependencies: ["SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding"],
             swiftSettings: settings
         ),
 
@@ -137,7 +139,7 @@ let package = Package(
         // What services want besides: a product of its own, so that the library needs no Foundation and no more packages.
         .target(
             name: "SharedSpaceServices",
-            dependencies: ["SharedSpace", "SpaceRecipes", lifecycle, metrics],
+            dependencies: ["SharedSpace", "SpaceInspection", "SpaceRecipes", lifecycle, metrics],
             swiftSettings: settings
         ),
 
@@ -146,9 +148,8 @@ let package = Package(
         .target(
             name: "SpaceCommands",
             dependencies: [
-                "CommandWords", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "ClusterStoreRemote",
-                "ClusterStore", "TupleCoding", "SpaceSystem",
-                system,
+                "CommandWords", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "SpaceInspection",
+                "ClusterStoreRemote", "ClusterStore", "TupleCoding", "SpaceSystem", system,
             ],
             swiftSettings: settings
         ),
@@ -181,8 +182,8 @@ let package = Package(
         .target(
             name: "SpaceTestSupport",
             dependencies: [
-                "SharedSpace", "SharedSpaceObjects", "TupleSpace", "SpaceEngine", "LMDB", "SpaceSystem", system,
-                subprocess,
+                "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "TupleSpace", "SpaceEngine", "LMDB",
+                "SpaceSystem", system, subprocess,
             ],
             path: "Tests/SpaceTestSupport",
             swiftSettings: settings
@@ -199,7 +200,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "space-test-agent",
-            dependencies: ["SharedSpace", "SharedSpaceObjects", "SpaceSystem", system],
+            dependencies: ["SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceSystem", system],
             path: "Tests/space-test-agent",
             swiftSettings: settings
         ),
@@ -211,8 +212,9 @@ let package = Package(
         .executableTarget(
             name: "space-torture",
             dependencies: [
-                "SharedSpace", "SharedSpaceObjects", "SpaceSystem", "LinearizabilityChecker", "SeededRandom",
-                "SpaceTestSupport", "space-test-agent", "space", "space-dump", "space-without-calls", system,
+                "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceSystem", "LinearizabilityChecker",
+                "SeededRandom", "SpaceTestSupport", "space-test-agent", "space", "space-dump", "space-without-calls",
+                system,
             ],
             path: "Tests/space-torture",
             swiftSettings: settings
@@ -296,7 +298,15 @@ let package = Package(
             dependencies: [
                 "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine",
                 "LMDB", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting",
-                "space-write-recorder", system, orderedCollections,
+                "space-write-recorder", system,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SharedSpaceObjectsTests",
+            dependencies: [
+                "SharedSpaceObjects", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine", "SpaceSystem",
+                "SeededRandom", "SpaceTestSupport", "SpaceTesting", orderedCollections,
             ],
             swiftSettings: settings
         ),

@@ -1,6 +1,7 @@
 public import Metrics
 public import ServiceLifecycle
 public import SharedSpace
+import SpaceInspection
 
 /// A service that records a namespace's numbers as gauges, again and again.
 ///
@@ -64,12 +65,10 @@ public struct NamespaceMetrics: Service {
         record(status.claims.count, "claims")
         record(status.buried.count, "buried")
         for object in status.objects {
-            guard let items = object.items else { continue }
-            let counts = [
-                ("ready", items.ready), ("delayed", items.delayed), ("taken", items.taken), ("blocked", items.blocked),
-                ("buried", items.buried),
-            ]
-            for (state, count) in counts { record(count, "queue_items", ("queue", object.name), ("state", state)) }
+            guard let items = object.queue?.items else { continue }
+            for state in QueueItem.Info.State.allCases {
+                record(items[state], "queue_items", ("queue", object.name), ("state", state.rawValue))
+            }
         }
         if let latency = status.latency {
             record(latency.waiting, "wait_seconds")

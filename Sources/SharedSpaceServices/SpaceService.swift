@@ -6,7 +6,7 @@ import SpaceRecipes
 ///
 /// ```swift
 /// let intake = SpaceService {
-///     for try await change in try shop.changes(matching: ["order", .any]) { try await take(change) }
+///     for try await change in try shop.changes(.tuples(["order", .any])) { try await take(change) }
 /// }
 /// try await ServiceGroup(services: [intake], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
@@ -102,38 +102,22 @@ extension Election {
     /// A service that stands for leadership, leads, and stands again when it has lost it, until the group shuts down.
     ///
     /// - Parameters:
-    ///   - value: What other processes see while this one leads; see ``lead(as:_:)-(Value,_)``.
+    ///   - content: What other processes see while this one leads; see ``lead(as:_:)``.
     ///   - body: The leader's work; it gets the number of the term. Its task is cancelled when leadership is lost, and at
     ///     graceful shutdown. If it returns, this process resigns and stands again.
-    /// - Returns: The service; what `body` throws ends it.
-    public func candidate(
-        as value: Value = .null,
-        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
-    ) -> some Service {
-        let election = self
-        return SpaceService { try await election.standAgainAndAgain(as: value, body) }
-    }
-
-    /// A service that stands for leadership as above, with any `Codable` content in place of a value.
-    ///
     /// - Returns: The service; what `body` throws ends it, and so does `badData`, if the content doesn't encode.
-    public func candidate<Content: Encodable & Sendable>(
-        as content: Content,
+    public func candidate(
+        as content: some Encodable & Sendable = Value.null,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
     ) -> some Service {
         let election = self
-        return SpaceService { try await election.standAgainAndAgain(as: try election.value(of: content), body) }
-    }
-
-    private func standAgainAndAgain(
-        as value: Value,
-        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
-    ) async throws {
-        while !Task.isCancelled {
-            do {
-                try await lead(as: value, body)
-            } catch let error as SpaceError where error.code == .holdLost {
-                continue
+        return SpaceService {
+            while !Task.isCancelled {
+                do {
+                    try await election.lead(as: content, body)
+                } catch let error as SpaceError where error.code == .holdLost {
+                    continue
+                }
             }
         }
     }

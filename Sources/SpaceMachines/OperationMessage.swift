@@ -59,11 +59,14 @@ extension OperationAnswer {
             guard let code = reader.nextText(), let holder = reader.next(Int32.self), let reason = reader.nextText(),
                 let advice = reader.nextText(), reader.isAtEnd
             else { return nil }
+            // A later version of the daemon may have more codes.
+            let known = SpaceError.Code(rawValue: code)
             self = .failed(
                 SpaceError(
-                    .init(rawValue: code),
+                    known ?? .incompatible,
                     holder: holder == 0 ? nil : holder,
-                    reason: reason,
+                    reason: known == nil
+                        ? "\(reason) (the failure \(code.quotedForPeople) of another version)" : reason,
                     advice: advice.isEmpty ? nil : advice
                 )
             )

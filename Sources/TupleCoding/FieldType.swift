@@ -2,79 +2,49 @@
 ///
 /// If your own type conforms to ``TupleField``, its ``TupleField/fieldType`` is the type of the element that it
 /// encodes.
-public struct FieldType: Sendable, Hashable {
-    package indirect enum Kind: Sendable, Hashable {
-        case any
-        case null
-        case bytes
-        case string
-        case array
-        case int
-        case double
-        case bool
-        case uuid
-        case object
-        case tuple
-        case integers(ClosedRange<Int>)
-        case arrayOf(Kind)
-        case objectOf(Kind)
-        case optional(Kind)
-    }
-
-    package let kind: Kind
-
-    package init(_ kind: Kind) {
-        self.kind = kind
-    }
-
+@nonexhaustive
+public indirect enum FieldType: Sendable, Hashable {
     /// Anything, including null.
-    public static let any = FieldType(.any)
+    case any
     /// Only null.
-    public static let null = FieldType(.null)
+    case null
     /// Bytes.
-    public static let bytes = FieldType(.bytes)
+    case bytes
     /// A string.
-    public static let string = FieldType(.string)
+    case string
     /// An array of anything.
-    public static let array = FieldType(.array)
+    case array
     /// An integer.
-    public static let int = FieldType(.int)
+    case int
     /// A double.
-    public static let double = FieldType(.double)
+    case double
     /// A bool.
-    public static let bool = FieldType(.bool)
+    case bool
     /// A UUID.
-    public static let uuid = FieldType(.uuid)
+    case uuid
     /// An object of anything.
-    public static let object = FieldType(.object)
+    case object
     /// An array or an object.
-    package static let tuple = FieldType(.tuple)
-
+    case tuple
     /// An integer in a range.
-    public static func integers(_ range: ClosedRange<Int>) -> FieldType {
-        FieldType(range == Int.min...Int.max ? .int : .integers(range))
-    }
-
+    case integers(ClosedRange<Int>)
     /// An array whose elements are all of one type.
-    public static func array(of element: FieldType) -> FieldType {
-        FieldType(element.kind == .any ? .array : .arrayOf(element.kind))
-    }
-
+    case arrayOf(FieldType)
     /// An object whose values are all of one type.
-    public static func object(of value: FieldType) -> FieldType {
-        FieldType(value.kind == .any ? .object : .objectOf(value.kind))
-    }
+    case objectOf(FieldType)
+    /// Null, or a field of a type.
+    case optional(FieldType)
 
-    /// Null or a field of type `wrapped`.
-    public static func optional(_ wrapped: FieldType) -> FieldType {
-        switch wrapped.kind {
-        case .any, .optional, .null: wrapped
-        default: FieldType(.optional(wrapped.kind))
+    /// Null, or a field of this type.
+    var orNull: FieldType {
+        switch self {
+        case .any, .optional, .null: self
+        default: .optional(self)
         }
     }
 }
 
-extension FieldType.Kind {
+extension FieldType {
     /// Whether this is the type code of a string or bytes, and they are of this type whatever their content is.
     func hasContent(_ code: UInt8) -> Bool {
         switch self {

@@ -1,15 +1,11 @@
 /// A wildcard for fields of one type; see ``any(_:)``.
-public struct Formal<Field: TupleField>: Matcher {
-    /// A matched field is read as the type of the formal.
-    public typealias Matched = Field
-
-    /// Makes the formal.
+public struct Formal<Matched: TupleField>: Matcher {
     @inlinable
-    public init() {}
+    package init() {}
 
     /// Adds the formal to a template.
     public func describe(into builder: inout TemplateBuilder) {
-        builder.appendFormal(Field.fieldType)
+        builder.appendFormal(Matched.fieldType)
     }
 }
 
@@ -19,14 +15,8 @@ public func any<Field: TupleField>(_ type: Field.Type) -> Formal<Field> {
     Formal()
 }
 
-/// A formal that matches every field.
-@inlinable
-public func any() -> Formal<Value> {
-    Formal()
-}
-
 extension TemplateElement where Self == Formal<Value> {
-    /// A formal that matches every field, for use in a literal.
+    /// A formal that matches every field: `.any`.
     @inlinable
     public static var any: Formal<Value> { Formal() }
 }

@@ -24,8 +24,8 @@ extension UnsafeRawBufferPointer {
     /// escapes.
     ///
     /// The content is searched up to the first zero.
-    func longField(from start: Int, of kind: FieldType.Kind) -> LongField? {
-        guard count &- start >= LongField.leastLength, kind.hasContent(self[start]),
+    func longField(from start: Int, of type: FieldType) -> LongField? {
+        guard count &- start >= LongField.leastLength, type.hasContent(self[start]),
             let zero = firstZero(from: start &+ 1), zero &- start >= LongField.leastLength
         else { return nil }
         let end = zero &+ 1

@@ -4,15 +4,10 @@ public protocol Matcher: TemplateElement {
     /// The type as which a matched field is read.
     associatedtype Matched: Sendable
 
-    /// Reads the field that the matcher has matched.
-    ///
-    /// - Throws: `TupleCodingError` if the field can't be read as `Matched`.
-    static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched
-
     /// Reads the field that this matcher has matched.
     ///
-    /// The default does what ``decodeMatched(from:)`` does. A matcher that knows the field without reading it skips the
-    /// field, which saves time.
+    /// The default reads it as a field of its type. A matcher that knows the field without reading it skips the field,
+    /// which saves time.
     ///
     /// - Throws: `TupleCodingError` if the field can't be read as `Matched`.
     func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched
@@ -21,16 +16,8 @@ public protocol Matcher: TemplateElement {
 extension Matcher where Matched: TupleField {
     /// Reads the field as a field of its type.
     @inlinable
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched {
-        try Matched.decode(from: &decoder)
-    }
-}
-
-extension Matcher {
-    /// Reads the field that this matcher has matched.
-    @inlinable
     public func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched {
-        try Self.decodeMatched(from: &decoder)
+        try Matched.decode(from: &decoder)
     }
 }
 

@@ -25,9 +25,8 @@ public struct Pattern: Matcher, Hashable {
 
     /// Compiles an expression.
     ///
-    /// - Throws: `TupleCodingError` if the text is no regular expression, is longer than
-    ///   ``TupleLimits/maximumPatternLength``, nests deeper than ``TupleLimits/maximumPatternDepth``, has repetitions that
-    ///   are too large, or a search for it would have no bound.
+    /// - Throws: `TupleCodingError` if the text is no regular expression, is longer than 1,024 bytes of
+    ///   UTF-8, nests groups and classes deeper than 16 levels, has repetitions that are too large, or a search for it would have no bound.
     public init(_ source: String) throws(TupleCodingError) {
         try Self.checkSize(source)
         self.source = source

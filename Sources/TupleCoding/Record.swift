@@ -1,27 +1,26 @@
 /// Named values: a tuple whose fields have names, or an object inside a field.
 ///
 /// Names are unique, and kept in the order of their UTF-8 bytes, whatever order they are given in.
-public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
+public struct Record: Sendable, Hashable, Comparable {
     /// A name and its value.
     public typealias Element = (name: String, value: Value)
 
-    private struct Entry: Sendable {
-        var name: String
+    private struct Entry: Sendable, Hashable {
+        let name: Name
         var value: Value
     }
 
     private var entries: [Entry] = []
 
-    /// Makes a record without fields.
-    public init() {}
+    package init() {}
 
     /// Makes a record of names and values in any order.
     ///
     /// - Throws: `TupleCodingError` if the same UTF-8 bytes occur twice as a name.
     public init(_ elements: some Sequence<(String, Value)>) throws(TupleCodingError) {
         entries = Self.sorted(elements)
-        for (earlier, later) in zip(entries, entries.dropFirst()) where earlier.name.compareUTF8(later.name) == 0 {
-            throw TupleCodingError(.duplicateName, "the name \(later.name.debugDescription) occurs twice")
+        for (earlier, later) in zip(entries, entries.dropFirst()) where earlier.name == later.name {
+            throw TupleCodingError(.duplicateName, "the name \(later.name.text.debugDescription) occurs twice")
         }
     }
 
@@ -31,27 +30,21 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
     package init(literal elements: some Sequence<(String, Value)>) {
         entries = Self.sorted(elements)
         for (earlier, later) in zip(entries, entries.dropFirst()) {
-            precondition(earlier.name.compareUTF8(later.name) != 0, "a record literal has the name \(later.name) twice")
+            precondition(earlier.name != later.name, "a record literal has the name \(later.name.text) twice")
         }
     }
 
     /// Makes a record of elements that are sorted by name and unique.
     package init(sorted elements: [Element]) {
-        entries = elements.map { Entry(name: $0.name, value: $0.value) }
+        entries = elements.map { Entry(name: Name($0.name), value: $0.value) }
     }
 
     private static func sorted(_ elements: some Sequence<(String, Value)>) -> [Entry] {
-        elements.map { Entry(name: $0.0, value: $0.1) }.sorted { $0.name.compareUTF8($1.name) < 0 }
+        elements.map { Entry(name: Name($0.0), value: $0.1) }.sorted { $0.name < $1.name }
     }
 
     /// The names, in the order of their bytes.
-    public var names: [String] { entries.map(\.name) }
-
-    /// The number of fields.
-    public var count: Int { entries.count }
-
-    /// Whether there are no fields.
-    public var isEmpty: Bool { entries.isEmpty }
+    package var names: [String] { entries.map(\.name.text) }
 
     /// The value of a field, or `nil` if there is no such field; setting `nil` removes the field.
     ///
@@ -65,7 +58,7 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
             let (index, found) = position(of: name)
             switch (newValue, found) {
             case (let value?, true): entries[index].value = value
-            case (let value?, false): entries.insert(Entry(name: name, value: value), at: index)
+            case (let value?, false): entries.insert(Entry(name: Name(name), value: value), at: index)
             case (nil, true): entries.remove(at: index)
             case (nil, false): break
             }
@@ -76,9 +69,9 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
     ///
     /// - Complexity: O(n); if all names are ASCII, nothing is stored or normalized.
     var nameTakenForAnother: String? {
-        guard entries.contains(where: { $0.name.utf8.contains { $0 >= 0x80 } }) else { return nil }
+        guard entries.contains(where: { $0.name.text.utf8.contains { $0 >= 0x80 } }) else { return nil }
         var seen: Set<String> = []
-        return entries.first { !seen.insert($0.name).inserted }?.name
+        return entries.first { !seen.insert($0.name.text).inserted }?.name.text
     }
 
     private func position(of name: String) -> (index: Int, found: Bool) {
@@ -86,16 +79,11 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
         var high = entries.count
         while low < high {
             let middle = (low + high) / 2
-            let order = entries[middle].name.compareUTF8(name)
+            let order = entries[middle].name.text.compareUTF8(name)
             if order == 0 { return (middle, true) }
             if order < 0 { low = middle + 1 } else { high = middle }
         }
         return (low, false)
-    }
-
-    /// Whether both have the same encoding.
-    public static func == (left: Record, right: Record) -> Bool {
-        left.entries.count == right.entries.count && left.compare(right) == 0
     }
 
     /// Whether the first's encoding comes before the second's.
@@ -105,7 +93,7 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
 
     package func compare(_ other: Record) -> Int {
         for (left, right) in zip(entries, other.entries) {
-            let names = left.name.compareUTF8(right.name)
+            let names = left.name.text.compareUTF8(right.name.text)
             if names != 0 { return names }
             let values = left.value.compare(right.value)
             if values != 0 { return values }
@@ -113,17 +101,6 @@ public struct Record: Sendable, Hashable, Comparable, CustomStringConvertible {
         return entries.count - other.entries.count
     }
 
-    /// Feeds the same bytes that equality compares.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(entries.count)
-        for entry in entries {
-            hasher.combine(Value.string(entry.name))
-            hasher.combine(entry.value)
-        }
-    }
-
-    /// The JSON form.
-    public var description: String { json }
 }
 
 extension Record: RandomAccessCollection {
@@ -135,7 +112,7 @@ extension Record: RandomAccessCollection {
 
     /// The field at a position, in the order of the names.
     public subscript(position: Int) -> Element {
-        (entries[position].name, entries[position].value)
+        (entries[position].name.text, entries[position].value)
     }
 }
 

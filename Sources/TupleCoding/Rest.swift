@@ -6,7 +6,7 @@ public struct Rest: Matcher {
     public func describe(into builder: inout TemplateBuilder) { builder.appendRest() }
 
     /// Reads the fields that are left.
-    public static func decodeMatched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> [Value] {
+    public func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> [Value] {
         var values: [Value] = []
         while !decoder.isAtEnd { values.append(try decoder.decodeValue()) }
         return values

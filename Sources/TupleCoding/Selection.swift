@@ -33,7 +33,7 @@ public struct Selection<Content: Sendable>: Sendable {
     /// Makes a selection of tuples with as many fields as there are matchers; a match comes as these fields.
     ///
     /// - Parameter matcher: For each field an actual, a formal, a range or a pattern.
-    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see `init(checking:)`.
+    /// - Precondition: No actual is nested deeper than 64 levels; see `init(checking:)`.
     @inlinable
     public init<each M: Matcher>(_ matcher: repeat each M) where Content == (repeat (each M).Matched) {
         self.init(TemplateForm(repeat each matcher)) { (decoder) throws(TupleCodingError) in
@@ -43,7 +43,7 @@ public struct Selection<Content: Sendable>: Sendable {
 
     /// Makes a selection of fields whose nesting comes from data.
     ///
-    /// - Throws: `TupleCodingError` if an actual is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Throws: `TupleCodingError` if an actual is nested deeper than 64 levels.
     @inlinable
     public init<each M: Matcher>(
         checking matcher: repeat each M
@@ -90,11 +90,6 @@ extension Tuple {
         guard let record else { return try TupleCoding.Value.array(fields).decode(type) }
         return try record.decode(type)
     }
-}
-
-extension Selection: CustomStringConvertible {
-    /// The JSON form.
-    public var description: String { json }
 }
 
 extension TemplateForm {

@@ -36,7 +36,7 @@ extension Selection where Content == Tuple {
     }
 }
 
-extension Selection {
+extension Selection: JSONConvertible {
     /// The template as JSON text, on one line.
     ///
     /// Reading the text gives a template that matches the same tuples, with three exceptions. The text does not tell
@@ -160,7 +160,7 @@ extension JSONWriter {
             let isNull = bytes[extent.lowerBound] == TypeCode.null
             var decoder = TupleDecoder(bytes.slice(isNull ? extent.prefix(1) : extent))
             write((try? decoder.decodeValue()) ?? .null)
-        case .formal(let type): write(TemplateFormal.text(for: type.kind))
+        case .formal(let type): write(TemplateFormal.text(for: type))
         case .range(let range): write(TemplateFormal.text(for: range))
         case .pattern(let pattern): write("?/" + pattern.source + "/")
         case .rest: write(TemplateFormal.rest)

@@ -42,15 +42,9 @@ extension Selection where Content == Tuple {
         templates.count == 1 ? templates[0] : Template(form: TemplateForm(anyOf: templates.map(\.form)))
     }
 
-    /// Makes the template that matches the tuple without fields.
-    public init() {
-        var builder = TemplateBuilder()
-        self.init(form: builder.takeFields())
-    }
-
     /// Makes a template of fields whose number or nesting comes from data.
     ///
-    /// - Throws: `TupleCodingError` if an actual is nested deeper than ``TupleLimits/maximumDepth``, a rest is not the last
+    /// - Throws: `TupleCodingError` if an actual is nested deeper than 64 levels, a rest is not the last
     ///   element, or an element is a choice of templates.
     public init(checking elements: [any TemplateElement]) throws(TupleCodingError) {
         var builder = TemplateBuilder()
@@ -66,7 +60,7 @@ extension Selection where Content == Tuple {
 extension Selection: ExpressibleByArrayLiteral where Content == Tuple {
     /// Makes a template of fields.
     ///
-    /// - Precondition: No actual is nested deeper than ``TupleLimits/maximumDepth``; see
+    /// - Precondition: No actual is nested deeper than 64 levels; see
     ///   `init(checking:)`.
     public init(arrayLiteral elements: any TemplateElement...) {
         var builder = TemplateBuilder()
@@ -78,7 +72,7 @@ extension Selection: ExpressibleByArrayLiteral where Content == Tuple {
 extension Selection: ExpressibleByDictionaryLiteral where Content == Tuple {
     /// Makes a template of names.
     ///
-    /// - Precondition: No name occurs twice, and no actual is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Precondition: No name occurs twice, and no actual is nested deeper than 64 levels.
     public init(dictionaryLiteral elements: (String, any TemplateElement)...) {
         let sorted = elements.map { (name: $0.0, element: $0.1) }.sorted { $0.name.compareUTF8($1.name) < 0 }
         for (earlier, later) in zip(sorted, sorted.dropFirst()) {

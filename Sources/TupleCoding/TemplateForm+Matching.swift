@@ -41,7 +41,7 @@ extension TemplateForm {
                 var long = LongField()
                 var index = 0
                 for node in nodes {
-                    if case .formal(let type) = node, let found = tuple.bytes.longField(from: index, of: type.kind) {
+                    if case .formal(let type) = node, let found = tuple.bytes.longField(from: index, of: type) {
                         (long, index) = (found, found.end)
                         continue
                     }
@@ -104,7 +104,7 @@ extension TemplateNode {
 
     /// The end of the element that begins at `start`, or `nil` if the element doesn't match.
     ///
-    /// `own`: The template's bytes. The recursion is as deep as the template, so ``TupleLimits/maximumDepth`` bounds
+    /// `own`: The template's bytes. The recursion is as deep as the template, so `TupleLimits.maximumDepth` bounds
     /// it.
     fileprivate func match(
         _ bytes: UnsafeRawBufferPointer,
@@ -120,7 +120,7 @@ extension TemplateNode {
             // makes it content.
             return end < bytes.count && bytes[end] == TypeCode.escape ? nil : end
         case .formal(let type):
-            return type.kind.match(bytes, from: start, nested: nested)
+            return type.match(bytes, from: start, nested: nested)
         case .range(let range):
             return range.match(bytes, from: start)
         case .pattern(let pattern):
@@ -133,7 +133,7 @@ extension TemplateNode {
         case .rest:
             var index = start
             while index < bytes.count, !(nested && bytes.isContainerEnd(at: index)) {
-                guard let end = FieldType.any.kind.match(bytes, from: index, nested: nested) else { return nil }
+                guard let end = FieldType.any.match(bytes, from: index, nested: nested) else { return nil }
                 index = end
             }
             return index

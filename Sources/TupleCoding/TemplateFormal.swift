@@ -145,8 +145,8 @@ private enum RangeBound {
 
 extension TemplateFormal {
     /// The word for a type, or for the nearest wider type that has a word.
-    static func text(for kind: FieldType.Kind) -> String {
-        switch kind {
+    static func text(for type: FieldType) -> String {
+        switch type {
         case .any, .null, .tuple, .optional: "?"
         case .bytes: "?bytes"
         case .string: "?string"

@@ -41,14 +41,9 @@ public struct Tuple: Sendable, Hashable, Comparable {
         self.init(trusting: Array(tuple.bytes), isRecord: tuple.isRecord)
     }
 
-    /// Makes a tuple without fields.
-    public init() {
-        self.init(trusting: [], isRecord: false)
-    }
-
     /// Makes a tuple of fields.
     ///
-    /// - Precondition: No field is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)-([Value])``.
+    /// - Precondition: No field is nested deeper than 64 levels; see ``init(checking:)-([Value])``.
     @inlinable
     public init<each Field: TupleField>(_ field: repeat each Field) {
         var encoder = TupleEncoder()
@@ -58,7 +53,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a tuple of values.
     ///
-    /// - Precondition: No value is nested deeper than ``TupleLimits/maximumDepth``; see ``init(checking:)-([Value])``.
+    /// - Precondition: No value is nested deeper than 64 levels; see ``init(checking:)-([Value])``.
     public init(fields: [TupleCoding.Value]) {
         var encoder = TupleEncoder()
         for field in fields { field.encode(to: &encoder) }
@@ -67,7 +62,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a record.
     ///
-    /// - Precondition: The record is not nested deeper than ``TupleLimits/maximumDepth``; see
+    /// - Precondition: The record is not nested deeper than 64 levels; see
     ///   ``init(checking:)-(Record)``.
     public init(record: Record) {
         var encoder = TupleEncoder()
@@ -77,7 +72,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a tuple of values whose nesting comes from data.
     ///
-    /// - Throws: `TupleCodingError` if a value is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Throws: `TupleCodingError` if a value is nested deeper than 64 levels.
     public init(checking fields: [TupleCoding.Value]) throws(TupleCodingError) {
         var encoder = TupleEncoder()
         for field in fields { field.encode(to: &encoder) }
@@ -87,7 +82,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
 
     /// Makes a record of values whose nesting comes from data.
     ///
-    /// - Throws: `TupleCodingError` if the record is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Throws: `TupleCodingError` if the record is nested deeper than 64 levels.
     public init(checking record: Record) throws(TupleCodingError) {
         var encoder = TupleEncoder()
         record.encode(to: &encoder)
@@ -201,9 +196,4 @@ extension Tuple: ExpressibleByDictionaryLiteral {
         }
         self.init(encoder, isRecord: true)
     }
-}
-
-extension Tuple: CustomStringConvertible {
-    /// The JSON form.
-    public var description: String { json }
 }

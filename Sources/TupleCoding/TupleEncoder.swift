@@ -10,7 +10,7 @@ public struct TupleEncoder: Sendable {
     /// A long field, so that its end need not be searched for.
     @usableFromInline package private(set) var long = LongField()
 
-    /// The error if a field was nested deeper than ``TupleLimits/maximumDepth``; the bytes can't be used then.
+    /// The error if a field was nested deeper than 64 levels; the bytes can't be used then.
     @usableFromInline package private(set) var failure: TupleCodingError?
 
     /// Makes an encoder with room for a short tuple.

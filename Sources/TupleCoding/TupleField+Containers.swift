@@ -3,7 +3,7 @@
 /// An optional is null if it is `nil`.
 extension Optional: TupleField, Matcher, TemplateElement where Wrapped: TupleField {
     /// The fields that a formal of this type matches: null, and the fields that the wrapped type's formal matches.
-    public static var fieldType: FieldType { .optional(Wrapped.fieldType) }
+    public static var fieldType: FieldType { Wrapped.fieldType.orNull }
 
     /// Appends the field, or null.
     @inlinable
@@ -28,7 +28,9 @@ extension Optional: TupleField, Matcher, TemplateElement where Wrapped: TupleFie
 extension Array: TupleField, Matcher, TemplateElement where Element: TupleField {
     /// The fields that a formal of this type matches: arrays whose elements all match the element's formal, or bytes.
     public static var fieldType: FieldType {
-        Element.self == UInt8.self ? .bytes : .array(of: Element.fieldType)
+        if Element.self == UInt8.self { return .bytes }
+        let element = Element.fieldType
+        return element == .any ? .array : .arrayOf(element)
     }
 
     /// Appends the array, or the bytes.
@@ -59,7 +61,10 @@ extension Array: TupleField, Matcher, TemplateElement where Element: TupleField 
 /// A dictionary is an object.
 extension Dictionary: TupleField, Matcher, TemplateElement where Key == String, Value: TupleField {
     /// The fields that a formal of this type matches: objects whose values all match the value's formal.
-    public static var fieldType: FieldType { .object(of: Value.fieldType) }
+    public static var fieldType: FieldType {
+        let value = Value.fieldType
+        return value == .any ? .object : .objectOf(value)
+    }
 
     /// Appends the object, with its names in the order of their UTF-8.
     public func encode(into encoder: inout TupleEncoder) {

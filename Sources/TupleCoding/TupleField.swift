@@ -35,7 +35,8 @@ extension TupleField {
 extension TupleField where Self: FixedWidthInteger {
     /// The fields that a formal of this type matches: the integers that the type can hold.
     public static var fieldType: FieldType {
-        FieldType.integers((Int(exactly: min) ?? Int.min)...(Int(exactly: max) ?? Int.max))
+        let range = (Int(exactly: min) ?? Int.min)...(Int(exactly: max) ?? Int.max)
+        return range == Int.min...Int.max ? .int : .integers(range)
     }
 
     /// Appends the integer; one beyond `Int.max` makes the encoder fail.

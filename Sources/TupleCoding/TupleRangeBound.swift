@@ -46,10 +46,12 @@ extension String: TupleRangeBound {
 
 // MARK: Swift's ranges as elements of templates
 
-extension Range: TemplateElement, Matcher where Bound: TupleRangeBound {
+extension RangeExpression where Bound: TupleRangeBound {
     /// A matched field is read as the type of the bounds.
     public typealias Matched = Bound
+}
 
+extension Range: TemplateElement, Matcher where Bound: TupleRangeBound {
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: lowerBound, upper: upperBound, isClosed: false, into: &builder)
@@ -57,9 +59,6 @@ extension Range: TemplateElement, Matcher where Bound: TupleRangeBound {
 }
 
 extension ClosedRange: TemplateElement, Matcher where Bound: TupleRangeBound {
-    /// A matched field is read as the type of the bounds.
-    public typealias Matched = Bound
-
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: lowerBound, upper: upperBound, isClosed: true, into: &builder)
@@ -67,9 +66,6 @@ extension ClosedRange: TemplateElement, Matcher where Bound: TupleRangeBound {
 }
 
 extension PartialRangeFrom: TemplateElement, Matcher where Bound: TupleRangeBound {
-    /// A matched field is read as the type of the bounds.
-    public typealias Matched = Bound
-
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: lowerBound, upper: nil, isClosed: true, into: &builder)
@@ -77,9 +73,6 @@ extension PartialRangeFrom: TemplateElement, Matcher where Bound: TupleRangeBoun
 }
 
 extension PartialRangeThrough: TemplateElement, Matcher where Bound: TupleRangeBound {
-    /// A matched field is read as the type of the bounds.
-    public typealias Matched = Bound
-
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: nil, upper: upperBound, isClosed: true, into: &builder)
@@ -87,9 +80,6 @@ extension PartialRangeThrough: TemplateElement, Matcher where Bound: TupleRangeB
 }
 
 extension PartialRangeUpTo: TemplateElement, Matcher where Bound: TupleRangeBound {
-    /// A matched field is read as the type of the bounds.
-    public typealias Matched = Bound
-
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
         Bound.describe(lower: nil, upper: upperBound, isClosed: false, into: &builder)

@@ -3,8 +3,8 @@
 extension Value {
     /// Makes a value of an Encodable instance: a scalar, an array or an object.
     ///
-    /// - Throws: `TupleCodingError` for an integer outside `Int64`, for nesting deeper than
-    ///   ``TupleLimits/maximumDepth``, and if `content` itself throws.
+    /// - Throws: `TupleCodingError` for an integer outside `Int64`, for nesting deeper than 64 levels, and if
+    ///   `content` itself throws.
     public init(encoding content: some Encodable) throws(TupleCodingError) {
         self = try ValueEncoder.encode(content)
     }
@@ -23,7 +23,7 @@ extension Record {
     /// A `nil` property is left out; `[UInt8]` becomes bytes.
     ///
     /// - Throws: `TupleCodingError` if `content` isn't encoded as an object, for an integer outside `Int64`, for
-    ///   nesting deeper than ``TupleLimits/maximumDepth``, and if `content` itself throws.
+    ///   nesting deeper than 64 levels, and if `content` itself throws.
     public init(encoding content: some Encodable) throws(TupleCodingError) {
         guard case .object(let record) = try ValueEncoder.encode(content) else {
             throw TupleCodingError(.codable, "\(type(of: content)) is not encoded as an object, so it is no record")

@@ -4,7 +4,18 @@
 // one name: {"$base64": "AP8="}, {"$uuid": "…"}, {"$double": "nan"|"inf"|"-inf"}. If a user's object has only one name
 // and this begins with `$`, the name is written with another `$` before it.
 
-extension Value {
+/// What has a JSON form, which is also its description.
+public protocol JSONConvertible: CustomStringConvertible {
+    /// The JSON text, on one line; equal values give equal text.
+    var json: String { get }
+}
+
+extension JSONConvertible {
+    /// The JSON form.
+    public var description: String { json }
+}
+
+extension Value: JSONConvertible {
     /// Reads JSON text.
     ///
     /// - Parameters:
@@ -15,13 +26,8 @@ extension Value {
         try self.init(json: Array(text.utf8), arguments: arguments)
     }
 
-    /// Reads JSON text in UTF-8.
-    ///
-    /// - Parameters:
-    ///   - text: One value, with nothing but white space around it.
-    ///   - arguments: The values of bare `$NAME` in the text.
-    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON of this form.
-    public init(json text: [UInt8], arguments: [String: Value] = [:]) throws(TupleCodingError) {
+    /// Reads JSON text, which may be no UTF-8.
+    package init(json text: [UInt8], arguments: [String: Value] = [:]) throws(TupleCodingError) {
         var parser = JSONParser(text, arguments: arguments)
         let node = try parser.parse()
         self = try JSONReader(parser: parser).value(node)
@@ -53,12 +59,12 @@ extension Value {
     }
 }
 
-extension Record {
+extension Record: JSONConvertible {
     /// The record as JSON text, on one line.
     public var json: String { Value.object(self).json }
 }
 
-extension Tuple {
+extension Tuple: JSONConvertible {
     /// Reads JSON text: an array of fields or an object, which is a record.
     ///
     /// - Parameters:
@@ -69,13 +75,8 @@ extension Tuple {
         try self.init(json: Array(text.utf8), arguments: arguments)
     }
 
-    /// Reads JSON text in UTF-8: an array of fields or an object, which is a record.
-    ///
-    /// - Parameters:
-    ///   - text: One array or object, with nothing but white space around it.
-    ///   - arguments: The values of bare `$NAME` in the text.
-    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON of this form.
-    public init(json text: [UInt8], arguments: [String: TupleCoding.Value] = [:]) throws(TupleCodingError) {
+    /// Reads JSON text, which may be no UTF-8.
+    package init(json text: [UInt8], arguments: [String: TupleCoding.Value] = [:]) throws(TupleCodingError) {
         var parser = JSONParser(text, arguments: arguments)
         let node = try parser.parse()
         switch try JSONReader(parser: parser).value(node) {

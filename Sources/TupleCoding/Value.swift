@@ -147,11 +147,6 @@ extension Value: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, Express
     }
 }
 
-extension Value: CustomStringConvertible {
-    /// The JSON form.
-    public var description: String { json }
-}
-
 extension Value {
     /// Whether arrays and objects enclose each other more than `limit` times.
     package func isNested(deeperThan limit: Int) -> Bool {

@@ -23,7 +23,11 @@ struct ValueEncoder: Encoder {
     }
 
     /// Encodes a value as a whole.
-    static func encode(_ value: some Encodable) throws(TupleCodingError) -> Value {
+    static func encode<Content: Encodable>(_ value: Content) throws(TupleCodingError) -> Value {
+        if let plain = plain(value) {
+            guard !plain.isNested(deeperThan: TupleLimits.maximumDepth) else { throw .tooDeep() }
+            return plain
+        }
         let node = EncodedNode()
         do {
             try SingleValue(node: node, codingPath: []).write(value)
@@ -33,6 +37,20 @@ struct ValueEncoder: Encoder {
             throw TupleCodingError(codable: error)
         }
         return try node.value(depth: 0)
+    }
+}
+
+extension ValueEncoder {
+    /// What needs no container: a value, or one of the most frequent scalars.
+    ///
+    /// The comparisons of types come first, because a cast that fails takes as long as one that succeeds.
+    private static func plain<Content>(_ content: Content) -> Value? {
+        if Content.self == Value.self { return content as? Value }
+        if Content.self == Int.self { return (content as? Int).map { .int($0) } }
+        if Content.self == Double.self { return (content as? Double).map { .double($0) } }
+        if Content.self == String.self { return (content as? String).map { .string($0) } }
+        if Content.self == Bool.self { return (content as? Bool).map { .bool($0) } }
+        return nil
     }
 }
 

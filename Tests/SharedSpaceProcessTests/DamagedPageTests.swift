@@ -15,7 +15,7 @@ struct DamagedPageTests {
         try namespace.write(
             contentsOf: (0..<1000).map { number -> Tuple in ["job", number, "a text that takes some room"] }
         )
-        for number in 0..<20 { try namespace.set("cell \(number)", value: .int(number)) }
+        for number in 0..<20 { try namespace.set("cell \(number)", number) }
         let pages = try namespace.status().bytes / Self.pageSize
         try namespace.leave()
         return pages
@@ -85,7 +85,7 @@ struct DamagedPageTests {
         let root = try TemporaryRoot()
         let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: mode, isPersistent: true))
         for _ in 0..<4 { try namespace.write("job", [UInt8](repeating: 7, count: size)) }
-        try namespace.set("cell", value: .bytes([UInt8](repeating: 7, count: size)))
+        try namespace.set("cell", [UInt8](repeating: 7, count: size))
         let pages = try namespace.status().bytes / Self.pageSize
         try namespace.leave()
         let data = try root.prefix(of: "n/data.mdb", count: pages * Self.pageSize)

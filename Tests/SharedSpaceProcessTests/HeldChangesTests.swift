@@ -86,10 +86,10 @@ struct HeldChangesTests {
         let changes = try namespace.changes(.object("e"))
         let election = namespace.election("e")
         let leadership = try await election.stand(as: "starting")
-        try election.proclaim(["port": 80], term: leadership.term)
+        try election.proclaim(["port": 80], term: leadership.fencing)
         let leader = try #require(try election.leader())
-        #expect(leader.value == ["port": 80] && leader.term == leadership.term)
-        try leadership.resign()
+        #expect(leader.value == ["port": 80] && leader.term == leadership.fencing)
+        try leadership.release()
         var kinds: [String] = []
         for _ in 0..<3 {
             let change = try #require(try await changes.next(timeout: .seconds(60)))
@@ -103,7 +103,7 @@ struct HeldChangesTests {
                 #"hold - "starting""#, #"proclaim "starting" {"port":80}"#, #"release {"port":80} -"#,
             ]
         )
-        let late = #expect(throws: SpaceError.self) { try election.proclaim("late", term: leadership.term) }
+        let late = #expect(throws: SpaceError.self) { try election.proclaim("late", term: leadership.fencing) }
         #expect(late?.code == .holdLost)
         let large = #expect(throws: SpaceError.self) {
             try election.proclaim(String(repeating: "x", count: 300), term: 1)
@@ -149,8 +149,8 @@ struct HeldChangesTests {
         #expect(tooMany?.code == .invalidArgument)
         try third.run("unlock s")
         // Taken back, the callers' number counts.
-        #expect(try one.setPermits(nil))
-        #expect(try !one.setPermits(nil))
+        #expect(try one.remove())
+        #expect(try !one.remove())
         #expect(try namespace.semaphore("s", permits: 7).tryAcquire(7) != nil)
         let none = #expect(throws: SpaceError.self) { try one.setPermits(0) }
         #expect(none?.code == .invalidArgument)

@@ -59,7 +59,7 @@ struct LostBellTests {
         )
         try watcher.stop()
         for number in 0..<limit / 2 + 100 {
-            for namespace in namespaces.dropFirst() { try namespace.set("k", value: .int(number)) }
+            for namespace in namespaces.dropFirst() { try namespace.set("k", number) }
         }
         try namespaces[0].write("job", 1)
         watcher.resume()

@@ -22,7 +22,7 @@ struct ObservingProcessTests {
         let observers = try (0..<2).map { _ in try observer() }
         let writer = try Agent(root, "n")
         try writer.run("write-loop 0 500")
-        try namespace.post("end", value: 7)
+        try namespace.post("end", 7)
         let expected = (0..<500).map { "write:[\"job\",\($0)]" } + ["post:7"]
         for observer in observers { #expect(try observer.run("told 501") == expected.joined(separator: " ")) }
         // Each observer has its row; a killed observer's row goes at the tick of another.
@@ -53,7 +53,7 @@ struct ObservingProcessTests {
     @Test func theEndIsTold() throws {
         let namespace = try root.space.namespace("n")
         let observers = try (0..<2).map { _ in try observer() }
-        try namespace.set("k", value: 1)
+        try namespace.set("k", 1)
         try root.space.delete("n")
         for observer in observers { #expect(try observer.run("told 2") == "set:1 gone:") }
     }
@@ -64,7 +64,7 @@ struct ObservingProcessTests {
         let observer = try observer()
         #expect(try observer.run("fork-observing") == "0")
         #expect(try namespace.status().watchers.map(\.pid) == [observer.pid])
-        try namespace.set("k", value: 1)
+        try namespace.set("k", 1)
         #expect(try observer.run("told 1") == "set:1")
     }
 

@@ -127,12 +127,12 @@ struct PollingTests {
         try worker.send("queue-take q 60000")
         #expect(try worker.line() == "waiting")
         #expect(try worker.line() == #"ok "a""#)
-        #expect(try queue.counts().taken == 1)
+        #expect(try queue.counts()[.taken] == 1)
         try worker.kill()
         #expect(
             try eventually {
                 let counts = try queue.counts()
-                return counts.taken == 0 && counts.ready == 1
+                return counts[.taken] == 0 && counts[.ready] == 1
             }
         )
     }

@@ -120,7 +120,7 @@ struct RecipeTests {
         try work.put("y", group: "g")
         for worker in workers {
             #expect(try worker.line() == #"ok "x""#)
-            #expect(try work.counts().blocked == 1)
+            #expect(try work.counts()[.blocked] == 1)
             #expect(try namespace.verify() == [])
             try worker.kill()
             if worker !== workers[2] { continue }
@@ -182,7 +182,7 @@ struct RecipeTests {
         // No process listens for the worker's end, and the worker still stands in the queue.
         try work.put("x")
         // The item is served to the dead taker, and is back once the counts were asked for.
-        #expect(try eventually { try work.counts().ready == 1 })
+        #expect(try eventually { try work.counts()[.ready] == 1 })
         #expect(try deliveries(of: work) == 0)
         #expect(try work.items(in: .buried) == [])
     }

@@ -20,7 +20,7 @@ struct ReplicaTests {
         for start in stride(from: 0, to: count, by: 1000) {
             try namespace.write(contentsOf: (start..<start + 1000).map { Tuple("job", $0) })
         }
-        for number in 0..<500 { try namespace.set("k\(number)", value: .int(number)) }
+        for number in 0..<500 { try namespace.set("k\(number)", number) }
         let (writers, takers) = (
             try (0..<2).map { _ in try Agent(root, "n") }, try (0..<2).map { _ in try Agent(root, "n") }
         )

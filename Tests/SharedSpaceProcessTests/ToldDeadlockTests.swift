@@ -180,12 +180,12 @@ struct ToldDeadlockTests {
         let asking = try namespace.changes(ChangeFilter(objects: .named("b"), kinds: [.deadlock]))
         let plain = try namespace.changes(.object("b"))
         let other = try namespace.changes(ChangeFilter(objects: .named("x"), kinds: [.deadlock]))
-        let cells = try namespace.changes(.cells)
+        let cells = try namespace.changes(.cells())
         try namespace.set("k", 1)
         let agents = try circle(["a", "b"], in: namespace)
         try expectTold([agents], in: namespace)
-        func kinds(_ changes: Changes) throws -> [Change.Kind] {
-            var kinds: [Change.Kind] = []
+        func kinds(_ changes: Changes) throws -> [ChangeKind] {
+            var kinds: [ChangeKind] = []
             while let change = try changes.nextBlocking(timeout: .zero, interruption: nil) { kinds.append(change.kind) }
             return kinds
         }

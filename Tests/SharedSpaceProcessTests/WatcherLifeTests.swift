@@ -168,13 +168,13 @@ struct WatcherLifeTests {
         try namespace.write("job", 2)
         let last = try namespace.status().sequence
         do {
-            let late = try namespace.changes(after: last - 2)
+            let late = try namespace.changes(from: .after(last - 2))
             #expect(try changes(of: late).map(\.kind) == [.write, .write])
         }
         #expect(try namespace.status().watchers == [])
         #expect(try namespace.verify() == [])
         try namespace.write("job", 3)
-        let later = try namespace.changes(after: last - 2)
+        let later = try namespace.changes(from: .after(last - 2))
         let gaps = try changes(of: later)
         #expect(gaps.map(\.kind) == [.gap] && gaps[0].sequence == last - 1 && gaps[0].lastSequence == last + 1)
     }

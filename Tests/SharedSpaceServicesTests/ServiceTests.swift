@@ -91,7 +91,7 @@ struct ServiceTests {
             .bury(reason: "\(item.value)")
         }
         try await run([worker]) { () async throws in
-            #expect(try await eventually { try queue.items(in: .ready).isEmpty && queue.counts().taken == 0 })
+            #expect(try await eventually { try queue.items(in: .ready).isEmpty && queue.counts()[.taken] == 0 })
         }
         #expect(try queue.items().map(\.value) == [1])
         #expect(try queue.items().map(\.reason) == ["1"])

@@ -35,7 +35,7 @@ struct BatchRoomTests {
             switch self {
             case .tuple(let tuple, let expires):
                 _ = try transaction.write(tuple: tuple, expires: expires ? Duration.seconds(86_400) : nil)
-            case .cell(let key, let value): try transaction.set(key, value: value)
+            case .cell(let key, let value): try transaction.set(key, value)
             }
         }
     }
@@ -184,9 +184,9 @@ struct BatchRoomTests {
         #expect(refused.code == .limitReached)
         let fitting = try self.number(in: refused, before: "of these 20,000 items fit in one step")
         #expect(fitting > 4000 && fitting < 20_000)
-        #expect(try queue.counts().ready == 0)
+        #expect(try queue.counts()[.ready] == 0)
         try queue.put(contentsOf: items.prefix(fitting))
-        #expect(try queue.counts().ready == fitting)
+        #expect(try queue.counts()[.ready] == fitting)
     }
 
     /// The number that an error names before some words.

@@ -20,18 +20,18 @@ import Testing
             }
         }
         let tokens = try [jobs.observe("flows") { here.note($0) }, others.observe("flows") { there.note($0) }]
-        try jobs.set("blocks", value: 1)
+        try jobs.set("blocks", 1)
         #expect(try await eventually { gate.arrivals.value == 200 })
         for number in 0..<10 {
-            try jobs.set("flows", value: .int(number))
-            try others.set("flows", value: .int(number))
+            try jobs.set("flows", number)
+            try others.set("flows", number)
             #expect(try await eventually { here.count == number + 1 && there.count == number + 1 })
         }
         #expect(ended.value == 0)
         gate.open()
         #expect(try await eventually { ended.value == 200 })
         // The handlers go on where they were.
-        try jobs.set("blocks", value: 2)
+        try jobs.set("blocks", 2)
         #expect(try await eventually { ended.value == 400 })
         for token in blocked + tokens { token.cancel() }
     }

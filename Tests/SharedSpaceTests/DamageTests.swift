@@ -370,7 +370,7 @@ struct DamageTests {
         let before = try root.space.namespace("n", options: options)
         try before.write("job", 1)
         try before.write("job", 2)
-        try before.set("cell", value: "kept")
+        try before.set("cell", "kept")
         #expect(try before.claimAll(matching: ["job", 1]).count == 1)
         let copy = try TemporaryRoot(for: .durable)
         // The copy is the disk as a power loss leaves it, with sessions and claims. (Its inodes differ, so its header
@@ -400,7 +400,7 @@ struct DamageTests {
         let before = try root.space.namespace("n", options: options)
         let changes = try before.changes()
         let token = try before.observe("k") { _ in }
-        let subscription = try before.changes(subscription: "kept")
+        let subscription = try before.changes(from: .subscription("kept"))
         #expect(try before.status().watchers.map(\.pid) == [getpid(), getpid(), getpid()])
         let copy = try TemporaryRoot(for: .durable)
         try copy.copyTree("n", from: root)
@@ -409,8 +409,8 @@ struct DamageTests {
         let watchers = try namespace.status().watchers
         #expect(watchers.map(\.pid) == [nil] && watchers.map(\.subscription) == ["kept"])
         // Changes from now on wait for the subscription, which is told of them.
-        try namespace.set("k", value: 1)
-        #expect(try namespace.changes(subscription: "kept").now().map(\.key) == ["k"])
+        try namespace.set("k", 1)
+        #expect(try namespace.changes(from: .subscription("kept")).now().map(\.key) == ["k"])
         #expect(try namespace.endSubscription("kept"))
         #expect(try namespace.status().watchers == [])
         #expect(try namespace.verify() == [])

@@ -24,12 +24,12 @@ import Testing
     }
 
     @Test func cellsKeepTheDeepestAndRefuseWhatIsDeeper() throws {
-        try namespace.set("k", value: deepest)
+        try namespace.set("k", deepest)
         #expect(try namespace.get("k") == deepest)
-        expectRefused("set") { try namespace.set("k", value: tooDeep) }
-        expectRefused("set if absent") { _ = try namespace.setIfAbsent("new", value: tooDeep) }
-        expectRefused("set if equals") { _ = try namespace.set("k", value: tooDeep, ifEquals: deepest) }
-        expectRefused("what is expected") { _ = try namespace.set("k", value: 1, ifEquals: tooDeep) }
+        expectRefused("set") { try namespace.set("k", tooDeep) }
+        expectRefused("set if absent") { _ = try namespace.setIfAbsent("new", tooDeep) }
+        expectRefused("set if equals") { _ = try namespace.set("k", tooDeep, ifEquals: deepest) }
+        expectRefused("what is expected") { _ = try namespace.set("k", 1, ifEquals: tooDeep) }
         expectRefused("set a Codable value") { try namespace.set("k", tooDeep) }
         #expect(try namespace.cells().map(\.key) == ["k"] && namespace.get("k") == deepest)
     }
@@ -44,10 +44,10 @@ import Testing
             }
         }
         refuse("write") { t in try t.write("d", tooDeep) }
-        refuse("set") { t in try t.set("k", value: tooDeep) }
-        refuse("set if absent") { t in _ = try t.setIfAbsent("k", value: tooDeep) }
-        refuse("what is expected") { t in _ = try t.set("k", value: 1, ifEquals: tooDeep) }
-        refuse("post") { t in try t.post("n", value: tooDeep) }
+        refuse("set") { t in try t.set("k", tooDeep) }
+        refuse("set if absent") { t in _ = try t.setIfAbsent("k", tooDeep) }
+        refuse("what is expected") { t in _ = try t.set("k", 1, ifEquals: tooDeep) }
+        refuse("post") { t in try t.post("n", tooDeep) }
         refuse("read") { t in _ = try t.readIfExists("d", tooDeep) }
         refuse("take") { t in _ = try t.takeIfExists("d", tooDeep) }
         refuse("claim") { t in _ = try t.claimIfExists("d", tooDeep) }
@@ -64,13 +64,13 @@ import Testing
         try item.complete()
         #expect(try queue.counts() == QueueCounts())
         let changes = try namespace.changes()
-        try namespace.post("n", value: deepest)
-        expectRefused("post") { try namespace.post("n", value: tooDeep) }
+        try namespace.post("n", deepest)
+        expectRefused("post") { try namespace.post("n", tooDeep) }
         #expect(try changes.now().map(\.new) == [deepest])
         let election = namespace.election("e")
         let leadership = try await election.stand(as: deepest)
         #expect(try election.leader()?.value == deepest)
-        try leadership.resign()
+        try leadership.release()
         await expectRefused("stand") { _ = try await election.stand(as: tooDeep) }
         #expect(try election.leader() == nil)
     }
@@ -81,7 +81,6 @@ import Testing
         expectRefused("read") { _ = try namespace.readIfExists("d", tooDeep) }
         expectRefused("take") { _ = try namespace.takeIfExists("d", tooDeep) }
         expectRefused("claim") { _ = try namespace.claimIfExists("d", tooDeep) != nil }
-        expectRefused("replace") { try namespace.replaceAll("d", tooDeep) { _, _ in ["other"] } }
         await expectRefused("wait to read") { _ = try await namespace.read("d", tooDeep) }
         await expectRefused("wait to read in time") { _ = try await namespace.read("d", tooDeep, timeout: .zero) }
         await expectRefused("wait to take") { _ = try await namespace.take("d", tooDeep) }

@@ -35,7 +35,7 @@ struct DurationTests {
         try jobs.transaction { t in
             let write = #expect(throws: SpaceError.self) { try t.write("lost", expires: Self.negative) }
             #expect(write?.code == .invalidArgument)
-            let batch = #expect(throws: SpaceError.self) { try t.write(contentsOf: [["lost"]], expires: Self.negative) }
+            let batch = #expect(throws: SpaceError.self) { try t.write(tuple: ["lost"], expires: Self.negative) }
             #expect(batch?.code == .invalidArgument)
             let claim = #expect(throws: SpaceError.self) {
                 try t.claimIfExists(matching: ["job", .any], deadline: Self.negative)
@@ -59,7 +59,7 @@ struct DurationTests {
         let queue = jobs.queue("mail")
         refuses { try queue.put("a", delay: Self.negative) }
         refuses { try queue.put(Job(id: 1), delay: Self.negative) }
-        #expect(try queue.counts().ready == 0)
+        #expect(try queue.counts()[.ready] == 0)
         try queue.put("b")
         guard let item = try queue.takeIfReady() else { throw TestFailure("no item") }
         do throws(SpaceError) {

@@ -66,7 +66,7 @@ import Testing
         for use: () throws -> Void in [
             { try namespace.write("job", 2) }, { _ = try namespace.takeIfExists("job", 1) },
             { _ = try namespace.count() },
-            { try namespace.set("k", value: 1) }, { _ = try namespace.status() }, { try queue.put(2) },
+            { try namespace.set("k", 1) }, { _ = try namespace.status() }, { try queue.put(2) },
             { _ = try queue.takeIfReady() }, { _ = try lock.tryAcquire() }, { try counter.add() },
             { _ = try dictionary.value(forKey: "k") }, { _ = try namespace.changes() },
             { _ = try namespace.observe(.everything) { _ in } }, { try namespace.transaction { _ in } },

@@ -17,8 +17,8 @@ import Testing
         let jobs = try namespace(History(changes: 100))
         #expect(try jobs.history == History(changes: 100, bytes: 16 << 20))
         try jobs.write("a", 1)
-        try jobs.set("k", value: 1)
-        try jobs.set("k", value: 2)
+        try jobs.set("k", 1)
+        try jobs.set("k", 2)
         #expect(try jobs.takeIfExists("a", any(Int.self)) != nil)
         let seen = try jobs.changes(from: .after(0)).now()
         #expect(seen.map(\.kind) == [.write, .set, .set, .take] && seen.map(\.sequence) == [1, 2, 3, 4])
@@ -39,7 +39,7 @@ import Testing
         let jobs = try namespace(History(bytes: 100_000))
         #expect(try jobs.history == History(changes: 65_536, bytes: 100_000))
         let payload = String(repeating: "x", count: 10_000)
-        for number in 0..<30 { try jobs.set("k", value: .array([.int(number), .string(payload)])) }
+        for number in 0..<30 { try jobs.set("k", Value.array([.int(number), .string(payload)])) }
         let seen = try jobs.changes(from: .after(0)).now()
         // Each change also holds the old value.
         #expect(seen.first?.kind == .gap && (3...5).contains(seen.count - 1) && seen.last?.sequence == 30)
@@ -111,7 +111,7 @@ import Testing
         let jobs = try namespace(History(changes: 60_000, bytes: 4 << 20), byteLimit: 64 << 20)
         for _ in 0..<50 { try jobs.write(contentsOf: (0..<1000).map { Tuple("a", $0) }) }
         let payload = [UInt8](repeating: 0x78, count: 1 << 20)
-        for _ in 0..<40 { try jobs.post("large", value: .bytes(payload)) }
+        for _ in 0..<40 { try jobs.post("large", payload) }
         #expect(try jobs.status().bytes < 32 << 20)
         #expect(try jobs.changes(from: .after(0)).now().last?.key == "large")
     }

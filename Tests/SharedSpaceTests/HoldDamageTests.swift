@@ -51,7 +51,7 @@ import Testing
             { let _: Int? = try namespace.request("x", 1, timeout: .zero) },
             { _ = try namespace.removeResponder(to: "x", key: "k") },
             { _ = try namespace.orderedSet("x", of: Int.self).append(1) },
-            { _ = try namespace.removeOrderedSet("x") },
+            { try namespace.orderedSet("x", of: Int.self).remove() },
             { _ = try namespace.counter("x").add(1) },
             { _ = try namespace.objects },
             { _ = try namespace.status() },
@@ -157,7 +157,7 @@ import Testing
     /// it.
     @Test func anItemThatDoesNotDecodeHoldsNobodyUp() throws {
         let queue = namespace.queue("x")
-        let first = try queue.put(1)
+        let first = try queue.put(1).id
         try queue.put(2)
         let rows = QueueRows(
             number: try #require(
@@ -171,7 +171,7 @@ import Testing
         #expect(item.value == 2)
         try item.bury()
         #expect(try queue.items(in: .buried).map(\.value) == [2])
-        #expect(try queue.counts().buried == 2)
+        #expect(try queue.counts()[.buried] == 2)
         #expect(try queue.kick(max: 1) == 1)
         #expect(try queue.takeIfReady()?.value == 2)
         #expect(try namespace.verify().contains("item \(first) of the queue \"x\" does not decode"))

@@ -163,17 +163,17 @@ struct HoldFormTests {
         let (losses, told) = AsyncStream.makeStream(of: SpaceError.Code.self)
         let leadership = try await election.stand(as: "first") { told.yield($0.code) }
         #expect(try election.leader()?.value == "first")
-        #expect(try election.leader()?.term == leadership.term)
+        #expect(try election.leader()?.term == leadership.fencing)
         let second = Task { try await election.lead(as: "second") { term in term } }
         #expect(try await eventually { try namespace.status().holds.count == 2 })
-        #expect(try !election.depose(term: leadership.term + 1_000))
+        #expect(try !election.depose(term: leadership.fencing + 1_000))
         #expect(try election.depose())
         var iterator = losses.makeAsyncIterator()
         #expect(await iterator.next() == .holdLost)
-        #expect(try !leadership.isLeading())
-        let error = #expect(throws: SpaceError.self) { try leadership.resign() }
+        #expect(try !leadership.isHeld())
+        let error = #expect(throws: SpaceError.self) { try leadership.release() }
         #expect(error?.code == .holdLost)
-        #expect(try await second.value > leadership.term)
+        #expect(try await second.value > leadership.fencing)
         #expect(try election.leader() == nil)
     }
 
@@ -244,7 +244,7 @@ struct HoldFormTests {
         let (losses, told) = AsyncStream.makeStream(of: SpaceError.Code.self)
         do {
             let leadership = try await election.stand { told.yield($0.code) }
-            try leadership.resign()
+            try leadership.release()
         }
         let other = try await election.stand { told.yield($0.code) }
         try namespace.leave()

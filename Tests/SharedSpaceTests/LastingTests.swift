@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Synchronization
@@ -33,16 +33,16 @@ struct LastingTests {
     @Test func whatIsLeftCanBeReadRenewedAndLifted() throws {
         let namespace = try SpaceTest.namespace("n")
         try namespace.set("k", 1, expires: .seconds(100))
-        let left = try #require(try namespace.expiry(of: "k"))
+        let left = try #require(try namespace.details(of: "k")?.expiry)
         #expect(left > .seconds(90) && left <= .seconds(100))
         let version = try namespace.details(of: "k")?.version
         #expect(try namespace.renew("k", expires: .seconds(1000)))
-        #expect(try #require(try namespace.expiry(of: "k")) > .seconds(900))
+        #expect(try #require(try namespace.details(of: "k")?.expiry) > .seconds(900))
         #expect(try namespace.details(of: "k")?.version == version)
         #expect(try namespace.increment("k", by: 2) == 3)
-        #expect(try namespace.expiry(of: "k") != nil)
+        #expect(try namespace.details(of: "k")?.expiry != nil)
         #expect(try namespace.persist("k"))
-        #expect(try namespace.expiry(of: "k") == nil && namespace.get("k") == 3)
+        #expect(try namespace.details(of: "k")?.expiry == nil && namespace.get("k") == 3)
         #expect(try namespace.renew("k", expires: .milliseconds(1)))
         #expect(try eventually { try namespace.get("k") == nil })
         #expect(try !namespace.renew("k", expires: .seconds(1)))
@@ -188,9 +188,9 @@ struct LastingTests {
         let root = try SpaceTest.root()
         let space = root.space
         #expect(try space["App"].get("k") == nil)
-        let none: Int? = try space["App"].take("k")
-        #expect(try space.readIfExists("k", from: "App") == nil)
-        #expect(try space.takeIfExists("k", from: "App") == nil)
+        let none: Int? = try space["App"].take(key: "k")
+        #expect(try space["App"].readIfExists("k") == nil)
+        #expect(try space["App"].takeIfExists("k") == nil)
         #expect(none == nil)
         #expect(try space["App"].unset("k") == nil)
         #expect(try space.namespaceNames() == [])
@@ -200,16 +200,18 @@ struct LastingTests {
         let other = try Space(root: root.path)
         #expect(try other["App"].get("k") == 2)
         let told = Mutex(0)
-        let token = try space["App"].observe(cell: "k", as: Int.self) { (_, new) in told.withLock { $0 = new ?? -1 } }
+        let token = try space["App"].opened().observe(cell: "k", as: Int.self) { (_, new) in
+            told.withLock { $0 = new ?? -1 }
+        }
         try other["App"].set("k", 5)
         #expect(try eventually { told.withLock { $0 } == 5 })
         token.cancel()
         try other["App"].set("k", 2)
-        let k: Int? = try other["App"].take("k")
+        let k: Int? = try other["App"].take(key: "k")
         #expect(k == 2)
-        try space.letGo(of: "App")
+        try space["App"].letGo()
         #expect(try space.namespaceNames() == ["App"])
-        try other.letGo(of: "App")
+        try other["App"].letGo()
         #expect(try space.namespaceNames() == [])
     }
 
@@ -217,11 +219,11 @@ struct LastingTests {
         final class Holder: Sendable {}
         let root = try SpaceTest.root()
         var holder: Holder? = Holder()
-        try root.space["App", for: holder].set("k", 1)
+        try root.space["App", for: #require(holder)].set("k", 1)
         let namespace = try root.space.existingNamespace("App", owning: false)
         #expect(namespace.ownerObjects.contains { $0 === holder })
         try namespace.leave()
-        #expect(try root.space["App", for: holder].get("k") == 1)
+        #expect(try root.space["App", for: #require(holder)].get("k") == 1)
         #expect(try root.space.namespaceNames() == ["App"])
         holder = nil
         #expect(try eventually { try root.space.namespaceNames() == [] })

@@ -65,7 +65,7 @@ import Testing
         let (jobs, _) = try nextLife { for number in 1...7 { try $0.write(number) } }
         for number in 1...4 { try jobs.write(number) }
         let changes = try jobs.changes(from: .after(7))
-        #expect(changes.start == 4)
+        #expect(changes.resumePoint.sequence == 4)
         try jobs.write(5)
         #expect(try shown(changes.now()) == ["gap 1...4", "write 5"])
         // The last change itself is not beyond the end.
@@ -103,12 +103,12 @@ import Testing
 
     @Test func aSubscriptionOfAnotherLifeBeginsWithAGap() throws {
         let (jobs, life) = try nextLife { jobs in
-            _ = try jobs.changes(subscription: "audit")
+            _ = try jobs.changes(from: .subscription("audit"))
             return jobs.life
         }
         try jobs.write(1)
         do {
-            let changes = try jobs.changes(subscription: "audit", of: life)
+            let changes = try jobs.changes(from: .subscription("audit", of: life))
             try jobs.write(2)
             #expect(try shown(changes.now()) == ["gap 1...1", "write 2"])
             // Acknowledging before the gap was read is not an error.
@@ -116,13 +116,13 @@ import Testing
         }
         do {
             // The subscription exists in this life by now, so it goes on from its position.
-            let changes = try jobs.changes(subscription: "audit", of: life)
+            let changes = try jobs.changes(from: .subscription("audit", of: life))
             try changes.acknowledge(through: 2)
             try jobs.write(3)
             #expect(try shown(changes.now()) == ["gap 0...0", "write 3"])
             try changes.acknowledge(through: 3)
         }
-        #expect(try jobs.changes(subscription: "audit", of: jobs.life).now().isEmpty)
+        #expect(try jobs.changes(from: .subscription("audit", of: jobs.life)).now().isEmpty)
     }
 
     // MARK: Claims and holds

@@ -20,15 +20,15 @@ struct NamedNamespaceTests {
 
     @Test func waitingCreatesAndOwnsNothing() async throws {
         let other = try Space(root: root.path)
-        #expect(try await space["App"].get("k", timeout: .milliseconds(5)) == nil)
-        let none: Int? = try await space["App"].take("k", timeout: .milliseconds(5))
+        #expect(try await space["App"].get("k", as: Int.self, timeout: .milliseconds(5)) == nil)
+        let none: Int? = try await space["App"].take(key: "k", timeout: .milliseconds(5))
         #expect(none == nil)
         #expect(try other.namespaceNames() == [])
 
         // The waits go on while the namespace comes, goes and comes again.
         let got = Task { () async throws -> Int? in try await space["App"].get("k", timeout: watchdog) }
-        let taken = Task { () async throws -> Int? in try await space["App"].take("l", timeout: nil) }
-        let read = Task { () async throws -> Int in try await space.read("tuple", any(Int.self), from: "App").1 }
+        let taken = Task { () async throws -> Int? in try await space["App"].take(key: "l", timeout: nil) }
+        let read = Task { () async throws -> Int in try await space["App"].read("tuple", any(Int.self)).1 }
         let first = try other.namespace("App")
         #expect(try await eventually { try first.status().waiters.count == 3 })
         #expect(try first.status().owners.count == 1)
@@ -82,11 +82,11 @@ struct NamedNamespaceTests {
         }
         let leadership = try await election.stand(as: address)
         #expect(try election.leader()?.content(as: Address.self) == address)
-        try election.proclaim(Address(host: "bob", port: 81), term: leadership.term)
+        try election.proclaim(Address(host: "bob", port: 81), term: leadership.fencing)
         #expect(try election.leader()?.content(as: Address.self).host == "bob")
         let error = #expect(throws: SpaceError.self) { try election.leader()?.content(as: Int.self) }
         #expect(error?.code == .badData)
-        try leadership.resign()
+        try leadership.release()
         try await election.lead(as: "text") { (_) async throws in #expect(try election.leader()?.value == "text") }
         let tooLarge = await #expect(throws: SpaceError.self) {
             try await election.lead(as: UInt64.max) { (_) async throws in }

@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -39,7 +39,7 @@ import Testing
         bag.add(try jobs.observe("k") { fast.note($0) })
         bag.add(try observeBlocked(slow, at: barrier, inTask: inTask))
         for number in 0..<500 {
-            try jobs.set("k", value: .int(number))
+            try jobs.set("k", number)
             if number % 100 == 0 { #expect(try await eventually { fast.count == number + 1 }) }
         }
         #expect(try await eventually { fast.count == 500 })
@@ -48,7 +48,7 @@ import Testing
         barrier.open()
         // The slow handlers catch up in order, and are then told of changes as they happen.
         #expect(try await eventually { slow.count == 1000 })
-        try jobs.set("k", value: 500)
+        try jobs.set("k", 500)
         #expect(try await eventually { slow.count == 1002 && fast.count == 501 })
         #expect(fast.changes.map(\.new) == (0...500).map { .int($0) })
         for number in 0...500 { #expect(slow.changes.count { $0.new == .int(number) } == 2) }
@@ -59,10 +59,10 @@ import Testing
     @Test func aHandlerThatFallsBehindGetsAGap() async throws {
         let (told, barrier) = (Told(), Barrier())
         let token = try observeBlocked(told, at: barrier, inTask: false)
-        try jobs.set("k", value: 0)
+        try jobs.set("k", 0)
         #expect(try await eventually { barrier.arrivals.value == 1 })
         let payload = String(repeating: "x", count: 1 << 20)
-        for _ in 0..<40 { try jobs.set("k", value: .string(payload)) }
+        for _ in 0..<40 { try jobs.set("k", payload) }
         let last = try jobs.status().sequence
         barrier.open()
         #expect(try await eventually { told.last?.lastSequence == last })
@@ -92,7 +92,7 @@ import Testing
             }
         )
         bag.add(try jobs.observe("k") { other.note($0) })
-        for number in 0..<3 { try jobs.set("k", value: .int(number)) }
+        for number in 0..<3 { try jobs.set("k", number) }
         #expect(try await eventually { told.count == 6 && other.count == 3 && errors.value == 6 })
         #expect(bag.count == 3)
     }
@@ -105,7 +105,7 @@ import Testing
         bag.add(try jobs.observe("k") { prompt.note($0) })
         bag.add(try jobs.observe("k") { (change: Change) async in task.note(change) })
         bag.add(try observeBlocked(slow, at: barrier, inTask: false))
-        for number in 0..<count { try jobs.set("k", value: .int(number)) }
+        for number in 0..<count { try jobs.set("k", number) }
         let last = try jobs.status().sequence
         try root.space.delete("jobs")
         barrier.open()
@@ -123,7 +123,7 @@ import Testing
         let second = try other.observe("k") { told.note($0) }
         try jobs.leave()
         #expect(!token.isActive && second.isActive)
-        try other.set("k", value: 1)
+        try other.set("k", 1)
         #expect(try await eventually { told.count == 1 })
         try other.leave()
         #expect(!second.isActive && told.count == 1)

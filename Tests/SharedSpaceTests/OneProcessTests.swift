@@ -52,7 +52,7 @@ struct OneProcessTests {
             defer { isOver.set() }
             #expect(try namespace.takeAll(max: 700).count == 700)
             // A commit can't use what the last one has freed.
-            try namespace.set("commit", value: 1)
+            try namespace.set("commit", 1)
             // As many as there is room for beside what the snapshot pins, and about 500 more.
             let content = [UInt8](repeating: 7, count: 4000)
             let room = (Limits.smallestByteLimit - engine.bytesInUse - Limits.removalReserve) / 4096
@@ -69,7 +69,7 @@ struct OneProcessTests {
         try await churn(namespace, whileSnapshot: { !isOver.isSet }) {
             defer { isOver.set() }
             #expect(try namespace.takeAll(max: 700).count == 700)
-            try namespace.set("commit", value: 1)
+            try namespace.set("commit", 1)
             let room = (Limits.smallestByteLimit - engine.bytesInUse - Limits.removalReserve) / 4096
             let content = [UInt8](repeating: 7, count: 4000)
             let refused = try refusal {

@@ -60,7 +60,7 @@ struct OpeningTogether {
         let (space, options) = (root.space, options)
         let ballast = [UInt8](repeating: 1, count: 1 << 20)
         var namespace = try space.namespace("jobs", options: options)
-        for number in 0..<40 { try namespace.set("ballast \(number)", value: .bytes(ballast)) }
+        for number in 0..<40 { try namespace.set("ballast \(number)", ballast) }
         let opened = Mutex<Namespace?>(nil)
         for round in 0..<rounds {
             // Pages are mapped as they are read.

@@ -55,7 +55,7 @@ import Testing
             ("read", { _ = try await namespace.read("job", any(Int.self)) }),
             ("take", { _ = try await namespace.take(matching: .any) }),
             ("claim", { _ = try await namespace.claim("job", any(Int.self)) }),
-            ("get a cell", { _ = try await namespace.get("x", timeout: nil) }),
+            ("get a cell", { _ = try await namespace.get("x", as: Int.self, timeout: nil) }),
             ("acquire a lock", { _ = try await namespace.lock("x").acquire() }),
             ("wait at a barrier", { try await namespace.barrier("b", parties: 2).wait() }),
             ("wait for a latch", { try await namespace.latch("l", count: 1).wait() }),

@@ -79,7 +79,7 @@ struct PermitTests {
         let first = try held(semaphore, 1)
         let waiting = Task { try await semaphore.acquire(1, timeout: watchdog).inTime().release() }
         #expect(try await eventually { try waits(1) })
-        try semaphore.setPermits(nil)
+        try semaphore.remove()
         // The number that the processes give counts at once.
         try await waiting.value
         let second = try held(semaphore, 2)

@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Synchronization
@@ -24,10 +24,10 @@ import Glibc
         let jobs = try SpaceTest.namespace("jobs")
         let changes = try jobs.changes()
         let (one, other) = (Sender(), Sender())
-        try jobs.post("p", value: 1, sender: one)
-        try jobs.post("p", value: 2, sender: other)
-        try jobs.post("p", value: 3, sender: one)
-        try jobs.post("p", value: 4)
+        try jobs.post("p", 1, from: one)
+        try jobs.post("p", 2, from: other)
+        try jobs.post("p", 3, from: one)
+        try jobs.post("p", 4)
         let seen = try changes.now()
         #expect(seen.map { $0.sender as AnyObject? }.map { $0 === one } == [true, false, true, false])
         #expect(seen[1].sender as AnyObject? === other && seen[3].sender == nil && seen[3].senderID == nil)
@@ -41,14 +41,14 @@ import Glibc
         do {
             let sender = Sender()
             gone = sender
-            try jobs.post("p", sender: sender)
+            try jobs.post("p", from: sender)
         }
         #expect(gone == nil)
         // Some of these objects get the address of the one that is gone.
         var numbers: Set<Int> = []
         for _ in 0..<1000 {
             let sender = Sender()
-            try jobs.post("p", sender: sender)
+            try jobs.post("p", from: sender)
         }
         for change in try jobs.changes(from: .after(0)).now() {
             #expect(change.sender == nil)
@@ -68,11 +68,11 @@ import Glibc
         let ofProcess = try changes(PostSender(pid: getpid()), "p")
         let ofAnother = try changes(PostSender(pid: 1), nil)
         #expect(try jobs.status().watchers.map(\.filter)[1] == "post q of process \(getpid())")
-        try jobs.post("p", value: 1, sender: one)
-        try jobs.post("q", value: 2, sender: one)
-        try jobs.post("p", value: 3, sender: other)
-        try jobs.post("p", value: 4)
-        try jobs.set("p", value: 5)
+        try jobs.post("p", 1, from: one)
+        try jobs.post("q", 2, from: one)
+        try jobs.post("p", 3, from: other)
+        try jobs.post("p", 4)
+        try jobs.set("p", 5)
         #expect(try ofOne.now().map(\.new) == [1, 2])
         #expect(try ofOneNamed.now().map(\.new) == [2])
         #expect(try ofProcess.now().map(\.new) == [1, 3, 4])
@@ -108,7 +108,7 @@ import Glibc
         let told = expected.mapValues { _ in Told() }
         let bag = ObservationBag()
         for (pattern, told) in told {
-            bag.add(try jobs.observe(.notifications(matching: pattern)) { told.note($0) })
+            bag.add(try jobs.observe(.notifications(.matching(pattern))) { told.note($0) })
         }
         for name in names { try jobs.post(name) }
         try await jobs.settled()

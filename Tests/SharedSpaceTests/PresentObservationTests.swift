@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -16,14 +16,14 @@ import Testing
     @Test func tuplesAndCellsComeFirst() async throws {
         for number in 0..<3 { try jobs.write("a", number) }
         try jobs.write("b", 0)
-        try jobs.set("k", value: 1)
+        try jobs.set("k", 1)
         let (all, some) = (Told(), Told())
         let bag = ObservationBag()
         bag.add(try jobs.observe(.everything, options: [.initial, .new]) { all.note($0) })
         bag.add(try jobs.observe(.tuples(["a", .any]), options: .initial) { some.note($0) })
         let start = try jobs.status().sequence
         _ = try jobs.takeIfExists("a", 1)
-        try jobs.set("k", value: 2)
+        try jobs.set("k", 2)
         #expect(try await eventually { all.count == 7 && some.count == 4 })
         #expect(all.changes.map(\.isPresent) == Array(repeating: true, count: 5) + [false, false])
         #expect(
@@ -41,9 +41,9 @@ import Testing
 
     /// An observer of a part of a cell is told the value at the end of its path, or that the path leads nowhere.
     @Test func aPathIsToldOfWhereItEnds() async throws {
-        try jobs.set("user", value: ["name": "Ada"])
-        try jobs.set("users", value: 1)
-        try jobs.set("a.b", value: 2)
+        try jobs.set("user", ["name": "Ada"] as Value)
+        try jobs.set("users", 1)
+        try jobs.set("a.b", 2)
         let longest = String(repeating: "k", count: 600)
         let filters: [(ChangeFilter, [String])] = [
             (.cell("user.name"), ["set user \"Ada\""]), (.cell("user.age"), ["unset user.age nil"]),
@@ -73,7 +73,7 @@ import Testing
         let jobs = jobs
         let count = 6000
         try jobs.write(contentsOf: (0..<count).map { Tuple("a", $0) })
-        for number in 0..<300 { try jobs.set("k\(number)", value: .int(number)) }
+        for number in 0..<300 { try jobs.set("k\(number)", number) }
         let told = Told()
         @Sendable func hear(_ change: Change) throws {
             told.note(change)
@@ -81,7 +81,7 @@ import Testing
             guard change.isPresent, number % 10 == 0 else { return }
             let other = number * 12_347 % count
             _ = try jobs.takeIfExists("a", other)
-            if other % 3 == 0 { try jobs.unset("k\(other % 300)") } else { try jobs.set("k\(other % 300)", value: -1) }
+            if other % 3 == 0 { try jobs.unset("k\(other % 300)") } else { try jobs.set("k\(other % 300)", -1) }
             try jobs.write("a", count + other)
         }
         let errors = Count()
@@ -125,7 +125,7 @@ import Testing
         #expect(try await eventually { barrier.arrivals.value == 1 })
         _ = try jobs.takeIfExists("a", 900)
         let payload = String(repeating: "x", count: 1 << 20)
-        for _ in 0..<20 { try jobs.post("large", value: .string(payload)) }
+        for _ in 0..<20 { try jobs.post("large", payload) }
         barrier.open()
         #expect(try await eventually { told.last?.kind == .gap })
         #expect(told.count == 1000 && told.kinds.prefix(999).allSatisfy { $0 == .write })

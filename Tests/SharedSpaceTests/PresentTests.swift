@@ -14,16 +14,18 @@ import Testing
         let jobs = try SpaceTest.namespace("jobs")
         for number in 0..<5 { try jobs.write("a", number) }
         #expect(try jobs.takeIfExists("a", 2) != nil)
-        try jobs.set("k", value: 1)
+        try jobs.set("k", 1)
         let changes = try jobs.changes(from: .initial)
         try jobs.write("a", 5)
-        try jobs.set("k", value: 2)
+        try jobs.set("k", 2)
         let seen = try changes.now()
         #expect(seen.map(\.isPresent) == Array(repeating: true, count: 5) + [false, false])
         #expect(seen.compactMap(\.tuple) == [["a", 0], ["a", 1], ["a", 3], ["a", 4], ["a", 5]])
         #expect(seen.prefix(5).map(\.kind) == [.write, .write, .write, .write, .set])
-        #expect(seen.prefix(5).allSatisfy { $0.sequence == changes.start && $0.pid == 0 } && seen[4].new == 1)
-        #expect(seen[5].sequence == changes.start + 1 && seen[6].old == 1)
+        #expect(
+            seen.prefix(5).allSatisfy { $0.sequence == changes.resumePoint.sequence && $0.pid == 0 } && seen[4].new == 1
+        )
+        #expect(seen[5].sequence == changes.resumePoint.sequence + 1 && seen[6].old == 1)
     }
 
     /// Changes between the registration and the first look do not alter the state that the watcher is told, which is
@@ -31,7 +33,7 @@ import Testing
     @Test func whatHappensBeforeTheLookComesOnceAndAfter() throws {
         let jobs = try SpaceTest.namespace("jobs")
         for number in 0..<8 { try jobs.write("a", number) }
-        for key in ["b", "d", "f"] { try jobs.set(key, value: .string(key)) }
+        for key in ["b", "d", "f"] { try jobs.set(key, key) }
         let claim = try jobs.claimAll(matching: ["a", 1], max: 1)
         let lost = try jobs.claimAll(matching: ["a", 6], max: 1)
         let aside = try jobs.claimAll(matching: ["a", 7], max: 1)
@@ -48,16 +50,19 @@ import Testing
         try jobs.write("a", 8)
         #expect(try jobs.takeIfExists("a", 8) != nil)
         // Set anew; unset; set for the first time; unset and set.
-        try jobs.set("b", value: 2)
+        try jobs.set("b", 2)
         try jobs.unset("d")
-        try jobs.set("a", value: 3)
+        try jobs.set("a", 3)
         try jobs.unset("f")
-        try jobs.set("f", value: 4)
+        try jobs.set("f", 4)
         let seen = try changes.now()
         let present = seen.filter(\.isPresent)
         #expect(present.compactMap(\.tuple) == [["a", 0], ["a", 2], ["a", 3], ["a", 4], ["a", 5]])
         #expect(present.compactMap(\.key) == ["b", "d", "f"] && present.suffix(3).map(\.new) == ["b", "d", "f"])
-        #expect(seen.dropFirst(present.count).map(\.sequence) == Array(changes.start + 1...changes.start + 16))
+        #expect(
+            seen.dropFirst(present.count).map(\.sequence)
+                == Array(changes.resumePoint.sequence + 1...changes.resumePoint.sequence + 16)
+        )
         #expect(try Replica(seen) == Replica(of: jobs))
     }
 
@@ -66,7 +71,7 @@ import Testing
         let jobs = try SpaceTest.namespace("jobs")
         let count = 20_000
         try jobs.write(contentsOf: (0..<count).map { Tuple("a", $0) })
-        for number in 0..<1000 { try jobs.set("k\(number)", value: .int(number)) }
+        for number in 0..<1000 { try jobs.set("k\(number)", number) }
         let changes = try jobs.changes(from: .initial)
         var seen: [Change] = []
         var next = 0
@@ -76,7 +81,7 @@ import Testing
             guard change.isPresent, seen.count % 10 == 0 else { continue }
             next = (next * 7 + 12_345) % count
             _ = try jobs.takeIfExists("a", next)
-            if next % 3 == 0 { try jobs.unset("k\(next % 1000)") } else { try jobs.set("k\(next % 1000)", value: -1) }
+            if next % 3 == 0 { try jobs.unset("k\(next % 1000)") } else { try jobs.set("k\(next % 1000)", -1) }
             try jobs.write("a", count + next)
         }
         let present = seen.filter(\.isPresent)
@@ -89,9 +94,9 @@ import Testing
     @Test func theFilterChoosesOfThePresent() throws {
         let jobs = try SpaceTest.namespace("jobs")
         try jobs.write(contentsOf: [["a", 1], ["b", 2]])
-        try jobs.set("user", value: ["name": "Ada"])
-        try jobs.set("user.name", value: 1)
-        try jobs.set("users", value: 2)
+        try jobs.set("user", ["name": "Ada"] as Value)
+        try jobs.set("user.name", 1)
+        try jobs.set("users", 2)
         func seen(_ filter: ChangeFilter) throws -> [String] {
             try jobs.changes(filter, from: .initial).now().map { $0.tuple?.json ?? $0.key ?? "" }
         }
@@ -109,10 +114,10 @@ import Testing
         for number in 0..<3 { try jobs.write("a", number) }
         let changes = try jobs.changes(from: .initial)
         let payload = String(repeating: "x", count: 1 << 20)
-        for _ in 0..<20 { try jobs.post("large", value: .string(payload)) }
+        for _ in 0..<20 { try jobs.post("large", payload) }
         let seen = try changes.now()
         #expect(seen.prefix(4).map(\.kind) == [.write, .write, .write, .gap])
-        #expect(seen[3].sequence == changes.start + 1 && !seen[3].isPresent)
+        #expect(seen[3].sequence == changes.resumePoint.sequence + 1 && !seen[3].isPresent)
     }
 
     /// All of the present state is told even if a second iterator of the sequence reads it, and takes a change of it,

@@ -40,7 +40,7 @@ struct QueueServingTests {
             try queue.pause(for: soon)
             try queue.put(1)
         case .running:
-            let id = try queue.put(1, delay: .seconds(3600))
+            let id = try queue.put(1, delay: .seconds(3600)).id
             // Kept until its time to run is over.
             _ = try queue.take(id, ttr: soon)?.detach()
         }
@@ -53,7 +53,7 @@ struct QueueServingTests {
         try queue.put(1)
         _ = try queue.takeIfReady(ttr: .milliseconds(1))?.detach()
         #expect(try await root.space.first(of: [.item(of: queue)], timeout: .milliseconds(300)) == nil)
-        #expect(try queue.counts().buried == 1)
+        #expect(try queue.counts()[.buried] == 1)
     }
 
     @Test(arguments: [20, 600]) func ofManyDueItemsTheBestComesFirst(_ count: Int) throws {
@@ -65,7 +65,7 @@ struct QueueServingTests {
         let put = MonotonicInstant.now
         #expect(try eventually { MonotonicInstant.now.duration(since: put) > delay })
         let counts = try queue.counts()
-        #expect(counts.ready == count + 1 && counts.delayed == 0)
+        #expect(counts[.ready] == count + 1 && counts[.delayed] == 0)
         #expect(try queue.items(in: .ready, max: 2).map(\.value) == ["high", 0])
         var values: [Value] = []
         for _ in 0..<20 {
@@ -85,7 +85,7 @@ struct QueueServingTests {
         let taken = MonotonicInstant.now
         #expect(try eventually { MonotonicInstant.now.duration(since: taken) > .milliseconds(5) })
         let counts = try queue.counts()
-        #expect(counts.ready == 40 && counts.taken == 0)
+        #expect(counts[.ready] == 40 && counts[.taken] == 0)
         #expect(try queue.takeIfReady()?.id == ids[0])
         #expect(try namespace.verify() == [])
     }
@@ -224,7 +224,7 @@ struct QueueServingTests {
     /// A put whose time passes looks once more, so it would end as one that was woken.
     private static let longest = Duration.seconds(3600)
 
-    private func expectNoWaiter(_ tasks: [Task<UniquePut?, any Error>]) async throws {
+    private func expectNoWaiter(_ tasks: [Task<QueuePut?, any Error>]) async throws {
         if try await eventually({ try namespace.status().waiters.isEmpty }) { return }
         Issue.record("a put waits on")
         for task in tasks { task.cancel() }

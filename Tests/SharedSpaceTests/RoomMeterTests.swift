@@ -92,16 +92,16 @@ struct RoomMeterTests {
             #expect(kicked == 1)
             try charged("a take") { try namespace.takeIfExists("t", any(Int.self), any([UInt8].self)) }
             try charged("a take of many") { try namespace.takeAll(matching: ["b", .any, .any]) }
-            try charged("a set") { try namespace.set("c\(round)", value: .bytes(body)) }
-            try charged("a set over a value") { try namespace.set("c\(round)", value: .bytes(body)) }
+            try charged("a set") { try namespace.set("c\(round)", body) }
+            try charged("a set over a value") { try namespace.set("c\(round)", body) }
             try charged("an increment") { try namespace.increment("n") }
             if round > 5 { try charged("an unset") { try namespace.unset("c\(round)") } }
-            if isJournaling { try charged("a post") { try namespace.post("p", value: .bytes(body)) } }
+            if isJournaling { try charged("a post") { try namespace.post("p", body) } }
             try charged("a transaction") {
                 try namespace.transaction { t in
                     try t.write("t", round, body)
                     _ = try t.takeAll(matching: ["e", .any, .any])
-                    try t.set("x", value: .bytes(body))
+                    try t.set("x", body)
                 }
             }
         }
@@ -152,8 +152,8 @@ struct RoomMeterTests {
         }
         try charged("an emptied set") { try set.removeAll() }
         _ = try set.append(contentsOf: (0..<300).map { "\($0) \(body)" })
-        try charged("the end of a set") { try namespace.removeOrderedSet("s") }
-        try charged("the end of a dictionary") { try namespace.removeDictionary("d") }
+        try charged("the end of a set") { try set.remove() }
+        try charged("the end of a dictionary") { try dictionary.remove() }
     }
 
     /// A row that is stored past the meter is found.

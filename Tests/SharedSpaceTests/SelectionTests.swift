@@ -126,7 +126,7 @@ struct SelectionTests {
     }
 
     @Test func aChoiceFiltersChanges() async throws {
-        let changes = try jobs.changes(matching: some, kinds: [.write])
+        let changes = try jobs.changes(ChangeFilter(tuples: some, kinds: [.write]))
         try writeSome()
         var seen: [String] = []
         for try await change in changes {

@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -20,11 +20,11 @@ import Testing
                 told[1].note(change)
             }
         )
-        bag.add(try jobs.observe(.cells, options: [.initial, .new]) { told[2].note($0) })
+        bag.add(try jobs.observe(.cells(), options: [.initial, .new]) { told[2].note($0) })
         bag.add(try jobs.observe("another") { _ in })
         var initial = 0
         for round in rounds(200) {
-            for number in 0..<round % 5 { try jobs.set("k", value: .int(number)) }
+            for number in 0..<round % 5 { try jobs.set("k", number) }
             let (count, last) = (told[0].count, try jobs.status().sequence)
             try await jobs.settled()
             #expect(told[0].count >= count && told[0].count == told[1].count)
@@ -43,7 +43,7 @@ import Testing
             told.note(change)
             barrier.wait()
         }
-        try jobs.set("k", value: 1)
+        try jobs.set("k", 1)
         #expect(try await eventually { barrier.arrivals.value == 1 })
         let jobs = jobs
         let waiting = Task {
@@ -63,7 +63,7 @@ import Testing
     @Test func aCancelledTaskWaitsNoLonger() async throws {
         let barrier = Barrier()
         let token = try jobs.observe("k") { _ in barrier.wait() }
-        try jobs.set("k", value: 1)
+        try jobs.set("k", 1)
         let jobs = jobs
         let waiting = Task { try await jobs.settled() }
         #expect(try await eventually { jobs.settlingCount == 1 })
@@ -80,7 +80,7 @@ import Testing
         let token = try jobs.observe("k") { (_: Change) async in
             do { try await jobs.settled() } catch { errors.value = error as? SpaceError }
         }
-        try jobs.set("k", value: 1)
+        try jobs.set("k", 1)
         try await jobs.settled()
         #expect(errors.value?.code == .invalidArgument)
         token.cancel()

@@ -1,6 +1,6 @@
 import Glibc
 import LMDB
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
@@ -50,7 +50,7 @@ struct SharingTests {
     /// Operations that fail share a transaction with operations that succeed; the latter are done all the same, once.
     @Test func whoFailsHurtsNobody() async throws {
         let namespace = try SpaceTest.namespace(.durable)
-        try namespace.set("text", value: "no number")
+        try namespace.set("text", "no number")
         let each = 25
         try await onThreads(16) { thread in
             for number in 0..<each {

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func scansGoBothWaysFromAnyKey() throws {
-        for key in ["a", "b/1", "b/2", "c"] { try namespace.set(key, value: .string(key)) }
+        for key in ["a", "b/1", "b/2", "c"] { try namespace.set(key, key) }
         try namespace.core.read { (snapshot) throws(SpaceError) in
             var rows = try snapshot.cells.scan(from: "b")
             var keys: [String] = []
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func aWalkGoesOnBehindWhatItDeletes() throws {
-        for key in ["a", "b", "c"] { try namespace.set(key, value: 1) }
+        for key in ["a", "b", "c"] { try namespace.set(key, 1) }
         try namespace.core.write(.removing) { (scope) throws(SpaceError) in
             var rows = try scope.cells.scan()
             while let (key, _) = try rows.next() { if key != "b" { try rows.delete() } }

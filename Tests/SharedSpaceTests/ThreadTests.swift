@@ -15,7 +15,7 @@ import Testing
 @Suite(.spaceTest, .timeLimit(.minutes(5))) struct ThreadTests {
     @Test func durableWritersShareTransactions() async throws {
         let namespace = try SpaceTest.namespace(.durable)
-        try namespace.set("text", value: "no integer")
+        try namespace.set("text", "no integer")
         let failures = await together(8) { number in
             for turn in 0..<25 {
                 try namespace.write("job", number, turn)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func manyThreadsShareTheReaders() async throws {
         let namespace = try SpaceTest.namespace()
-        try namespace.set("n", value: 1)
+        try namespace.set("n", 1)
         let failures = await together(100) { _ in
             for _ in 0..<300 {
                 let value: Int? = try namespace.get("n")

@@ -145,7 +145,7 @@ struct TupleTests {
                 count = size
             }
             try namespace.write("body", body)
-            try namespace.set("body", value: .bytes(body))
+            try namespace.set("body", body)
             #expect(try namespace.takeIfExists("body", any([UInt8].self))?.1 == body)
             #expect(try namespace.get("body") == .bytes(body))
         }
@@ -155,21 +155,21 @@ struct TupleTests {
     func cellsAreSetComparedAndCounted(_ mode: StorageMode) throws {
         let namespace = try SpaceTest.namespace(mode)
         #expect(try namespace.get("a") == nil)
-        #expect(try namespace.set("a", value: 1) == nil)
-        #expect(try namespace.set("a", value: 2) == 1)
-        #expect(try namespace.set("a", value: 4, ifEquals: 3) == false)
-        #expect(try namespace.set("a", value: 3, ifEquals: 2))
+        #expect(try namespace.set("a", 1) == nil)
+        #expect(try namespace.set("a", 2) == 1)
+        #expect(try namespace.set("a", 4, ifEquals: 3) == false)
+        #expect(try namespace.set("a", 3, ifEquals: 2))
         // Values must be equal in type, not only in number.
-        #expect(try namespace.set("a", value: 4, ifEquals: 3.0) == false)
-        #expect(try namespace.set("b", value: 1, ifEquals: .null) == false)
-        #expect(try namespace.setIfAbsent("b", value: "x"))
-        #expect(try namespace.setIfAbsent("b", value: "y") == false)
+        #expect(try namespace.set("a", 4, ifEquals: 3.0) == false)
+        #expect(try namespace.set("b", 1, ifEquals: Value.null) == false)
+        #expect(try namespace.setIfAbsent("b", "x"))
+        #expect(try namespace.setIfAbsent("b", "y") == false)
         #expect(try namespace.increment("a", by: 39) == 42)
         #expect(try namespace.increment("new") == 1)
         #expect(try namespace.cells().map(\.key) == ["a", "b", "new"])
         var error = #expect(throws: SpaceError.self) { try namespace.increment("b") }
         #expect(error?.code == .badData)
-        try namespace.set("most", value: .int(.max))
+        try namespace.set("most", Int.max)
         error = #expect(throws: SpaceError.self) { try namespace.increment("most") }
         #expect(error?.code == .badData)
         #expect(try namespace.get("most") == .int(.max))
@@ -180,10 +180,10 @@ struct TupleTests {
         error = #expect(throws: SpaceError.self) { try namespace.get("a", as: Job.self) }
         #expect(error?.code == .badData)
         for key in ["", String(repeating: "k", count: Limits.cellKeyBytes + 1)] {
-            error = #expect(throws: SpaceError.self) { try namespace.set(key, value: 1) }
+            error = #expect(throws: SpaceError.self) { try namespace.set(key, 1) }
             #expect(error?.code == .tooLarge)
         }
-        try namespace.set(String(repeating: "k", count: Limits.cellKeyBytes), value: 1)
+        try namespace.set(String(repeating: "k", count: Limits.cellKeyBytes), 1)
     }
 
     @Test(arguments: StorageMode.allCases)
@@ -250,16 +250,16 @@ struct TupleTests {
 
     @Test func theOneLinersMeetInTheSameNamespace() async throws {
         let root = try TemporaryRoot()
-        try root.space.write("resize", 42, to: "App")
+        try root.space["App"].write("resize", 42)
         let other = try Space(root: root.path)
-        #expect(try other.readIfExists("resize", any(Int.self), from: "App")?.1 == 42)
-        #expect(try await other.take("resize", any(Int.self), from: "App").1 == 42)
-        #expect(try root.space.takeIfExists("resize", any(Int.self), from: "App") == nil)
+        #expect(try other["App"].readIfExists("resize", any(Int.self))?.1 == 42)
+        #expect(try await other["App"].take("resize", any(Int.self)).1 == 42)
+        #expect(try root.space["App"].takeIfExists("resize", any(Int.self)) == nil)
         // A look owns nothing, a write does.
-        try other.write("resize", 43, to: "App")
-        try root.space.letGo(of: "App")
+        try other["App"].write("resize", 43)
+        try root.space["App"].letGo()
         #expect(try root.space.namespaceNames() == ["App"])
-        try other.letGo(of: "App")
+        try other["App"].letGo()
         #expect(try root.space.namespaceNames() == [])
     }
 }

@@ -63,7 +63,7 @@ struct WaitingTests {
         let namespace = try root.space.namespace("n")
         #expect(try await namespace.take(matching: ["never"], timeout: .milliseconds(5)) == nil)
         #expect(try await namespace.read(matching: ["never"], timeout: .milliseconds(5)) == nil)
-        #expect(try await namespace.get("never", timeout: .milliseconds(5)) == nil)
+        #expect(try await namespace.get("never", as: Int.self, timeout: .milliseconds(5)) == nil)
         #expect(try await namespace.take(matching: ["never"], timeout: .zero) == nil)
         let took = try await namespace.take("never", any(Int.self), timeout: .milliseconds(5)) != nil
         #expect(!took)
@@ -74,15 +74,15 @@ struct WaitingTests {
     private static func letTimePassBlocking(_ namespace: Namespace) throws {
         #expect(try namespace.take(matching: ["never"], timeout: .milliseconds(5)) == nil)
         #expect(try namespace.read(matching: ["never"], timeout: .zero) == nil)
-        #expect(try namespace.get("never", timeout: .milliseconds(5)) == nil)
+        #expect(try namespace.get("never", as: Int.self, timeout: .milliseconds(5)) == nil)
     }
 
     @Test func aCellIsAwaited() async throws {
         let namespace = try SpaceTest.namespace("n")
-        async let value = namespace.get("progress", timeout: .seconds(60))
+        async let value: Value? = namespace.get("progress", timeout: .seconds(60))
         try await waitUntilBlocked(namespace, 1)
         try namespace.set("other", 1)
-        try namespace.set("progress", value: 0.5)
+        try namespace.set("progress", 0.5)
         #expect(try await value == 0.5)
     }
 

@@ -18,10 +18,10 @@ import Testing
         let changes = try jobs.changes()
         try jobs.write("a", 1)
         _ = try jobs.takeIfExists("a", any(Int.self))
-        try jobs.set("k", value: 1)
-        try jobs.set("k", value: 2)
+        try jobs.set("k", 1)
+        try jobs.set("k", 2)
         try jobs.unset("k")
-        try jobs.post("hello", value: "you")
+        try jobs.post("hello", "you")
         var seen: [Change] = []
         for try await change in changes {
             seen.append(change)
@@ -34,7 +34,7 @@ import Testing
 
     @Test func aWatcherIsWokenByALaterWrite() async throws {
         let jobs = try root.space.namespace("jobs")
-        let changes = try jobs.changes(matching: ["a", .any])
+        let changes = try jobs.changes(.tuples(["a", .any]))
         async let first = changes.next(timeout: .seconds(30))
         try jobs.write("b", 1)
         try jobs.write("a", 7)
@@ -66,21 +66,21 @@ import Testing
         let jobs = try SpaceTest.namespace("jobs")
         let changes = try jobs.changes()
         let payload = String(repeating: "x", count: 1 << 20)
-        for number in 0..<40 { try jobs.set("k", value: .array([.int(number), .string(payload)])) }
-        var next = changes.start + 1
+        for number in 0..<40 { try jobs.set("k", Value.array([.int(number), .string(payload)])) }
+        var next = changes.resumePoint.sequence + 1
         var gaps = 0
         while let change = try await changes.next(timeout: .zero) {
             #expect(change.sequence == next)
             if change.kind == .gap { gaps += 1 }
             next = change.lastSequence + 1
         }
-        #expect(gaps == 1 && next == changes.start + 41)
+        #expect(gaps == 1 && next == changes.resumePoint.sequence + 41)
     }
 
     @Test func aSubscriptionGoesOnWhereItAcknowledged() async throws {
         let jobs = try root.space.namespace("jobs")
         do {
-            let changes = try jobs.changes(subscription: "log")
+            let changes = try jobs.changes(from: .subscription("log"))
             for number in 0..<5 { try jobs.write("a", number) }
             for _ in 0..<3 {
                 let change = try #require(try await changes.next(timeout: .seconds(30)))
@@ -88,7 +88,7 @@ import Testing
             }
         }
         for number in 5..<7 { try jobs.write("a", number) }
-        let changes = try jobs.changes(subscription: "log")
+        let changes = try jobs.changes(from: .subscription("log"))
         var numbers: [Value] = []
         while let change = try await changes.next(timeout: .zero) { numbers.append(try #require(change.tuple)[1]) }
         #expect(numbers == [3, 4, 5, 6])
@@ -99,8 +99,8 @@ import Testing
     @Test func acknowledgingTheLastCoversWhatWasNotWanted() throws {
         let jobs = try SpaceTest.namespace("jobs")
         func position() throws -> UInt64? { try jobs.status().watchers.first?.position }
-        let changes = try jobs.changes(ChangeFilter(tuples: ["a", .any]), subscription: "log")
-        let start = changes.start
+        let changes = try jobs.changes(ChangeFilter(tuples: ["a", .any]), from: .subscription("log"))
+        let start = changes.resumePoint.sequence
         for number in 0..<3 {
             try jobs.write("a", number)
             for _ in 0..<4 { try jobs.write("b") }
@@ -126,16 +126,16 @@ import Testing
     func aSubscriptionFollowsWhatItDoesNotWant(count: Int, size: Int) throws {
         let jobs = try SpaceTest.namespace("jobs")
         let filter = ChangeFilter(tuples: ["a", .any])
-        let changes = try jobs.changes(filter, subscription: "log")
+        let changes = try jobs.changes(filter, from: .subscription("log"))
         let payload = Value.bytes([UInt8](repeating: 0x78, count: size))
-        for _ in 0..<count { try jobs.post("other", value: payload) }
+        for _ in 0..<count { try jobs.post("other", payload) }
         #expect(try changes.now().isEmpty)
         let position = try #require(try jobs.status().watchers.first?.position)
-        #expect(position > changes.start + UInt64(count) / 2)
+        #expect(position > changes.resumePoint.sequence + UInt64(count) / 2)
         // The position stops before a change that was handed out and not acknowledged.
         try jobs.write("a", 1)
         let wanted = try #require(try changes.nextBlocking(timeout: .zero, interruption: nil)).sequence
-        for _ in 0..<count { try jobs.post("other", value: payload) }
+        for _ in 0..<count { try jobs.post("other", payload) }
         #expect(try changes.now().isEmpty)
         #expect(try #require(try jobs.status().watchers.first?.position) < wanted)
     }
@@ -147,7 +147,7 @@ import Testing
         for isTold in [false, true] {
             var last = try jobs.status().sequence
             do {
-                let changes = try jobs.changes(filter, subscription: "log")
+                let changes = try jobs.changes(filter, from: .subscription("log"))
                 if isTold { try jobs.write("a", 1) }
                 for _ in 0..<10 { try jobs.post("other") }
                 #expect(try changes.now().count == (isTold ? 1 : 0))
@@ -161,22 +161,22 @@ import Testing
     @Test func aSubscriptionHasOneWatcher() async throws {
         let jobs = try root.space.namespace("jobs")
         do {
-            let first = try jobs.changes(subscription: "log")
-            #expect(throws: SpaceError.self) { try jobs.changes(subscription: "log") }
+            let first = try jobs.changes(from: .subscription("log"))
+            #expect(throws: SpaceError.self) { try jobs.changes(from: .subscription("log")) }
             try jobs.write("a", 1)
             #expect(try await first.next(timeout: .seconds(30))?.tuple == ["a", 1])
         }
         // The change was not acknowledged, so it comes again.
-        let second = try jobs.changes(subscription: "log")
+        let second = try jobs.changes(from: .subscription("log"))
         #expect(try await second.next(timeout: .zero)?.tuple == ["a", 1])
     }
 
     @Test func aPathIntoACellIsToldOnlyOfItsPart() async throws {
         let jobs = try root.space.namespace("jobs")
         let changes = try jobs.changes(ChangeFilter(cells: .key("user.name")))
-        try jobs.set("user", value: ["name": "Ada", "age": 36])
-        try jobs.set("user", value: ["name": "Ada", "age": 37])
-        try jobs.set("user", value: ["name": "Grace", "age": 37])
+        try jobs.set("user", ["name": "Ada", "age": 36] as Value)
+        try jobs.set("user", ["name": "Ada", "age": 37] as Value)
+        try jobs.set("user", ["name": "Grace", "age": 37] as Value)
         var count = 0
         while try await changes.next(timeout: .zero) != nil { count += 1 }
         #expect(count == 2)
@@ -190,7 +190,7 @@ import Testing
             _ = try await changes.next(timeout: .seconds(30))
         }
         try jobs.write("b")
-        let late = try jobs.changes(after: 0)
+        let late = try jobs.changes(from: .after(0))
         let change = try #require(try await late.next(timeout: .zero))
         #expect(change.kind == .gap && change.sequence == 1 && change.lastSequence == 2)
     }

@@ -33,7 +33,7 @@ struct ClusterTests {
         let n = try cluster.namespaces()
         try n[0].transaction { transaction in
             try transaction.write("balance", 10)
-            _ = try transaction.set("owner.name", value: "m0")
+            _ = try transaction.set("owner.name", "m0")
         }
         try n[1].synchronize()
         #expect(try n[1].get("owner.name") == "m0")

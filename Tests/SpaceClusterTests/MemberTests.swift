@@ -347,7 +347,7 @@ struct MemberTests {
         if isTuple {
             try n[1].write("here", 1, lifetime: lifetime)
         } else {
-            try n[1].set("here", value: 1, lifetime: lifetime)
+            try n[1].set("here", 1, lifetime: lifetime)
         }
         try ended.run("write-session [\"gone\", 1]")
         try n[0].synchronize()

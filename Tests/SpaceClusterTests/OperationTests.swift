@@ -122,7 +122,7 @@ struct OperationTests {
     /// An operation that fails is the error of its own process; what was sent with it is done.
     @Test func aFailureIsOfItsOwnProcess() throws {
         let n = try cluster.namespaces()
-        try n[0].set("word", value: "no number")
+        try n[0].set("word", "no number")
         let agents = try (0..<4).map { _ in try Agent(cluster[0].root, "n", "owning=0") }
         try n[0].transaction { transaction in
             for (number, agent) in agents.enumerated() {
@@ -172,17 +172,17 @@ struct OperationTests {
     @Test func cellsAreSetThroughTheDaemon() throws {
         let n = try cluster.namespaces()
         let large = Value.string(String(repeating: "x", count: 40_000))
-        #expect(try n[0].set("k", value: 1) == nil)
-        #expect(try n[0].set("k", value: large) == 1)
-        #expect(try n[0].set("k", value: 2) == large)
-        #expect(try n[0].set("k", value: 3, ifEquals: 1) == false)
-        #expect(try n[0].set("k", value: 3, ifEquals: 2))
-        #expect(try n[0].setIfAbsent("k", value: 4) == false)
+        #expect(try n[0].set("k", 1) == nil)
+        #expect(try n[0].set("k", large) == 1)
+        #expect(try n[0].set("k", 2) == large)
+        #expect(try n[0].set("k", 3, ifEquals: 1) == false)
+        #expect(try n[0].set("k", 3, ifEquals: 2))
+        #expect(try n[0].setIfAbsent("k", 4) == false)
         #expect(try n[0].increment("k", by: 5) == 8)
         let details = try #require(try n[0].details(of: "k"))
         #expect(try n[0].set("k", 9, ifVersion: details.version))
         #expect(try n[0].set("k", 10, ifVersion: details.version) == false)
-        #expect(errorCode { try n[0].set("", value: 1) } == .tooLarge)
+        #expect(errorCode { try n[0].set("", 1) } == .tooLarge)
         try cluster.expectSame(n)
         #expect(try n[1].get("k") == 9)
     }

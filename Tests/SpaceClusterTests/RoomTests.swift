@@ -24,11 +24,11 @@ struct RoomTests {
     @Test func anEntryHasRoomWhereverItGoes() throws {
         let n = try namespaces()
         let value = Value.string(String(repeating: "y", count: 150_000))
-        for key in 0..<40 { try n[0].set("\(key)", value: value) }
+        for key in 0..<40 { try n[0].set("\(key)", value) }
         try n[0].write(contentsOf: (0..<3000).map { ["small", $0] as Tuple })
         let watcher = try Agent(cluster[1].root, "n", "owning=0")
         #expect(try watcher.ask("watch").hasPrefix("ok"))
-        for key in 0..<40 { try n[0].set("\(key)", value: value) }
+        for key in 0..<40 { try n[0].set("\(key)", value) }
         for most in [5, 20, 60, 120, 250, 500] {
             #expect(try n[0].takeAll(matching: ["small", .any], max: most).count == most)
             try n[1].synchronize()

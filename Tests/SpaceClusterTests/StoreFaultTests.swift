@@ -32,8 +32,8 @@ struct StoreFaultTests {
     @Test func aStoreThatRefusesIsNamed() throws {
         let n = try cluster.namespaces()
         // Both machines have entered: the next entry is that of the write.
-        for namespace in n { try namespace.set("k", value: 1) }
-        try n[0].set("k", value: 2)
+        for namespace in n { try namespace.set("k", 1) }
+        try n[0].set("k", 2)
         try cluster.tell("refuse 1")
         let error = try refusal { try n[0].write("job", 1) }
         #expect(error.code == .clusterUnavailable && error.reason.contains("it is full"), "\(error)")

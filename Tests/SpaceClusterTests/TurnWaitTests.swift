@@ -31,7 +31,7 @@ struct TurnWaitTests {
         #expect(try eventually { try waiting() == 1 })
         try lock.release()
         try permit.release()
-        try leadership.resign()
+        try leadership.release()
         try n[0].queue("Q").put("item")
         try waiter.hasItsTurn()
     }
@@ -62,7 +62,7 @@ struct TurnWaitTests {
         cluster.continueStore()
         try waiter.hasItsTurn()
         #expect(try n.status().holds.isEmpty)
-        #expect(try n.queue("Q").counts().ready == (command.contains("queue") ? 1 : 2))
+        #expect(try n.queue("Q").counts()[.ready] == (command.contains("queue") ? 1 : 2))
     }
 
     /// A machine whose daemon stays a member, with two items in a queue.

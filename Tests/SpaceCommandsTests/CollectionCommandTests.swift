@@ -73,7 +73,7 @@ struct CollectionCommandTests {
             try songs.move(fromOffsets: [0, 1], to: 2)
             try songs.remove("d")
             try songs.reverse()
-            try namespace.removeOrderedSet("songs")
+            try songs.remove()
             var lines: [String] = []
             while let line = try watch.readLine() { lines.append(line) }
             let edits = lines.map { line in

@@ -48,8 +48,8 @@ struct RecipeDumpTests {
             let copy = try Space(root: runner.root).namespace("copy")
             let loaded = copy.queue("ma\til", deliveries: 2)
             let counts = try loaded.counts()
-            #expect(counts.ready == 3 && counts.delayed == 1 && counts.blocked == 1 && counts.buried == 1)
-            #expect(counts.taken == 0)
+            #expect(counts[.ready] == 3 && counts[.delayed] == 1 && counts[.blocked] == 1 && counts[.buried] == 1)
+            #expect(counts[.taken] == 0)
             #expect(try loaded.items(in: .buried).map(\.value) == ["dead"])
             #expect(try loaded.items(in: .buried).map(\.deliveries) == [2])
             var values: [Value] = []
@@ -73,7 +73,7 @@ struct RecipeDumpTests {
 
             // Loaded a second time: items go behind those that exist; the others become as the dump has them.
             #expect(try runner.space("load", "copy", input: dump).ending == .exited(0))
-            #expect(try loaded.counts().buried == 2)
+            #expect(try loaded.counts()[.buried] == 2)
             #expect(try copy.latch("l", count: 3).countDown() == 1)
             let dumped = try runner.dump("copy").output
             #expect(
@@ -152,7 +152,7 @@ struct RecipeDumpTests {
             #expect(result.ending == .exited(0), "\(result.errors)")
             let isPast = moment.hasPrefix("-")
             #expect(try namespace.rateLimit("r", 1, per: .seconds(1)).tryAcquire() == isPast)
-            #expect(try namespace.queue("q").counts().delayed == (isPast ? 0 : 1))
+            #expect(try namespace.queue("q").counts()[.delayed] == (isPast ? 0 : 1))
             #expect(try runner.dump("jobs").ending == .exited(0))
         }
     }

@@ -80,7 +80,7 @@ struct SalvageTests {
         try agent.exit()
         let keys = losesBranches ? (0..<2000).map { "\0\($0)" } : ["\0"]
         let jobs = try root.space.namespace("jobs")
-        for key in keys { try jobs.set(key, value: .string("a value")) }
+        for key in keys { try jobs.set(key, "a value") }
         let check = try runner.dump("--check", "jobs")
         #expect(check.status == 0, "\(check.output)\(check.errors)")
         if losesBranches {

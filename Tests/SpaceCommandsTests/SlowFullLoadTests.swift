@@ -52,7 +52,7 @@ struct SlowFullLoadTests {
             // The order of their keys is not that in which they are set.
             try fill { numbers in
                 try namespace.transaction { t in
-                    for number in numbers { try t.set("cell \(scattered(number))", value: .int(number)) }
+                    for number in numbers { try t.set("cell \(scattered(number))", number) }
                 }
             }
         case .items:

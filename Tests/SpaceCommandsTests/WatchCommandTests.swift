@@ -361,7 +361,7 @@ struct WatchCommandTests {
             try runner.space("post", "jobs", "p", "1")
             do {
                 let namespace = try Space(root: runner.root).namespace("jobs", owning: false)
-                try namespace.post("q", value: 2)
+                try namespace.post("q", 2)
             }
             #expect(try events(try watch.finish().lines) == [#"post name="q" value=2"#])
         }

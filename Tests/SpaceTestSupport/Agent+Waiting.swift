@@ -1,4 +1,4 @@
-package import SharedSpace
+import SharedSpace
 
 extension Agent {
     /// Has it wait, and returns when its slot is described.

@@ -1,4 +1,4 @@
-package import SharedSpace
+import SharedSpace
 
 extension StorageMode {
     /// The folder of a root for namespaces of this mode: on the disk for the mode that syncs, else in memory.

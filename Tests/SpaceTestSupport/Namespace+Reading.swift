@@ -1,5 +1,5 @@
 import LMDB
-package import SharedSpace
+import SharedSpace
 import SpaceEngine
 import TupleSpace
 

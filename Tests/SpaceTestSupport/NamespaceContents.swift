@@ -1,4 +1,4 @@
-package import SharedSpace
+import SharedSpace
 import SpaceEngine
 import TupleSpace
 

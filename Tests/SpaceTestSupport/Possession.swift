@@ -1,4 +1,4 @@
-package import SharedSpaceObjects
+import SharedSpaceObjects
 
 /// Something that a process holds in a namespace, by a row there, until it releases it.
 package enum Possession: CaseIterable, Sendable {

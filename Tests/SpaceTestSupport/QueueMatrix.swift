@@ -1,5 +1,5 @@
 import Glibc
-package import SharedSpace
+import SharedSpace
 import SpaceSystem
 import Synchronization
 
@@ -191,11 +191,11 @@ private final class Stage: Sendable {
             try queue.put(1)
             try taken().attach().bury()
         case .remove:
-            let head = try queue.put(1, delay: Self.never, group: "g")
+            let head = try queue.put(1, delay: Self.never, group: "g").id
             id.withLock { $0 = head }
             try queue.put(2, group: "g")
         case .complete, .bury, .cancel:
-            let head = try queue.put(1, group: "g")
+            let head = try queue.put(1, group: "g").id
             id.withLock { $0 = head }
             let held = try taken()
             item.withLock { $0 = held }
@@ -210,7 +210,7 @@ private final class Stage: Sendable {
 
     /// The queue is full.
     private func stageRoom() throws {
-        let first = try queue.put(1, delay: source == .timeToRunEnds ? Self.never : .zero)
+        let first = try queue.put(1, delay: source == .timeToRunEnds ? Self.never : .zero).id
         id.withLock { $0 = first }
         switch source {
         case .remove, .drain, .timeToRunEnds, .removeQueue, .boundRaised: break
@@ -279,7 +279,7 @@ private final class Stage: Sendable {
         case .release: try held?.attach().release()
         case .releaseDelayEnds: try held?.attach().release(delay: Self.soon)
         case .timeToRunEnds:
-            let id = try goods == .item ? queue.put(1, delay: Self.never) : id.withLock { $0 }
+            let id = try goods == .item ? queue.put(1, delay: Self.never).id : id.withLock { $0 }
             _ = try queue.take(id, ttr: Self.soon)?.detach()
         case .pauseEnds:
             try queue.pause(for: Self.soon)
@@ -299,7 +299,7 @@ private final class Stage: Sendable {
         case .holderDies: try other.withLock { try $0?.kill() }
         case .permitReleased: try permits.withLock { try $0?.release() }
         case .permitsRaised: try semaphore.setPermits(4)
-        case .permitsTakenBack: try semaphore.setPermits(nil)
+        case .permitsTakenBack: try semaphore.remove()
         case .wishPassedOver: try semaphore.setPermits(3)
         }
     }

@@ -1,4 +1,4 @@
-package import SharedSpace
+import SharedSpace
 
 /// Returns the error that a call must throw; the test fails if it throws none.
 package func refusal(_ body: () throws -> Void) throws -> SpaceError {

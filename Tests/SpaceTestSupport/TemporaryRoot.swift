@@ -1,5 +1,5 @@
 import Glibc
-package import SharedSpace
+import SharedSpace
 import SpaceSystem
 
 /// A root folder of a test's own, removed with everything in it.

@@ -103,10 +103,10 @@ package struct RandomWork {
         switch random(0..<6) {
         case 0: _ = try namespace.unset(key)
         case 1: _ = try namespace.increment("count", by: random(1..<9))
-        case 2: try namespace.set(key, value: .int(random(0..<9)), expires: .milliseconds(random(1..<400)))
-        case 3: try namespace.set(key, value: .string(String(repeating: "y", count: random(0..<5000))))
-        case 4: try namespace.set(key, value: ["list": [1, 2, .int(random(0..<9))]], lifetime: .session)
-        default: try namespace.set(key, value: .int(random(0..<9)))
+        case 2: try namespace.set(key, random(0..<9), expires: .milliseconds(random(1..<400)))
+        case 3: try namespace.set(key, String(repeating: "y", count: random(0..<5000)))
+        case 4: try namespace.set(key, ["list": [1, 2, .int(random(0..<9))]] as Value, lifetime: .session)
+        default: try namespace.set(key, random(0..<9))
         }
     }
 
@@ -133,7 +133,7 @@ package struct RandomWork {
         case 2: if try set.count > 2 { try set.move(from: 0, to: 1) }
         case 3: _ = try set.remove(random(0..<2000))
         case 4 where random(0..<9) == 0: try set.removeAll()
-        case 4: _ = try namespace.removeOrderedSet("set \(random(0..<2))")
+        case 4: try set.remove()
         default: _ = try set.insert(random(0..<2000), at: 0)
         }
         let dictionary = try namespace.dictionary("dictionary", of: Int.self)
@@ -148,7 +148,7 @@ package struct RandomWork {
             guard let hold = try namespace.lock("lock \(random(0..<3))").tryAcquire() else { return }
             try hold.release()
         case 3: _ = try namespace.latch("latch", count: 3).countDown()
-        default: try namespace.post("news", value: .int(random(0..<9)))
+        default: try namespace.post("news", random(0..<9))
         }
     }
 
@@ -160,7 +160,7 @@ package struct RandomWork {
             try namespace.transaction { transaction in
                 _ = try transaction.takeIfExists(matching: ["job", number, .any])
                 try transaction.write(tuple: ["moved", number])
-                _ = try transaction.set("moved", value: .int(number))
+                _ = try transaction.set("moved", number)
                 if isToFail { throw Undone() }
             }
         } catch is Undone {}
@@ -172,7 +172,7 @@ package struct RandomWork {
         case 1: watcher = nil
         case 2: try namespace.setHistory(History(changes: random(10..<200)))
         case 3: try namespace.setHistory(nil)
-        case 4: _ = try namespace.changes(subscription: "kept \(name)\(random(0..<3))")
+        case 4: _ = try namespace.changes(from: .subscription("kept \(name)\(random(0..<3))"))
         default: _ = try namespace.endSubscription("kept \(name)\(random(0..<3))")
         }
     }

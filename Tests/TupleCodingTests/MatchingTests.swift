@@ -59,7 +59,7 @@ import TupleCoding
         )
         #expect(kind == "resize" && id == 42 && file == "cat.png")
         let (pattern, range, rest) = try #require(
-            try take(["cat.png", 42, [1, .null] as Value], try Pattern(#"\.png$"#), 40..., any())
+            try take(["cat.png", 42, [1, .null] as Value], try Pattern(#"\.png$"#), 40..., .any)
         )
         #expect(pattern == "cat.png" && range == 42 && rest == [1, .null])
         let (bytes, list, maybe, uuid) = try #require(

@@ -25,7 +25,7 @@ extension Agent {
         case "dict-double":
             let dictionary = try openDictionary()
             try dictionary.merge(try dictionary.snapshot()) { $0 + $1 }
-        case "dict-remove": try namespace().removeDictionary(try word(words, 0))
+        case "dict-remove": try openDictionary().remove()
         case "dict-follow": return "ok \(try await followDictionary())"
         default: return nil
         }

@@ -14,7 +14,7 @@ extension Agent {
     /// `fill-everything <tuples>`.
     private func fillEverything(_ count: Int) throws {
         let namespace = try namespace()
-        changes = try namespace.changes(subscription: "kept")
+        changes = try namespace.changes(from: .subscription("kept"))
         let text = String(repeating: "x", count: 60)
         for start in stride(from: 0, to: count, by: 500) {
             let numbers = start..<min(start + 500, count)
@@ -28,7 +28,7 @@ extension Agent {
             _ = try namespace.readIfExists(matching: [.any, number, .any, .any])
             _ = try namespace.readIfExists(matching: ["job", .any, .any, number % 7])
         }
-        for number in 0..<80 { try namespace.set("cell \(number)", value: .string(number % 10 == 0 ? large : text)) }
+        for number in 0..<80 { try namespace.set("cell \(number)", number % 10 == 0 ? large : text) }
         try namespace.orderedSet("set", of: Int.self).append(contentsOf: 0..<700)
         let dictionary = try namespace.dictionary("dictionary", of: Int.self)
         for number in 0..<60 { try dictionary.modify("key \(number)") { $0 = number } }

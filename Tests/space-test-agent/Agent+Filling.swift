@@ -41,7 +41,7 @@ extension Agent {
                     switch filling {
                     case .transactions: try count(of: namespace, after: step)
                     case .set: try set.count
-                    case .queue: try queue.counts().ready
+                    case .queue: try queue.counts()[.ready]
                     }
                 return "full \(step) \(describe(error))\(left == step ? "" : " torn \(left)")"
             }
@@ -55,9 +55,9 @@ extension Agent {
             try t.write("fill", step, body)
             try t.write("baton", step)
             _ = try t.takeIfExists("baton", step - 1)
-            try t.set("step", value: .int(step))
-            try t.set("body-\(step % 4)", value: .string(body))
-            try t.post("step", value: .int(step))
+            try t.set("step", step)
+            try t.set("body-\(step % 4)", body)
+            try t.post("step", step)
         }
     }
 

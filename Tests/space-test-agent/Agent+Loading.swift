@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 // Loading what a dump has.
 

@@ -1,5 +1,5 @@
 import Glibc
-import SharedSpace
+import SharedSpaceObjects
 import SpaceSystem
 import Synchronization
 import SystemPackage
@@ -93,7 +93,7 @@ extension Agent {
             } else {
                 observed.keep(try namespace.observe("round") { (change: Change) async in observed.note(change) })
             }
-            try namespace.set("round", value: .int(round))
+            try namespace.set("round", round)
             while observed.told.isEmpty { await Task.yield() }
             observed.keep(nil)
         }
@@ -118,7 +118,7 @@ extension Agent {
         }
         let changes = try namespace.changes(.cell("k"))
         for number in 0..<3 {
-            try namespace.set("k", value: .int(number))
+            try namespace.set("k", number)
             guard try await changes.next(timeout: .seconds(30))?.new == .int(number) else {
                 throw Failure("not told of change \(number)")
             }

@@ -56,8 +56,8 @@ extension Agent {
             }
             guard let leadership = standing else { return "none" }
             leaderships.append(Leading(leadership))
-            return "ok \(leaderships[leaderships.count - 1].leadership.term)"
-        case "resign": try leaderships.removeLast().leadership.resign()
+            return "ok \(leaderships[leaderships.count - 1].leadership.fencing)"
+        case "resign": try leaderships.removeLast().leadership.release()
         case "depose": return "ok \(try namespace().election(try word(words, 0)).depose())"
         case "barrier":
             // `barrier <name> <ms> <parties>`.
@@ -130,8 +130,8 @@ extension Agent {
     }
 
     final class Leading {
-        let leadership: Leadership
-        init(_ leadership: consuming Leadership) { self.leadership = leadership }
+        let leadership: Hold
+        init(_ leadership: consuming Hold) { self.leadership = leadership }
     }
 
     final class Working {

@@ -7,7 +7,7 @@ import Synchronization
 extension Agent {
     func performOnReplicas(_ command: String, _ words: [String]) async throws -> String? {
         switch command {
-        case "watch-from": return "ok \(try watch(from: words).start)"
+        case "watch-from": return "ok \(try watch(from: words).resumePoint.sequence)"
         case "also-watch":
             idle.append(try Space(root: try word(words, 0)).namespace(try word(words, 1), owning: false).changes())
             return "ok"
@@ -21,7 +21,7 @@ extension Agent {
         case "post-for":
             let sender = Poster()
             posters.append(sender)
-            try namespace().post(try word(words, 0), sender: sender)
+            try namespace().post(try word(words, 0), from: sender)
             return "ok"
         case "next-post": return try await nextPost()
         case "watch-space":
@@ -30,7 +30,7 @@ extension Agent {
         case "next-namespace": return try await nextNamespace()
         case "write-cost": return "ok \(try writeCost(try number(words, 0)))"
         case "watch-many":
-            for _ in 0..<(try number(words, 0) as Int) { idle.append(try namespace().changes(matching: ["nothing"])) }
+            for _ in 0..<(try number(words, 0) as Int) { idle.append(try namespace().changes(.tuples(["nothing"]))) }
             return "ok"
         default: return nil
         }
@@ -92,7 +92,7 @@ extension Agent {
         guard let changes else { throw Failure("nothing is watched") }
         var copy = Copy()
         // For an empty namespace no initial change is told.
-        copy.last = changes.start
+        copy.last = changes.resumePoint.sequence
         var count = 0
         while let change = try await changes.next(timeout: .seconds(60)) {
             try copy.apply(change)
@@ -189,7 +189,7 @@ extension Agent {
                 try namespace.complete(
                     try namespace.claimAll(matching: ["job", number], max: 1, isTake: round % 12 == 3)
                 )
-            case 4: try namespace.set("k\(number % 600)", value: .int(round))
+            case 4: try namespace.set("k\(number % 600)", round)
             default: try namespace.unset("k\(number % 600)")
             }
         }
@@ -229,7 +229,7 @@ extension Agent {
         let namespace = try namespace()
         let clock = ContinuousClock()
         let time = try clock.measure {
-            for number in 0..<count { try namespace.set("cost", value: .int(number)) }
+            for number in 0..<count { try namespace.set("cost", number) }
         }
         return Int(time / .nanoseconds(1)) / max(1, count)
     }

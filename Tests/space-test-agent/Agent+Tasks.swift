@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 // Tasks of one process that wait for each other's tuples.
 

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 // One operation a command.
@@ -24,9 +25,9 @@ extension Agent {
             let timeout = Duration.milliseconds(try number(words, 0) as Int)
             return answer(try namespace().read(matching: try template(words, from: 1), timeout: timeout))
         case "increment": return "ok \(try namespace().increment(try word(words, 0)))"
-        case "set": try namespace().set(try word(words, 0), value: try Value(json: rest(words, from: 1)))
+        case "set": try namespace().set(try word(words, 0), try Value(json: rest(words, from: 1)))
         case "set-session":
-            try namespace().set(try word(words, 0), value: try Value(json: rest(words, from: 1)), lifetime: .session)
+            try namespace().set(try word(words, 0), try Value(json: rest(words, from: 1)), lifetime: .session)
         case "write-session":
             let tuple = try Tuple(json: rest(words, from: 0))
             return "ok " + (try namespace().write(tuple: tuple, lifetime: .session).description)

@@ -8,9 +8,9 @@ import SystemPackage
 extension Agent {
     func performOnWatchers(_ command: String, _ words: [String]) async throws -> String? {
         switch command {
-        case "watch": return "ok \(try watch().start)"
+        case "watch": return "ok \(try watch().resumePoint.sequence)"
         case "subscribe":
-            changes = try namespace().changes(subscription: try word(words, 0))
+            changes = try namespace().changes(from: .subscription(try word(words, 0)))
             return "ok"
         case "unwatch":
             changes = nil
@@ -158,7 +158,7 @@ extension Agent {
         let namespace = try namespace()
         for round in 0..<rounds {
             let changes = try namespace.changes()
-            try namespace.set("round", value: .int(round))
+            try namespace.set("round", round)
             let change =
                 round % 2 == 0
                 ? try await changes.next(timeout: .seconds(60))
@@ -174,7 +174,7 @@ extension Agent {
         for round in 0..<rounds {
             let namespace = try space.namespace(name)
             let changes = try namespace.changes()
-            try namespace.set("round", value: .int(round))
+            try namespace.set("round", round)
             let change = try await changes.next(timeout: .seconds(60))
             guard change?.new == .int(round) else { throw Failure("round \(round): \(describe(change))") }
             try namespace.leave()
@@ -189,8 +189,10 @@ extension Agent {
             let changes = try namespace.changes()
             for offset in 1...20 as ClosedRange<UInt64> {
                 let change = try await changes.next(timeout: .seconds(60))
-                guard let change, change.kind == .write, change.sequence == changes.start + offset else {
-                    throw Failure("round \(round): \(describe(change)), \(offset) after \(changes.start)")
+                guard let change, change.kind == .write, change.sequence == changes.resumePoint.sequence + offset else {
+                    throw Failure(
+                        "round \(round): \(describe(change)), \(offset) after \(changes.resumePoint.sequence)"
+                    )
                 }
             }
         }
@@ -218,7 +220,7 @@ extension Agent {
     private func setLoop(_ key: String, from first: Int, count: Int, size: Int) throws {
         let namespace = try namespace()
         let payload = String(repeating: "x", count: size)
-        for number in first..<first + count { try namespace.set(key, value: .array([.int(number), .string(payload)])) }
+        for number in first..<first + count { try namespace.set(key, Value.array([.int(number), .string(payload)])) }
     }
 
     // MARK: What the process holds

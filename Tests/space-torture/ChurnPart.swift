@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Processes whose threads open, use and drop handles of the same namespaces at random, fork, start programs, cancel,
@@ -46,7 +47,7 @@ struct ChurnPart: SupervisedPart {
             let namespace = try space.namespace(name, options: ChurnWorker.options(index))
             guard name == "large" else { continue }
             let block = Value.bytes([UInt8](repeating: 1, count: 1 << 20))
-            for number in 0..<16 { try namespace.set("block \(number)", value: block) }
+            for number in 0..<16 { try namespace.set("block \(number)", block) }
         }
     }
 

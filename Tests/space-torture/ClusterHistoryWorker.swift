@@ -144,7 +144,7 @@ struct ClusterHistoryWorker {
                 guard let value = try? namespace.get(cell), case .int(let old) = value else { continue }
                 try call(history, .compareAndSet, 0, number, expecting: old) { () throws(SpaceError) in
                     try namespace.synchronize()
-                    return try namespace.set(cell, value: .int(number), ifEquals: .int(old)) ? 1 : 0
+                    return try namespace.set(cell, number, ifEquals: old) ? 1 : 0
                 }
             }
         }

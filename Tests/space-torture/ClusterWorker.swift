@@ -202,7 +202,7 @@ struct ClusterWorker {
         ledger.kill.begin(number)
         do {
             let outcome = try attempt { () throws(SpaceError) in
-                do { return try namespace.move(matching: ["job", old], to: ["job", number]) != nil } catch {
+                do { return try namespace.move(matching: ["job", old]) { _ in ["job", number] } != nil } catch {
                     // The body is the library's, and throws nothing else.
                     guard let error = error as? SpaceError else { return false }
                     throw error
@@ -230,7 +230,7 @@ struct ClusterWorker {
         let next = number + 1
         place.begin(.setting, next)
         let outcome = try attempt { () throws(SpaceError) in
-            try namespace.set(Self.counter, value: .int(next), ifEquals: .int(number))
+            try namespace.set(Self.counter, next, ifEquals: number)
         }
         if case .done(true) = outcome {
             ledger.setters(next).add(1)

@@ -34,7 +34,10 @@ struct CollectionsObserver: Sendable {
             }
         default:
             let kept = ledger.keptCopy()
-            let changes = try namespace.changes(.collection(CollectionsLedger.name), subscription: Self.subscription)
+            let changes = try namespace.changes(
+                .collection(CollectionsLedger.name),
+                from: .subscription(Self.subscription)
+            )
             if let kept {
                 copy.begin(kept.copy, at: kept.sequence)
                 _ = ledger.resumed.add(1)

@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpaceObjects
+import SpaceInspection
 import SpaceSystem
 
 /// Editors of one ordered set, killed at named places and at random times, and observers of it in other processes,

@@ -59,20 +59,20 @@ struct ElectionTrial: Trial {
     private func stand(_ election: Election, _ life: Life, isOffered: Bool) throws {
         let loss = Loss()
         guard let leadership = try leadership(of: election, life, loss) else { return }
-        let term = leadership.term
+        let term = leadership.fencing
         lead(life, term)
         if isOffered { try awaitDeposing(leadership, loss, life) }
         places(life).leave(life.worker)
         do throws(SpaceError) {
-            try leadership.resign()
+            try leadership.release()
         } catch {
             guard error.code == .holdLost else { throw error }
             if !isDeposed(term) { noteFault(unheard, "term \(term) was lost, and nobody deposed it") }
         }
     }
 
-    private func leadership(of election: Election, _ life: Life, _ loss: Loss) throws -> Leadership? {
-        let leadership = try election.stand(as: .int(life.worker), timeout: life.patience) { _ in loss.note() }
+    private func leadership(of election: Election, _ life: Life, _ loss: Loss) throws -> Hold? {
+        let leadership = try election.stand(as: life.worker, timeout: life.patience) { _ in loss.note() }
         guard let leadership else {
             let leader = try election.leader().map { "process \($0.pid ?? 0) leads" } ?? "nobody leads"
             noteFault(stuck, "candidate \(life.worker) does not come to lead: \(leader)")
@@ -92,11 +92,11 @@ struct ElectionTrial: Trial {
     }
 
     /// Leads on until it is deposed, or until 20 ms have passed without that; then waits to be told.
-    private func awaitDeposing(_ leadership: borrowing Leadership, _ loss: Loss, _ life: Life) throws {
-        let term = leadership.term
+    private func awaitDeposing(_ leadership: borrowing Hold, _ loss: Loss, _ life: Life) throws {
+        let term = leadership.fencing
         offered.storeSequential(term)
         let deadline = MonotonicInstant.now.advanced(by: .milliseconds(20))
-        while try leadership.isLeading() {
+        while try leadership.isHeld() {
             if deadline.hasPassed { return }
             usleep(100)
         }

@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Tuples handed from process to process, with the ticks off: nothing makes up for a lost wake-up, so the run stands

@@ -2,6 +2,7 @@ import Glibc
 import LinearizabilityChecker
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Short histories of four processes on one namespace, each of which must be linearizable.

@@ -77,7 +77,7 @@ struct HistoryWorker {
                 let cell = object % Self.cells
                 guard let old: Int = try namespace.get(Self.names[cell]) else { continue }
                 let call = log.begin(process, .compareAndSet, object: cell, number, expecting: old)
-                let isSet = try namespace.set(Self.names[cell], value: .int(number), ifEquals: .int(old))
+                let isSet = try namespace.set(Self.names[cell], number, ifEquals: old)
                 log.end(process, call, isSet ? 1 : 0)
             }
         }

@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Compares what workers acknowledged with the contents, and with the changes that a watcher was told.

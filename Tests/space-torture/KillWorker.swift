@@ -99,7 +99,7 @@ struct KillWorker {
         guard number < KillLedger.capacity else { return ledger.stop.store(1) }
         place.begin(.moving, number)
         ledger.begin(number)
-        if let taken = try namespace.move(matching: Self.template, to: ["job", number])?.jobNumber {
+        if let taken = try namespace.move(matching: Self.template, to: { _ in ["job", number] })?.jobNumber {
             ledger.acknowledge(number)
             ledger.take(taken)
         } else {

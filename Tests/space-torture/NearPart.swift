@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Workers that write, read, take, claim and move in the near end and in LMDB, killed at named places and at random

@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Elections, barriers, latches, counters, rate limits, dictionaries and evaluations, whose users are killed.

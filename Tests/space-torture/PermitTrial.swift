@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// A semaphore whose number of permits is set, raised, lowered and taken back while workers that are killed hold permits and
@@ -31,7 +32,7 @@ struct PermitTrial: Trial {
     func live(_ life: Life, _ namespace: Namespace, _ generator: inout SeededGenerator) throws {
         let semaphore = namespace.semaphore("permits", permits: Self.given)
         if life.isLast {
-            try semaphore.setPermits(nil)
+            try semaphore.remove()
             guard let hold = try semaphore.acquire(2, timeout: life.patience) else {
                 return noteFault(stuck, "2 of \(Self.given) permits are not to be had")
             }
@@ -42,7 +43,7 @@ struct PermitTrial: Trial {
             case 0:
                 try semaphore.setPermits(Int.random(in: 1...6, using: &generator))
                 _ = set.add(1)
-            case 1: try semaphore.setPermits(nil)
+            case 1: try semaphore.remove()
             default:
                 let count = Int.random(in: 1...Self.given, using: &generator)
                 let timeout = Duration.milliseconds(Int.random(in: 0...6, using: &generator))
@@ -71,7 +72,7 @@ struct PermitTrial: Trial {
 
     func judge(_ namespace: Namespace) throws {
         let semaphore = namespace.semaphore("permits", permits: Self.given)
-        try semaphore.setPermits(nil)
+        try semaphore.remove()
         guard let hold = try semaphore.tryAcquire(Self.given) else {
             return noteFault(stuck, "not all permits are free at the end")
         }

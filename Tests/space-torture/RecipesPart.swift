@@ -1,6 +1,7 @@
 import Glibc
 import SeededRandom
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Workers that hold locks, permits and leadership, and work on a queue's items, killed at named places and at random

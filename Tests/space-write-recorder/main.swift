@@ -43,7 +43,7 @@ do {
             let text = String(repeating: "x", count: number % 5 == 0 ? 9_000 : 30)
             try namespace.write("job", number, text)
         }
-        try namespace.set("last", value: .int(number))
+        try namespace.set("last", number)
         write_recorder_mark(UInt64(number))
     }
     say("done \(write_recorder_calls())")

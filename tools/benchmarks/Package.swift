@@ -22,6 +22,7 @@ let package = Package(
             dependencies: [
                 .product(name: "SharedSpace", package: "SharedSpace"),
                 .product(name: "SharedSpaceObjects", package: "SharedSpace"),
+                .product(name: "SpaceInspection", package: "SharedSpace"),
             ],
             swiftSettings: settings
         ),

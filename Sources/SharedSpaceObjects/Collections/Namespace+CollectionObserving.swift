@@ -14,15 +14,20 @@ extension Namespace {
     /// Observes a collection for an object; the observation does not keep the namespace alive.
     ///
     /// `feed` makes the feed, which reads in the namespace that it is given.
-    func token<Source>(
-        for subject: Observer.Subject,
+    func token<Object: AnyObject & Sendable, Source>(
+        for object: Object,
         _ onError: ObservationErrorHandler?,
         toldBy feed: (Namespace) throws(SpaceError) -> CollectionFeed<Source>,
-        _ handler: (CollectionFeed<Source>) -> ObserverHandler
+        _ handler: (WeakObject<Object>, CollectionFeed<Source>) -> ObserverHandler
     ) throws(SpaceError) -> ObservationToken {
+        let object = WeakObject(object)
         let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
         let teller = try feed(kept)
-        return ObservationToken(try add(toldBy: teller, subject, keeping: kept, handler(teller), onError), core)
+        let subject = Observer.Subject(object)
+        return ObservationToken(
+            try add(toldBy: teller, subject, keeping: kept, handler(object, teller), onError),
+            core
+        )
     }
 
     /// Adds an observer of a collection; throws `closed` if the collection has been removed.

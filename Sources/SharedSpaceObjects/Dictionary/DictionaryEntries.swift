@@ -13,7 +13,7 @@ extension SharedDictionary {
         public init() {}
 
         /// Makes a copy of a Swift dictionary's entries.
-        public init(_ dictionary: [String: Value]) {
+        package init(_ dictionary: [String: Value]) {
             for (key, value) in dictionary { values[Name(key)] = value }
         }
 

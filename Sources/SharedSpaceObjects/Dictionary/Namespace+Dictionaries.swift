@@ -7,7 +7,7 @@ extension Namespace {
     /// ``orderedSet(_:of:schema:initial:)``. Existing cells with keys that begin with the name and a slash become its entries.
     ///
     /// - Parameters:
-    ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8, without a slash.
+    ///   - name: 1 to 240 bytes of UTF-8, without a slash.
     ///   - type: The type of the values.
     ///   - schema: The type's name for all processes, or `nil` for its name in Swift.
     /// - Returns: A handle, which keeps the namespace open.
@@ -28,29 +28,7 @@ extension Namespace {
             (scope, details) throws(SpaceError) in
             try scope.places.makeObject(name, .dictionary, details: details)
         }
-        return SharedDictionary(place: .namespace(self), name: name, number: number)
-    }
-
-    /// Removes a dictionary, with all its entries.
-    ///
-    /// From then on its handles throw `closed`, in all processes; its observers get a last change.
-    ///
-    /// - Returns: Whether there was one.
-    /// - Throws: `typeMismatch` if the name belongs to another kind of object; `storageFull`, `limitReached`,
-    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`.
-    /// - Complexity: O(n log n); all other writers wait meanwhile.
-    @discardableResult
-    public func removeDictionary(_ name: String) throws(SpaceError) -> Bool {
-        try attempt("remove a dictionary") { (core) throws(SpaceError) in
-            try Limits.check(objectName: name)
-            return try core.write(.removing) { (scope) throws(SpaceError) in
-                guard try scope.snapshot.object(name, .dictionary) != nil else { return false }
-                try scope.dictionaries.removeEntries(of: name)
-                try scope.objects.remove(name)
-                try scope.note(.discard, name: name)
-                return true
-            }
-        }
+        return SharedDictionary(object: ObjectReference(.dictionary, name, in: self), number: number)
     }
 }
 
@@ -70,6 +48,6 @@ extension Transaction {
     /// - Throws: `invalidArgument` for a dictionary of another namespace.
     public func dictionary<Value>(_ dictionary: SharedDictionary<Value>) throws(SpaceError) -> SharedDictionary<Value> {
         try state.checkIsHere(dictionary.title, of: dictionary.namespace)
-        return SharedDictionary(place: .transaction(state), name: dictionary.name, number: dictionary.number)
+        return dictionary.moved(to: .transaction(state))
     }
 }

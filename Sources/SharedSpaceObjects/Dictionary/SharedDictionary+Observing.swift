@@ -80,9 +80,12 @@ extension SharedDictionary {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, DictionaryChange<Value>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        let object = WeakObject(object)
-        return try observe(key, object, options, onError) { teller in
-            ObserverHandler(object, teller.tell, handler, on: queue)
+        try namespace.token(
+            for: object,
+            onError,
+            toldBy: { kept throws(SpaceError) in try teller(key, options, in: kept) }
+        ) {
+            ObserverHandler($0, $1.tell, handler, on: queue)
         }
     }
 
@@ -104,23 +107,13 @@ extension SharedDictionary {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, DictionaryChange<Value>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        let object = WeakObject(object)
-        return try observe(key, object, options, onError) { teller in ObserverHandler(object, teller.tell, handler) }
-    }
-
-    private func observe<Object: AnyObject & Sendable>(
-        _ key: String?,
-        _ object: WeakObject<Object>,
-        _ options: CollectionObservationOptions,
-        _ onError: ObservationErrorHandler?,
-        _ handler: (CollectionFeed<DictionarySource<Value>>) -> ObserverHandler
-    ) throws(SpaceError) -> ObservationToken {
         try namespace.token(
-            for: Observer.Subject(object),
+            for: object,
             onError,
-            toldBy: { (kept) throws(SpaceError) in try teller(key, options, in: kept) },
-            handler
-        )
+            toldBy: { kept throws(SpaceError) in try teller(key, options, in: kept) }
+        ) {
+            ObserverHandler($0, $1.tell, handler)
+        }
     }
 
     // MARK: Sequences
@@ -156,7 +149,7 @@ extension SharedDictionary {
         in kept: Namespace? = nil
     ) throws(SpaceError) -> CollectionFeed<DictionarySource<Value>> {
         if let key { _ = try place.attempt("observe") { () throws(SpaceError) in try cellKey(key) } }
-        let dictionary = SharedDictionary(place: .namespace(kept ?? namespace), name: name, number: number)
+        let dictionary = moved(to: .namespace(kept ?? namespace))
         return CollectionFeed(DictionarySource(dictionary, key: key), options)
     }
 }

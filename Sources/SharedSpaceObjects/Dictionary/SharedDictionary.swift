@@ -21,14 +21,11 @@ import TupleCoding
 ///
 /// A handle is a value, and keeps its namespace open. After the dictionary was removed, the handle throws `closed`,
 /// even if a new dictionary has the name.
-public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
-    package let place: ObjectPlace
-    /// The dictionary's name, which no other object of the namespace has.
-    public let name: String
+public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredHandle {
+    package let object: ObjectReference
     package let number: UInt64
 
-    /// The dictionary's namespace.
-    public var namespace: Namespace { place.namespace }
+    package var detail: String { " of \(Value.self)" }
 
     // MARK: Reading
 
@@ -153,6 +150,21 @@ public struct SharedDictionary<Value: Codable & Sendable>: Sendable {
     }
 
     // MARK: Helpers
+
+    package func remove(_ core: NamespaceCore) throws(SpaceError) -> Bool {
+        try core.write(.removing) { (scope) throws(SpaceError) in
+            guard try scope.snapshot.object(name, .dictionary)?.number == number else { return false }
+            try scope.dictionaries.removeEntries(of: name)
+            try scope.objects.remove(name)
+            try scope.note(.discard, name: name)
+            return true
+        }
+    }
+
+    /// The same dictionary, read and edited elsewhere.
+    func moved(to place: ObjectPlace) -> SharedDictionary {
+        SharedDictionary(object: ObjectReference(.dictionary, name, in: place), number: number)
+    }
 
     /// The dictionary's name in errors.
     package var title: String { "the dictionary \(name.quotedForPeople)" }

@@ -8,7 +8,7 @@ extension Namespace {
     /// source file. If a type changes, give it a `schema` of your own with a version in it.
     ///
     /// - Parameters:
-    ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8.
+    ///   - name: 1 to 240 bytes of UTF-8.
     ///   - type: The type of the elements.
     ///   - schema: The type's name for all processes, or `nil` for its name in Swift.
     ///   - elements: The elements with which it is made, in the same step; an ordered set that is there keeps its own.
@@ -39,7 +39,7 @@ extension Namespace {
     /// same type of keys, and compute them alike; each element's row has its key, so the shell edits such sets too.
     ///
     /// - Parameters:
-    ///   - name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8.
+    ///   - name: 1 to 240 bytes of UTF-8.
     ///   - type: The type of the elements.
     ///   - id: The key of an element.
     ///   - schema: The name of the elements' type for all processes, or `nil` for its name in Swift.
@@ -68,7 +68,7 @@ extension Namespace {
         initial elements: [Element]
     ) throws(SpaceError) -> SharedOrderedSet<Element> {
         func handle(_ number: UInt64) -> SharedOrderedSet<Element> {
-            SharedOrderedSet(place: .namespace(self), name: name, number: number, identity: identity)
+            SharedOrderedSet(name, in: .namespace(self), number: number, identity: identity)
         }
         let number = try collection(.orderedSet, name, details) { (scope, details) throws(SpaceError) in
             // The handle is only used to encode: the set is not there yet.
@@ -93,28 +93,7 @@ extension Namespace {
                 throw .damaged("the object \(name.quotedForPeople)")
             }
             let identity: ElementIdentity<Value> = details.keyType == nil ? .value : .givenKey
-            let place = ObjectPlace.namespace(self)
-            return (SharedOrderedSet(place: place, name: name, number: found.number, identity: identity), details)
-        }
-    }
-
-    /// Removes an ordered set, with all its elements.
-    ///
-    /// From then on its handles throw `closed`, in all processes; its observers get a last change.
-    ///
-    /// - Returns: Whether there was one.
-    /// - Throws: `typeMismatch` if the name belongs to another kind of object; `holderStopped`, `holderBusy`,
-    ///   `namespaceDeleted`.
-    /// - Complexity: O(n).
-    @discardableResult
-    public func removeOrderedSet(_ name: String) throws(SpaceError) -> Bool {
-        try attempt("remove an ordered set") { (core) throws(SpaceError) in
-            try Limits.check(objectName: name)
-            return try core.write(.removing) { (scope) throws(SpaceError) in
-                guard let object = try scope.snapshot.object(name, .orderedSet) else { return false }
-                try scope.orderedSets.remove(name, object.number)
-                return true
-            }
+            return (SharedOrderedSet(name, in: .namespace(self), number: found.number, identity: identity), details)
         }
     }
 }

@@ -141,15 +141,6 @@ extension SharedOrderedSet {
 
     // MARK: Sets
 
-    /// Appends the elements that are not in the set yet, as one change.
-    ///
-    /// - Returns: The number of elements appended.
-    /// - Throws: The same errors as ``append(_:)``.
-    @discardableResult
-    public func formUnion(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
-        try append(contentsOf: elements)
-    }
-
     /// Removes the elements that are not in a sequence, as one change.
     ///
     /// - Returns: The number of elements removed.

@@ -6,7 +6,7 @@ extension SharedOrderedSet {
     /// The copy has the elements of one moment, in their order, and is edited independently. In a transaction, it is
     /// made together with everything else that the body does.
     ///
-    /// - Parameter name: 1 to ``Limits/objectNameBytes`` bytes of UTF-8; no object may have this name.
+    /// - Parameter name: 1 to 240 bytes of UTF-8; no object may have this name.
     /// - Returns: The copy, of the same type and with the same identity of elements.
     /// - Throws: `invalidArgument` for a name that is not allowed or that an object has; `closed`, `storageFull`,
     ///   `limitReached`, `transactionTooLarge`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
@@ -31,7 +31,7 @@ extension SharedOrderedSet {
                 }
             }
         }
-        return SharedOrderedSet(place: place, name: name, number: number, identity: identity)
+        return SharedOrderedSet(name, in: place, number: number, identity: identity)
     }
 
     /// Makes an ordered set with the elements of another, and returns its number; no object may have the name.

@@ -77,9 +77,8 @@ extension SharedOrderedSet {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        let object = WeakObject(object)
-        return try observe(object, options, onError) { teller in
-            ObserverHandler(object, teller.tell, handler, on: queue)
+        try namespace.token(for: object, onError, toldBy: { teller(options, in: $0) }) {
+            ObserverHandler($0, $1.tell, handler, on: queue)
         }
     }
 
@@ -100,43 +99,10 @@ extension SharedOrderedSet {
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        let object = WeakObject(object)
-        return try observe(object, options, onError) { teller in ObserverHandler(object, teller.tell, handler) }
+        try namespace.token(for: object, onError, toldBy: { teller(options, in: $0) }) {
+            ObserverHandler($0, $1.tell, handler)
+        }
     }
-
-    private func observe<Object: AnyObject & Sendable>(
-        _ object: WeakObject<Object>,
-        _ options: CollectionObservationOptions,
-        _ onError: ObservationErrorHandler?,
-        _ handler: (CollectionFeed<OrderedSetSource<Element>>) -> ObserverHandler
-    ) throws(SpaceError) -> ObservationToken {
-        try namespace.token(
-            for: Observer.Subject(object),
-            onError,
-            toldBy: { (kept) throws(SpaceError) in teller(options, in: kept) },
-            handler
-        )
-    }
-
-    // MARK: Observations
-
-    /// The observations of this ordered set in this process, made with any handle, the oldest first.
-    ///
-    /// The observations of other processes are among the watchers of ``Namespace/status()``.
-    public var observations: [ObservationInfo] {
-        core.observations.all.filter { isOfThis($0) && $0.isActive }.map(ObservationInfo.init)
-    }
-
-    /// Ends all observations of this ordered set in this process.
-    public func stopObserving() { core.observations.end(core) { isOfThis($0) } }
-
-    /// Ends the observations of this ordered set that were made for an object.
-    public func stopObserving(for object: some AnyObject & Sendable) {
-        let id = ObjectIdentifier(object)
-        core.observations.end(core) { isOfThis($0) && $0.subject?.id == id && !$0.isGone }
-    }
-
-    private func isOfThis(_ observer: Observer) -> Bool { observer.filter.collections == .named(name) }
 
     // MARK: Sequences
 
@@ -161,14 +127,11 @@ extension SharedOrderedSet {
 
     // MARK: Helpers
 
-    private var core: NamespaceCore { namespace.core }
-
     /// Makes the feed; it reads in the namespace, even if this handle belongs to a transaction.
     private func teller(_ options: CollectionObservationOptions, in kept: Namespace? = nil) -> CollectionFeed<
         OrderedSetSource<Element>
     > {
-        let place = ObjectPlace.namespace(kept ?? namespace)
-        let set = SharedOrderedSet(place: place, name: name, number: number, identity: identity)
+        let set = moved(to: .namespace(kept ?? namespace))
         return CollectionFeed(OrderedSetSource(elements: set, options: options), options)
     }
 }

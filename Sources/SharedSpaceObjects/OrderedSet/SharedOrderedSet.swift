@@ -25,15 +25,18 @@ import TupleCoding
 ///
 /// A handle is a value, and keeps its namespace open. After the set was removed, the handle throws `closed`, even if a
 /// new set has the name.
-public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
-    package let place: ObjectPlace
-    /// The set's name, which no other object of the namespace has.
-    public let name: String
+public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, StoredHandle {
+    package let object: ObjectReference
     package let number: UInt64
     let identity: ElementIdentity<Element>
 
-    /// The set's namespace.
-    public var namespace: Namespace { place.namespace }
+    package init(_ name: String, in place: ObjectPlace, number: UInt64, identity: ElementIdentity<Element>) {
+        object = ObjectReference(.orderedSet, name, in: place)
+        self.number = number
+        self.identity = identity
+    }
+
+    package var detail: String { " of \(Element.self)" }
 
     // MARK: Reading
 
@@ -176,6 +179,19 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: Sendable {
     }
 
     // MARK: Helpers
+
+    package func remove(_ core: NamespaceCore) throws(SpaceError) -> Bool {
+        try core.write(.removing) { (scope) throws(SpaceError) in
+            guard try scope.snapshot.object(name, .orderedSet)?.number == number else { return false }
+            try scope.orderedSets.remove(name, number)
+            return true
+        }
+    }
+
+    /// The same set, read and edited elsewhere.
+    func moved(to place: ObjectPlace) -> SharedOrderedSet {
+        SharedOrderedSet(name, in: place, number: number, identity: identity)
+    }
 
     /// The set's name in errors.
     package var title: String { "the ordered set \(name.quotedForPeople)" }

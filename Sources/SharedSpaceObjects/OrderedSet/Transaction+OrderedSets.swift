@@ -18,6 +18,6 @@ extension Transaction {
     /// - Throws: `invalidArgument` for a set of another namespace.
     public func orderedSet<Element>(_ set: SharedOrderedSet<Element>) throws(SpaceError) -> SharedOrderedSet<Element> {
         try state.checkIsHere(set.title, of: set.namespace)
-        return SharedOrderedSet(place: .transaction(state), name: set.name, number: set.number, identity: set.identity)
+        return set.moved(to: .transaction(state))
     }
 }

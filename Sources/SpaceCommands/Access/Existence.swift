@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// Waits until a namespace exists, or is gone.

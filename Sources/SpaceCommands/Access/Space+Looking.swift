@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 extension Space {
     /// Looks at namespaces one after another, without owning any; calls `visit` with each one's status, or with the

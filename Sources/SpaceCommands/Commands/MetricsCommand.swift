@@ -1,5 +1,6 @@
 import CommandWords
 import SharedSpace
+import SpaceInspection
 
 /// The command `space metrics`.
 struct MetricsCommand: ParsableCommand {

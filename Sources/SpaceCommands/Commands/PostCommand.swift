@@ -32,6 +32,6 @@ struct PostCommand: ParsableCommand {
     func run() throws {
         let named = try arguments.resolved()
         let value = try value.map { try values.value($0, what: "the value", arguments: named) } ?? .null
-        try NamespaceAccess(common, namespace).use { try $0.post(name, value: value) }
+        try NamespaceAccess(common, namespace).use { try $0.post(name, value) }
     }
 }

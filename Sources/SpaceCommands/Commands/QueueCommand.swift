@@ -268,7 +268,7 @@ struct QueueCommand: ParsableCommand {
         if value, !hold { throw ValidationError("--value is for --hold: CMD gets the item on its standard input") }
     }
 
-    private static func object(_ put: UniquePut) -> JSONObject {
+    private static func object(_ put: QueuePut) -> JSONObject {
         var object = JSONObject()
         object.add("id", put.id)
         switch put {
@@ -281,7 +281,7 @@ struct QueueCommand: ParsableCommand {
         return object
     }
 
-    private func put() throws -> [UniquePut] {
+    private func put() throws -> [QueuePut] {
         let named = try arguments.resolved()
         let items = try words.map { try values.value($0, what: "the item", arguments: named) }
         let delay = delay?.duration ?? .zero

@@ -1,6 +1,7 @@
 import CommandWords
 import Glibc
 import SharedSpaceObjects
+import SpaceInspection
 import SpaceSystem
 
 /// The command `space respond NS NAME -- CMD…`, and what lists and removes responders.

@@ -63,7 +63,8 @@ struct SemaphoreCommand: ParsableCommand {
 
     private func change() throws {
         let wasSet = try holding.use(for: .semaphore) { namespace in
-            try namespace.semaphore(holding.name, permits: 1).setPermits(new)
+            let semaphore = namespace.semaphore(holding.name, permits: 1)
+            return if let new { try semaphore.setPermits(new) } else { try semaphore.remove() }
         }
         if unset, !wasSet { throw holding.status.nothingObtained }
     }

@@ -68,16 +68,16 @@ struct SetCommand: ParsableCommand {
             if let expected {
                 return try namespace.set(
                     key,
-                    value: value,
+                    value,
                     ifEquals: expected,
                     expires: expires,
                     lifetime: lifetime
                 )
             }
             if ifAbsent {
-                return try namespace.setIfAbsent(key, value: value, expires: expires, lifetime: lifetime)
+                return try namespace.setIfAbsent(key, value, expires: expires, lifetime: lifetime)
             }
-            try namespace.set(key, value: value, expires: expires, lifetime: lifetime)
+            try namespace.set(key, value, expires: expires, lifetime: lifetime)
             return true
         }
         if !isSet { throw status.nothingObtained }

@@ -1,6 +1,7 @@
 import CommandWords
 import SharedSpace
 import SpaceEngine
+import SpaceInspection
 import SpaceSystem
 
 /// The command `space top`.

@@ -141,7 +141,7 @@ struct WatchCommand: ParsableCommand {
     }
 
     private func changes(_ namespace: Namespace, _ filter: ChangeFilter, wasMissing: Bool) throws -> Changes {
-        if let subscription { return try namespace.changes(filter, subscription: subscription, of: life?.life) }
+        if let subscription { return try namespace.changes(filter, from: .subscription(subscription, of: life?.life)) }
         return try namespace.changes(filter, from: start(wasMissing: wasMissing))
     }
 

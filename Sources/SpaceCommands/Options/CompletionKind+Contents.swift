@@ -1,5 +1,6 @@
 import CommandWords
 import SharedSpace
+import SpaceInspection
 
 // Completions that the shell asks for while a line is typed. What can't be looked up completes nothing.
 

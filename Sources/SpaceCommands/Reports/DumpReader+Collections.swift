@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 extension DumpReader {
     mutating func takeCollection(_ line: DumpLine) throws {

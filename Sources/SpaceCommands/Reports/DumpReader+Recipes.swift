@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 extension DumpReader {
     /// The word for `buried` in dumps of versions up to 0.9.

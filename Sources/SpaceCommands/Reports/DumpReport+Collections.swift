@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 extension DumpReport {
     /// Prints a line for each collection; for an ordered set one for each element follows, in order.

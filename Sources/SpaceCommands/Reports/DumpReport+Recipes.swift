@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 // Work queues with their items, counters, latches and rate limits, in a dump.
 

@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// A namespace with its contents, in the forms that `space-dump` prints.

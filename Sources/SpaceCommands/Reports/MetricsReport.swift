@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// The state of namespaces as metrics, in the text form of OpenMetrics 1.0.
@@ -88,7 +89,7 @@ struct MetricsReport {
         sample("responders", [label], status.responders.count)
         sample("requests", [label], status.requests.count)
         for object in status.objects {
-            guard let items = object.items else { continue }
+            guard let items = object.queue?.items else { continue }
             for (state, number) in StatusReport.numbers(of: items) {
                 sample("queue_items", [label, ("queue", object.name), ("state", state)], number)
             }

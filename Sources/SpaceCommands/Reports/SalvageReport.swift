@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 /// What was saved of a damaged namespace, as the lines that `space load` reads.
 struct SalvageReport {

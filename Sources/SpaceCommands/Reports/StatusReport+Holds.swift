@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 import TupleCoding
 
 extension StatusReport {

@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 extension StatusReport {
     static func object(_ counts: QueueCounts) -> JSONObject {
@@ -19,15 +20,12 @@ extension StatusReport {
     static func countText(_ info: SharedObjectInfo) -> String {
         guard let count = info.count else { return "-" }
         let states =
-            info.items.map { numbers(of: $0).filter { $0.number > 0 }.map { "\($0.number) \($0.state)" } } ?? []
+            info.queue?.items.map { numbers(of: $0).filter { $0.number > 0 }.map { "\($0.number) \($0.state)" } } ?? []
         let text = states.isEmpty ? "\(count)" : "\(count): \(states.joined(separator: ", "))"
         return info.queue?.isPaused ?? false ? "\(text); paused" : text
     }
 
     static func numbers(of counts: QueueCounts) -> [(state: String, number: Int)] {
-        [
-            ("ready", counts.ready), ("delayed", counts.delayed), ("taken", counts.taken), ("blocked", counts.blocked),
-            ("buried", counts.buried),
-        ]
+        QueueItem.Info.State.allCases.map { ($0.rawValue, counts[$0]) }
     }
 }

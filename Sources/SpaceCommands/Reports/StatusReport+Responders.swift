@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceInspection
 
 extension StatusReport {
     static func object(_ responder: NamespaceStatus.Responder, in line: JSONObject = JSONObject()) -> JSONObject {

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 extension StatusReport {

@@ -202,7 +202,7 @@ struct StatusReport {
         object.add("type", info.kind)
         if let type = info.elementType { object.add("element_type", type) }
         if let count = info.count { object.add("count", count) }
-        if let items = info.items { object.add("items", json: Self.object(items).line) }
+        if let items = info.queue?.items { object.add("items", json: Self.object(items).line) }
         if let queue = info.queue { add(queue, to: &object) }
         return object
     }

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceInspection
 import SpaceSystem
 
 /// A moment of all namespaces and their processes, as `top` shows it.
@@ -153,7 +154,7 @@ struct TopReport {
 
     /// The tuples and items that are buried.
     private static func buried(_ status: NamespaceStatus) -> Int {
-        status.objects.reduce(status.buried.count) { $0 + ($1.items?.buried ?? 0) }
+        status.objects.reduce(status.buried.count) { $0 + ($1.queue?.items?[.buried] ?? 0) }
     }
 
     private func sorted(_ order: Order) -> [Sight] {

@@ -51,9 +51,8 @@ extension ExitStatus {
             self = .permission
         case .cancelled, .timedOut, .noResponder, .evaluationFailed:
             self = .nothing
-        default:
-            // `forked` and `closed` can only come from a mistake in a command. A code that this table has missed is one
-            // too.
+        case .forked, .closed, .memberEnded:
+            // They can only come from a mistake in a command.
             self = .internal
         }
     }

@@ -156,14 +156,14 @@ struct TransactionStep {
             if taken != nil { try t.write(tuple: to) }
             return try found(taken?.json, from)
         case .set(let key, let value, let expected, let ifAbsent):
-            if let expected { return try done(try t.set(key, value: value, ifEquals: expected), key) }
-            if ifAbsent { return try done(try t.setIfAbsent(key, value: value), key) }
-            return try t.set(key, value: value)?.json ?? "null"
+            if let expected { return try done(try t.set(key, value, ifEquals: expected), key) }
+            if ifAbsent { return try done(try t.setIfAbsent(key, value), key) }
+            return try t.set(key, value)?.json ?? "null"
         case .get(let key): return try found(try t.get(key)?.json, key)
         case .unset(let key): return try found(try t.unset(key)?.json, key)
         case .increment(let key, let amount): return "\(try t.increment(key, by: amount))"
         case .post(let name, let value):
-            try t.post(name, value: value)
+            try t.post(name, value)
             return "null"
         case .complete, .release:
             guard let claim else { return "null" }

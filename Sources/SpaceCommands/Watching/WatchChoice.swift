@@ -40,10 +40,10 @@ struct WatchChoice: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only these, separated by commas: \(Change.Kind.allCases.map(\.description).joined(separator: ", ")).",
+            "Only these, separated by commas: \(ChangeKind.allCases.map(\.description).joined(separator: ", ")).",
             valueName: "events"
         ),
-        completion: .list(Change.Kind.allCases.map(\.description))
+        completion: .list(ChangeKind.allCases.map(\.description))
     )
     var events: String?
 
@@ -81,12 +81,12 @@ struct WatchChoice: ParsableArguments {
             filter.kinds = kinds
             return filter
         }
-        func isNamed(_ sort: Set<Change.Kind>) -> Bool { kinds.map { !$0.isDisjoint(with: sort) } ?? false }
-        let ofCells: Set<Change.Kind> = [.set, .unset]
-        let ofOthers: Set<Change.Kind> = [.post, .gap, .gone, .respond]
-        let ofCollections = Set(Change.Kind.allCases.filter(\.isOfCollection))
-        let ofObjects = Set(Change.Kind.allCases.filter(\.isOfObject))
-        let ofTuples = [ofCells, ofOthers, ofCollections, ofObjects].reduce(Set(Change.Kind.allCases)) {
+        func isNamed(_ sort: Set<ChangeKind>) -> Bool { kinds.map { !$0.isDisjoint(with: sort) } ?? false }
+        let ofCells: Set<ChangeKind> = [.set, .unset]
+        let ofOthers: Set<ChangeKind> = [.post, .gap, .gone, .respond]
+        let ofCollections = Set(ChangeKind.allCases.filter(\.isOfCollection))
+        let ofObjects = Set(ChangeKind.allCases.filter(\.isOfObject))
+        let ofTuples = [ofCells, ofOthers, ofCollections, ofObjects].reduce(Set(ChangeKind.allCases)) {
             $0.subtracting($1)
         }
         return ChangeFilter(
@@ -103,11 +103,11 @@ struct WatchChoice: ParsableArguments {
         )
     }
 
-    private func kinds() throws -> Set<Change.Kind>? {
+    private func kinds() throws -> Set<ChangeKind>? {
         guard let events else { return nil }
         return Set(
             try events.split(separator: ",", omittingEmptySubsequences: false).map { word in
-                guard let kind = Change.Kind.allCases.first(where: { $0.description == word }) else {
+                guard let kind = ChangeKind.allCases.first(where: { $0.description == word }) else {
                     throw ValidationError("'\(PeopleText.escaped(String(word)))' is no event")
                 }
                 return kind

@@ -1,27 +1,27 @@
 /// The numbers that bound a namespace.
 ///
 /// The documentation promises each of these numbers.
-public enum Limits {
+package enum Limits {
     /// The longest encoded tuple or cell value, in bytes: 64 MiB.
-    public static let valueBytes = 64 << 20
+    package static let valueBytes = 64 << 20
     /// The longest cell key, in bytes of UTF-8. (LMDB's keys have at most 511 bytes.)
-    public static let cellKeyBytes = 480
+    package static let cellKeyBytes = 480
     /// The size of a namespace's map, and so the most that a namespace can ever hold, in bytes: 64 GiB.
     ///
     /// The map is sparse: it costs addresses, not memory.
-    public static let mapBytes = 64 << 30
+    package static let mapBytes = 64 << 30
     /// The smallest byte limit that a namespace can be created with: 16 MiB.
-    public static let smallestByteLimit = 16 << 20
+    package static let smallestByteLimit = 16 << 20
     /// How many readers can have a snapshot open at once, counted over all processes.
-    public static let readers = 2048
+    package static let readers = 2048
     /// How many shapes of templates can have an index at once in a namespace.
-    public static let shapes = 64
+    package static let shapes = 64
     /// How many changes a transaction's body can make: 65,536, as many as the journal keeps.
-    public static let transactionChanges = 65_536
+    package static let transactionChanges = 65_536
     /// How many bytes a transaction's body can write and remove: 128 MiB.
-    public static let transactionBytes = 128 << 20
+    package static let transactionBytes = 128 << 20
     /// The interval at which a waiting process looks for what a killed process left undone: 250 ms.
-    public static let tick = Duration.milliseconds(250)
+    package static let tick = Duration.milliseconds(250)
     /// The bytes that a namespace keeps free for takes and deletes alone: 4 MiB; less while it is small.
     package static let removalReserve = 4 << 20
     /// The bytes of the data file that are reserved in a new namespace: 544 KiB.

@@ -12,95 +12,90 @@ import TupleCoding
 /// }
 /// ```
 public struct SpaceError: Error, Sendable {
-    /// The kind of failure.
-    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-        /// The code's name, stable across versions.
-        public let rawValue: String
-
-        /// Makes a code from its name.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// The code's name.
-        public var description: String { rawValue }
-
+    /// The kind of failure; its raw value, the name of the case, is stable across versions.
+    ///
+    /// A later version may have more kinds, so a `switch` over them needs an `@unknown default`.
+    @nonexhaustive
+    public enum Code: String, Sendable, CaseIterable {
         /// A name that no namespace can have: empty, too long, `.`, `..`, or with a slash or NUL in it.
-        public static let invalidName = Code(rawValue: "invalidName")
+        case invalidName
         /// An argument is outside its range, or has no meaning where it was used.
-        public static let invalidArgument = Code(rawValue: "invalidArgument")
+        case invalidArgument
         /// A value has the wrong kind: a cell that is no integer, text that is not JSON, a tuple that doesn't decode.
-        public static let badData = Code(rawValue: "badData")
+        case badData
         /// A tuple, key or value exceeds its size limit.
-        public static let tooLarge = Code(rawValue: "tooLarge")
+        case tooLarge
         /// No namespace has this name.
-        public static let namespaceNotFound = Code(rawValue: "namespaceNotFound")
+        case namespaceNotFound
         /// The namespace was deleted while this handle was open.
-        public static let namespaceDeleted = Code(rawValue: "namespaceDeleted")
+        case namespaceDeleted
         /// The call would have created a namespace without an owner.
-        public static let noOwner = Code(rawValue: "noOwner")
+        case noOwner
         /// The namespace can't be used from here: another format version, mode, PID namespace or C library.
-        public static let incompatible = Code(rawValue: "incompatible")
+        case incompatible
         /// A file of the namespace is truncated, or holds invalid bytes.
-        public static let damaged = Code(rawValue: "damaged")
+        case damaged
         /// The folder belongs to another user, is a symbolic link, or can't be written to.
-        public static let permissionDenied = Code(rawValue: "permissionDenied")
+        case permissionDenied
         /// The file system is full.
-        public static let storageFull = Code(rawValue: "storageFull")
+        case storageFull
         /// The namespace's own byte limit is reached.
-        public static let limitReached = Code(rawValue: "limitReached")
+        case limitReached
         /// LMDB's reader table is full.
-        public static let readersExhausted = Code(rawValue: "readersExhausted")
+        case readersExhausted
         /// The process or the system has no file descriptors left.
-        public static let descriptorsExhausted = Code(rawValue: "descriptorsExhausted")
+        case descriptorsExhausted
         /// The transaction changed more than one transaction can hold.
-        public static let transactionTooLarge = Code(rawValue: "transactionTooLarge")
+        case transactionTooLarge
         /// The process that holds a lock is stopped; ``SpaceError/holder`` names it.
-        public static let holderStopped = Code(rawValue: "holderStopped")
+        case holderStopped
         /// The caller could not take a lock in time; ``SpaceError/holder`` names the process that had it last.
-        public static let holderBusy = Code(rawValue: "holderBusy")
+        case holderBusy
         /// A process made by `fork` used the library, although its parent had already used it.
         ///
         /// Either the handle was made before `fork` and used in the child, or a child opened a namespace after its
         /// parent had opened one. Start the child by `exec` or `posix_spawn`.
-        public static let forked = Code(rawValue: "forked")
+        case forked
         /// The handle was used after it had left the namespace.
-        public static let closed = Code(rawValue: "closed")
+        case closed
         /// The waiting task was cancelled, or the waiting thread interrupted; nothing was taken.
-        public static let cancelled = Code(rawValue: "cancelled")
+        case cancelled
         /// The process to be enrolled has exited, or is not allowed to be an owner.
-        public static let noSuchProcess = Code(rawValue: "noSuchProcess")
+        case noSuchProcess
         /// The claim had already returned to the space.
-        public static let claimLost = Code(rawValue: "claimLost")
+        case claimLost
         /// The time of the request that a handler answers is over, so the next responder is not waited for any longer.
         ///
         /// ``SpaceError/holder`` names the process that was asked. A call with a time-out of its own returns `nil` instead.
-        public static let timedOut = Code(rawValue: "timedOut")
+        case timedOut
         /// The task or thread that waits holds itself what it waits for (a lock, permits, leadership), so the wait would
         /// never end.
-        public static let wouldDeadlock = Code(rawValue: "wouldDeadlock")
+        case wouldDeadlock
         /// The program whose output was to become a tuple failed, or printed no tuple.
-        public static let evaluationFailed = Code(rawValue: "evaluationFailed")
+        case evaluationFailed
         /// The hold is lost: it was taken away, or its process's session had been given up for dead.
-        public static let holdLost = Code(rawValue: "holdLost")
+        case holdLost
         /// The subscription was ended by another process or handle; who watches under its name is told no more.
-        public static let subscriptionEnded = Code(rawValue: "subscriptionEnded")
+        case subscriptionEnded
         /// The responder threw; ``SpaceError/holder`` names its process.
-        public static let responderFailed = Code(rawValue: "responderFailed")
+        case responderFailed
         /// No process answers the request, or all responders have already been asked.
-        public static let noResponder = Code(rawValue: "noResponder")
+        case noResponder
         /// A shared object (a collection, a lock …) was used with another type than its own.
-        public static let typeMismatch = Code(rawValue: "typeMismatch")
+        case typeMismatch
         /// The machines that share the namespace can't agree now, or this machine's daemon can't be reached; nothing was
         /// changed.
-        public static let clusterUnavailable = Code(rawValue: "clusterUnavailable")
+        case clusterUnavailable
         /// The change was sent to the machines that share the namespace, and no answer came: it may have happened, or may
         /// still happen.
-        public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
+        case outcomeUnknown
         /// Another machine's commit came before this one, which changed nothing.
-        public static let outrun = Code(rawValue: "outrun")
-        /// The session's member has ended on all machines; the session goes on under another number.
-        package static let memberEnded = Code(rawValue: "memberEnded")
+        case outrun
+        /// The session's member has ended on all machines, and the session goes on under another number: the library tries
+        /// again with it, and throws `clusterUnavailable` if there is none in time.
+        case memberEnded
         /// The system refused a read, write or map for a reason without a code of its own.
-        public static let inputOutput = Code(rawValue: "inputOutput")
+        case inputOutput
     }
 
     private final class Storage: Sendable {

@@ -3,7 +3,7 @@ import TupleCoding
 extension Value {
     /// Encodes the value as one element.
     ///
-    /// - Throws: An error if the value is nested deeper than ``TupleLimits/maximumDepth``.
+    /// - Throws: An error if the value is nested deeper than 64 levels.
     package func encodedElement() throws(TupleCodingError) -> [UInt8] {
         var encoder = TupleEncoder()
         encoder.encode(self)

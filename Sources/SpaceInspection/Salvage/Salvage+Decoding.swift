@@ -83,8 +83,7 @@ extension Salvage {
                     NamespaceStatus.Claim(
                         id: TupleID(rawValue: id),
                         number: claim.number,
-                        pid: nil,
-                        elsewhere: nil,
+                        process: HolderProcess(),
                         deadline: clock.realtime(claim.deadline),
                         tuple: try tuple.tuple(),
                         deliveries: Int(tuple.deliveries),

@@ -1,6 +1,24 @@
 import SpaceEngine
 import SpaceSystem
 
+/// A holder's process: on this machine, on another one, or not known.
+package struct HolderProcess: Sendable, Hashable {
+    var pid: Int32?
+    var elsewhere: String?
+}
+
+/// An entry with its process.
+package protocol ProcessEntry: NamespaceStatus.Entry {
+    var process: HolderProcess { get }
+}
+
+extension ProcessEntry {
+    /// The process id.
+    public var pid: Int32? { process.pid }
+    /// The process on another machine.
+    public var elsewhere: String? { process.elsewhere }
+}
+
 /// The processes behind the holders in a namespace's rows, as far as they can be told.
 struct Holders {
     /// The processes of the living sessions of this machine.
@@ -17,8 +35,10 @@ struct Holders {
         machines = Dictionary(members, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The process of a session of this machine.
-    func pid(ofSession number: UInt64) -> Int32? { pids[number] }
+    /// The holder's process; `pid` is that of a session that runs on another machine, if it is known.
+    func process(of holder: ClaimHolder, pid: Int32? = nil) -> HolderProcess {
+        HolderProcess(pid: self.pid(of: holder), elsewhere: elsewhere(holder, pid: pid))
+    }
 
     /// The holder's process, if it runs on this machine and lives.
     func pid(of holder: ClaimHolder) -> Int32? {
@@ -32,7 +52,7 @@ struct Holders {
     }
 
     /// The holder's process if it runs on another machine: `PID@MACHINE`, or `MACHINE` if `pid` is not known.
-    func elsewhere(_ holder: ClaimHolder, pid: Int32? = nil) -> String? {
+    private func elsewhere(_ holder: ClaimHolder, pid: Int32?) -> String? {
         guard let member = holder.member, member != 0, member != self.member else { return nil }
         var pid = pid
         if case .process(let process, _) = holder { pid = process.pid }

@@ -70,8 +70,7 @@ extension NamespaceStatus {
         let holders = Holders(counters.followsLog ? [:] : pids, control, snapshot)
         watchers = try snapshot.watchers().map { (_, row) in
             Watcher(
-                pid: holders.pid(ofSession: row.session),
-                elsewhere: holders.elsewhere(.session(row.session)),
+                process: holders.process(of: .session(row.session)),
                 subscribed: row.subscription.isEmpty ? nil : Name(row.subscription),
                 shown: Name(row.filter),
                 position: row.position
@@ -81,7 +80,7 @@ extension NamespaceStatus {
         (responders, requests) = try snapshot.responderStatus(holders)
         holds = try snapshot.holdStatus(holders)
         waits = try snapshot.objectWaits { row in
-            if case .session(let number) = row.holder { holders.pid(ofSession: number) } else { nil }
+            if case .session = row.holder { holders.pid(of: row.holder) } else { nil }
         }
         deliveryLimit = counters.deliveryLimit == 0 ? nil : Int(counters.deliveryLimit)
         objects = try snapshot.objectInfos()
@@ -169,8 +168,7 @@ extension NamespaceStatus.Claim {
         self.init(
             id: TupleID(rawValue: id),
             number: row.number,
-            pid: holders.pid(of: row.holder),
-            elsewhere: holders.elsewhere(row.holder),
+            process: holders.process(of: row.holder),
             deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
             tuple: try snapshot.tuple(id, tuple),
             deliveries: Int(tuple.deliveries),

@@ -28,6 +28,16 @@ public struct NamespaceStatus: Sendable {
         public let kind: Kind
     }
 
+    /// What a process has in a namespace: a watcher, a claim, a hold, a responder or a request.
+    public protocol Entry: Sendable, Hashable {
+        /// The process id; `nil` if the process runs on another machine, or is gone, so that the entry is about to go;
+        /// also `nil` for a subscription whose process is away, and for a buried tuple.
+        var pid: Int32? { get }
+        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
+        /// is not known there; `nil` if it runs here.
+        var elsewhere: String? { get }
+    }
+
     /// A thread or task that waits for a tuple, a cell, or its turn at an object.
     public struct Waiter: Sendable, Hashable {
         /// The process id; `nil` if the waiter's session is gone.
@@ -55,12 +65,8 @@ public struct NamespaceStatus: Sendable {
     }
 
     /// A registration to be told of changes.
-    public struct Watcher: Sendable, Hashable {
-        /// The process id; `nil` for a subscription whose process is away.
-        public let pid: Int32?
-        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
-        /// is not known there; `nil` if it runs here.
-        public let elsewhere: String?
+    public struct Watcher: Entry, ProcessEntry {
+        package let process: HolderProcess
         /// The subscription's name; `nil` for a watcher that is not a subscription.
         public var subscription: String? { subscribed?.text }
         let subscribed: Name?
@@ -72,17 +78,12 @@ public struct NamespaceStatus: Sendable {
     }
 
     /// A tuple that is claimed or buried.
-    public struct Claim: Sendable, Hashable {
+    public struct Claim: Entry, ProcessEntry {
         /// The tuple's id.
         public let id: TupleID
         /// The claim's number, which no other claim in the namespace ever has.
         public let number: UInt64
-        /// The id of the holder's process; `nil` if the tuple is buried, or if the session is gone and the claim is
-        /// about to return.
-        public let pid: Int32?
-        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
-        /// is not known there; `nil` if it runs here.
-        public let elsewhere: String?
+        package let process: HolderProcess
         /// The claim's deadline; `nil` if it has none.
         public let deadline: Int64?
         /// The tuple.
@@ -98,7 +99,7 @@ public struct NamespaceStatus: Sendable {
     }
 
     /// A place in the queue of a name that processes hold: a lock, a semaphore, an election, a barrier.
-    public struct Hold: Sendable, Hashable {
+    public struct Hold: Entry, ProcessEntry {
         /// The name that is held.
         public var name: String { named.text }
         package let named: Name
@@ -112,11 +113,7 @@ public struct NamespaceStatus: Sendable {
         public let weight: Int
         /// The fencing number; of the places of one name, the one with the smallest number came first.
         public let fencing: UInt64
-        /// The process id; `nil` if its session is gone, so that the place is about to go.
-        public let pid: Int32?
-        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
-        /// is not known there; `nil` if it runs here.
-        public let elsewhere: String?
+        package let process: HolderProcess
         /// The time at which the process entered the queue.
         public let since: Int64
         /// Further data of the kind: the number of permits of a semaphore, the value of a candidate.

@@ -15,8 +15,7 @@ extension Snapshot {
                 isShared: row.isShared,
                 weight: Int(row.weight),
                 fencing: row.ticket,
-                pid: holders.pid(of: row.holder),
-                elsewhere: holders.elsewhere(row.holder, pid: row.pid),
+                process: holders.process(of: row.holder, pid: row.pid),
                 since: row.since,
                 details: row.details
             )

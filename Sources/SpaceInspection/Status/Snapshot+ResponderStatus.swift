@@ -5,18 +5,14 @@ import TupleCoding
 
 extension NamespaceStatus {
     /// A handler that answers requests.
-    public struct Responder: Sendable, Hashable {
+    public struct Responder: Entry, ProcessEntry {
         /// The name of the requests that the responder answers.
         public var name: String { named.text }
         package let named: Name
         /// The responder's key.
         public var key: String { keyed.text }
         let keyed: Name
-        /// The process id; `nil` if its session is gone, so that the responder is about to leave.
-        public let pid: Int32?
-        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
-        /// is not known there; `nil` if it runs here.
-        public let elsewhere: String?
+        package let process: HolderProcess
         /// The responder's position, from 1, in the order in which the responders to its name are asked.
         public let order: Int
         /// Whether the responder lies under the stack.
@@ -30,15 +26,11 @@ extension NamespaceStatus {
     }
 
     /// A request whose answer a process waits for.
-    public struct Request: Sendable, Hashable {
+    public struct Request: Entry, ProcessEntry {
         /// The name of the request.
         public var name: String { named.text }
         package let named: Name
-        /// The id of the process that asks; `nil` if its session is gone, so that the request is about to go.
-        public let pid: Int32?
-        /// The process if it runs on another machine that shares the namespace, as `PID@MACHINE`, or `MACHINE` if its PID
-        /// is not known there; `nil` if it runs here.
-        public let elsewhere: String?
+        package let process: HolderProcess
         /// The id of the process whose responder has the request; `nil` if no responder is left, or if it is answered.
         public let responder: Int32?
         /// The time at which the request was made.
@@ -60,8 +52,7 @@ extension Snapshot {
             requests.append(
                 NamespaceStatus.Request(
                     named: Name(request.name),
-                    pid: holders.pid(ofSession: request.session),
-                    elsewhere: holders.elsewhere(.session(request.session), pid: request.pid),
+                    process: holders.process(of: .session(request.session), pid: request.pid),
                     responder: addressee?.pid,
                     since: request.since
                 )
@@ -74,8 +65,7 @@ extension Snapshot {
                     NamespaceStatus.Responder(
                         named: name,
                         keyed: Name(row.key),
-                        pid: holders.pid(ofSession: row.session),
-                        elsewhere: holders.elsewhere(.session(row.session), pid: row.pid),
+                        process: holders.process(of: .session(row.session), pid: row.pid),
                         order: index + 1,
                         isBase: row.isBase,
                         isLeaving: row.isRetired,

@@ -12,18 +12,16 @@ public import TupleCoding
 /// fencing number) is greater than that of every earlier term. A stopped leader cannot be told from a slow one, so it
 /// goes on leading until a process deposes it. Then the next term begins at once, and the old leader learns of that
 /// when it goes on.
-public struct Election: Sendable {
-    let namespace: Namespace
-    /// The election's name in the namespace.
-    public let name: String
+public struct Election: SharedObject, ObjectHandle {
+    package let object: ObjectReference
 
-    package init(_ name: String, in namespace: Namespace) {
-        self.name = name
-        self.namespace = namespace
-    }
-
-    private func request(_ value: Value) throws(SpaceError) -> PlaceRequest {
-        try namespace.core.attempt("acquire an election") { () throws(SpaceError) in try Self.check(value) }
+    /// The request of a candidate; throws `badData` if its content doesn't encode.
+    private func request(_ content: some Encodable) throws(SpaceError) -> PlaceRequest {
+        let value = try namespace.core.attempt("acquire an election") { () throws(SpaceError) in
+            let value = if let value = content as? Value { value } else { try Value(checking: content) }
+            try Self.check(value)
+            return value
+        }
         return PlaceRequest(name: name, kind: .election, rules: TurnRules(), details: value)
     }
 
@@ -37,38 +35,38 @@ public struct Election: Sendable {
     /// Stands for leadership as long as it takes, runs `body` as leader, and resigns when `body` ends.
     ///
     /// - Parameters:
-    ///   - value: A value that other processes see while this one leads, such as its address.
+    ///   - content: What other processes see while this one leads, such as its address; see ``stand(as:onLoss:)``.
     ///   - body: The work; it gets the number of the term. Its task is cancelled when leadership is lost, and when the
     ///     caller's task is.
     /// - Returns: The result of `body`.
-    /// - Throws: The errors of `body` and of ``stand(as:onLoss:)-(Value,_)``; `holdLost` if leadership was lost before
+    /// - Throws: The errors of `body` and of ``stand(as:onLoss:)``; `holdLost` if leadership was lost before
     ///   `body` returned.
     public func lead<Result: Sendable>(
-        as value: Value = .null,
+        as content: some Encodable & Sendable = Value.null,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
     ) async throws -> Result {
-        try await lead(with: try await namespace.acquireSuspending(try request(value)), body)
+        try await lead(with: try await stand(as: content), body)
     }
 
     /// Stands for leadership, and runs `body` as leader, unless the time passes first; `nil` if it did, and `body` did not
     /// run.
     public func lead<Result: Sendable>(
-        as value: Value = .null,
+        as content: some Encodable & Sendable = Value.null,
         timeout: Duration,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
     ) async throws -> Result? {
-        guard let hold = try await namespace.acquireSuspending(try request(value), timeout: timeout) else { return nil }
+        guard let hold = try await stand(as: content, timeout: timeout) else { return nil }
         return try await lead(with: hold, body)
     }
 
     /// Stands for leadership, and runs `body` as leader, unless the time passes first; `false` if it did, and `body` did not
     /// run.
     public func lead(
-        as value: Value = .null,
+        as content: some Encodable & Sendable = Value.null,
         timeout: Duration,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void
     ) async throws -> Bool {
-        let isDone: Void? = try await lead(as: value, timeout: timeout, body)
+        let isDone: Void? = try await lead(as: content, timeout: timeout, body)
         return isDone != nil
     }
 
@@ -102,29 +100,29 @@ public struct Election: Sendable {
     /// Stands for leadership, and waits as long as it takes until this process leads.
     ///
     /// - Parameters:
-    ///   - value: A value that other processes see while this one leads, up to 256 bytes encoded.
+    ///   - content: What other processes see while this one leads: any `Codable`, up to 256 bytes encoded.
     ///   - onLoss: Called once, on any thread, if leadership is lost without resigning: the leader was deposed, the
     ///     namespace was deleted or the process left it (with its last handle), or the session was given up for dead.
-    /// - Returns: The leadership, which ends when it goes out of scope.
+    /// - Returns: The leadership, which ends when it goes out of scope; its ``Hold/fencing`` is the number of the term.
     /// - Throws: `wouldDeadlock` if the task that stands leads already; `cancelled` if the task is cancelled;
-    ///   `typeMismatch` if the name belongs to another kind of object; `tooLarge` for the value; and the errors of every
-    ///   write.
+    ///   `typeMismatch` if the name belongs to another kind of object; `tooLarge`, `badData` for the content; and the errors
+    ///   of every write.
     public func stand(
-        as value: Value = .null,
+        as content: some Encodable = Value.null,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
-    ) async throws(SpaceError) -> Leadership {
-        Leadership(try await namespace.acquireSuspending(try request(value)), onLoss)
+    ) async throws(SpaceError) -> Hold {
+        try await namespace.acquireSuspending(try request(content), onLoss: onLoss)
     }
 
     /// Stands for leadership, and waits until this process leads; `nil` if the time-out passes first.
     ///
-    /// - Throws: The same errors as ``stand(as:onLoss:)-(Value,_)``.
+    /// - Throws: The same errors as ``stand(as:onLoss:)``.
     public func stand(
-        as value: Value = .null,
+        as content: some Encodable = Value.null,
         timeout: Duration,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
-    ) async throws(SpaceError) -> Leadership? {
-        Leadership(try await namespace.acquireSuspending(try request(value), timeout: timeout), onLoss)
+    ) async throws(SpaceError) -> Hold? {
+        try await namespace.acquireSuspending(try request(content), timeout: timeout, onLoss: onLoss)
     }
 
     /// Stands for leadership, and waits until this process leads; `nil` if the time-out passes first.
@@ -132,11 +130,11 @@ public struct Election: Sendable {
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func stand(
-        as value: Value = .null,
+        as content: some Encodable = Value.null,
         timeout: Duration,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
-    ) throws(SpaceError) -> Leadership? {
-        Leadership(try namespace.acquireBlocking(try request(value), timeout: timeout), onLoss)
+    ) throws(SpaceError) -> Hold? {
+        try namespace.acquireBlocking(try request(content), timeout: timeout, onLoss: onLoss)
     }
 
     /// Stands for leadership for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
@@ -148,57 +146,6 @@ public struct Election: Sendable {
         interruption: Interruption?
     ) throws(SpaceError) -> Hold {
         try namespace.acquireOrTell(try request(value), timeout: timeout, interruption: interruption)
-    }
-
-    /// Stands for leadership as above, with any `Codable` content in place of a value.
-    public func lead<Content: Encodable & Sendable, Result: Sendable>(
-        as content: Content,
-        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
-    ) async throws -> Result {
-        try await lead(as: try value(of: content), body)
-    }
-
-    /// Stands for leadership as above, with any `Codable` content in place of a value.
-    public func lead<Content: Encodable & Sendable, Result: Sendable>(
-        as content: Content,
-        timeout: Duration,
-        _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result
-    ) async throws -> Result? {
-        try await lead(as: try value(of: content), timeout: timeout, body)
-    }
-
-    /// Stands for leadership as above, with any `Codable` content in place of a value.
-    public func stand<Content: Encodable & Sendable>(
-        as content: Content,
-        onLoss: (@Sendable (SpaceError) -> Void)? = nil
-    ) async throws(SpaceError) -> Leadership {
-        try await stand(as: try value(of: content), onLoss: onLoss)
-    }
-
-    /// Stands for leadership as above, with any `Codable` content in place of a value.
-    public func stand<Content: Encodable & Sendable>(
-        as content: Content,
-        timeout: Duration,
-        onLoss: (@Sendable (SpaceError) -> Void)? = nil
-    ) async throws(SpaceError) -> Leadership? {
-        try await stand(as: try value(of: content), timeout: timeout, onLoss: onLoss)
-    }
-
-    /// Stands for leadership as above, with any `Codable` content in place of a value.
-    ///
-    /// Blocks the thread; otherwise it does the same as the asynchronous form.
-    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func stand<Content: Encodable>(
-        as content: Content,
-        timeout: Duration,
-        onLoss: (@Sendable (SpaceError) -> Void)? = nil
-    ) throws(SpaceError) -> Leadership? {
-        try stand(as: try value(of: content), timeout: timeout, onLoss: onLoss)
-    }
-
-    /// The value of a candidate's content; throws `badData` if it doesn't encode.
-    package func value(of content: some Encodable) throws(SpaceError) -> Value {
-        try namespace.core.attempt("acquire an election") { () throws(SpaceError) in try Value(checking: content) }
     }
 
     // MARK: The leader
@@ -227,7 +174,7 @@ public struct Election: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - content: The value: any `Codable`, up to ``Limits/candidateBytes`` encoded.
+    ///   - content: The value: any `Codable`, up to 256 bytes encoded.
     ///   - term: The number of the caller's term.
     /// - Throws: `holdLost` if the term is over; `tooLarge`, `badData` for the value; and the errors of every write.
     public func proclaim(_ content: some Encodable, term: UInt64) throws(SpaceError) {
@@ -261,7 +208,7 @@ public struct Election: Sendable {
 
 extension Limits {
     /// The largest value of a candidate in an election, encoded.
-    public static let candidateBytes = 256
+    package static let candidateBytes = 256
 }
 
 extension Namespace {
@@ -269,5 +216,5 @@ extension Namespace {
     ///
     /// - Parameter name: 1 to 240 bytes; all shared objects of the namespace share one set of names.
     /// - Returns: The election; nothing is written before a process stands.
-    public func election(_ name: String) -> Election { Election(name, in: self) }
+    public func election(_ name: String) -> Election { Election(object: ObjectReference(.election, name, in: self)) }
 }

@@ -13,19 +13,30 @@ import SpaceSystem
 /// anywhere. It keeps the namespace open as long as it lives.
 public struct Hold: ~Copyable, Sendable {
     package let state: OwnPlace
+    private let watch: Task<Void, Never>?
 
-    package init(_ place: Place, in namespace: Namespace) {
-        state = OwnPlace(place, in: namespace)
+    package init(_ place: Place, in namespace: Namespace, onLoss: (@Sendable (SpaceError) -> Void)? = nil) {
+        let state = OwnPlace(place, in: namespace)
         state.note(isScoped: false)
+        self.state = state
+        watch = onLoss.map { onLoss in
+            Task {
+                // If this task was cancelled, there is no loss to report.
+                if let loss = try? await state.loss() { onLoss(loss) }
+            }
+        }
     }
 
-    deinit { state.drop() }
+    deinit {
+        watch?.cancel()
+        state.drop()
+    }
 
     /// The name of the lock, semaphore or election.
-    public var name: String { state.place.name }
+    package var name: String { state.place.name }
 
-    /// The fencing number: greater than that of every earlier holder, also of holders in an earlier life of the
-    /// namespace.
+    /// The fencing number, of an election the number of the term: greater than that of every earlier holder, also of holders
+    /// in an earlier life of the namespace.
     ///
     /// (For a later life this holds as long as the machine's clock was not set back by more than the time between the
     /// two creations.) The number tells a deposed holder, which was stopped and goes on, from the present one: let what
@@ -39,11 +50,14 @@ public struct Hold: ~Copyable, Sendable {
     /// - Complexity: O(log n), without a lock.
     public func isHeld() throws(SpaceError) -> Bool { try state.isHeld() }
 
-    /// Releases the hold.
+    /// Releases the hold; a leader resigns.
     ///
     /// - Throws: `holdLost` if it had been taken away; `invalidArgument` if it was released before; `holderStopped`,
     ///   `holderBusy`: in these two cases it is still held.
-    public func release() throws(SpaceError) { try state.release() }
+    public func release() throws(SpaceError) {
+        watch?.cancel()
+        try state.release()
+    }
 }
 
 extension Hold {

@@ -16,14 +16,12 @@ extension Namespace {
     }
 
     /// Acquires a hold, blocking the thread; `nil` if the time has passed.
-    ///
-    /// If `timeout` is `nil`, only the interruption ends the wait.
     func acquireBlocking(
         _ request: PlaceRequest,
         timeout: Duration?,
-        interruption: Interruption? = nil
+        onLoss: (@Sendable (SpaceError) -> Void)? = nil
     ) throws(SpaceError) -> Hold? {
-        hold(try acquiring(request, timeout: timeout).block(interruption: interruption).entered?.0)
+        hold(try acquiring(request, timeout: timeout).block().entered?.0, onLoss)
     }
 
     /// Acquires a hold for a command, which tells who has it if the time has passed.
@@ -42,13 +40,20 @@ extension Namespace {
     }
 
     /// Acquires a hold, suspending the task; `nil` if the time has passed.
-    func acquireSuspending(_ request: PlaceRequest, timeout: Duration) async throws(SpaceError) -> Hold? {
-        hold(try await suspended(request, timeout: timeout))
+    func acquireSuspending(
+        _ request: PlaceRequest,
+        timeout: Duration,
+        onLoss: (@Sendable (SpaceError) -> Void)? = nil
+    ) async throws(SpaceError) -> Hold? {
+        hold(try await suspended(request, timeout: timeout), onLoss)
     }
 
     /// Acquires a hold, suspending the task for as long as it takes.
-    func acquireSuspending(_ request: PlaceRequest) async throws(SpaceError) -> Hold {
-        Hold(try await suspended(request, timeout: nil).orEnded(), in: self)
+    func acquireSuspending(
+        _ request: PlaceRequest,
+        onLoss: (@Sendable (SpaceError) -> Void)? = nil
+    ) async throws(SpaceError) -> Hold {
+        Hold(try await suspended(request, timeout: nil).orEnded(), in: self, onLoss: onLoss)
     }
 
     private func suspended(_ request: PlaceRequest, timeout: Duration?) async throws(SpaceError) -> Place? {
@@ -64,9 +69,9 @@ extension Namespace {
         }
     }
 
-    private func hold(_ place: consuming Place?) -> Hold? {
+    private func hold(_ place: consuming Place?, _ onLoss: (@Sendable (SpaceError) -> Void)?) -> Hold? {
         guard let place else { return nil }
-        return Hold(place, in: self)
+        return Hold(place, in: self, onLoss: onLoss)
     }
 }
 

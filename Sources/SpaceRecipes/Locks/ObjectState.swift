@@ -5,9 +5,7 @@ import TupleCoding
 ///
 /// The value is read in a snapshot and changed in one write transaction, which wakes the waiters for the object.
 package struct ObjectState: Sendable {
-    package let namespace: Namespace
-    package let name: String
-    package let kind: SharedObjectKind
+    package let object: ObjectReference
     /// What watchers are told of the value, or `nil` if its changes are not told.
     private let told: (@Sendable (Value) -> Value)?
 
@@ -17,18 +15,19 @@ package struct ObjectState: Sendable {
         kind: SharedObjectKind,
         told: (@Sendable (Value) -> Value)? = nil
     ) {
-        self.namespace = namespace
-        self.name = name
-        self.kind = kind
+        object = ObjectReference(kind, name, in: namespace)
         self.told = told
     }
+
+    private var name: String { object.name }
+    private var kind: SharedObjectKind { object.kind }
 
     /// What `body` makes of the value, which is `nil` if no process has made it yet.
     package func look<Result>(
         _ operation: String,
         _ body: (Value?) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try attempt(operation) { (core) throws(SpaceError) in try body(try read(core)) }
+        try object.attempt(operation) { (core) throws(SpaceError) in try body(try read(core)) }
     }
 
     /// Changes the value, or makes it from `nil`; if `body` leaves `nil`, the object is removed.
@@ -36,14 +35,22 @@ package struct ObjectState: Sendable {
         _ operation: String,
         _ body: (inout Value?, Snapshot) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try attempt(operation) { (core) throws(SpaceError) in
+        try object.attempt(operation) { (core) throws(SpaceError) in
             do throws(SpaceError) {
                 return try change(core, .adding, body)
             } catch  where error.isOfStorage {
-                // An existing object takes no more disk space when it changes or goes, so this may use the reserve that
-                // is kept for removals.
+                // An existing object takes no more disk space when it changes, so this may use the reserve that is kept
+                // for removals.
                 return try change(core, .removing, noRoomToMake: error, body)
             }
+        }
+    }
+
+    /// Removes the object, and returns whether it was there.
+    func remove(_ core: NamespaceCore) throws(SpaceError) -> Bool {
+        try change(core, .removing) { (value, _) throws(SpaceError) in
+            defer { value = nil }
+            return value != nil
         }
     }
 
@@ -81,19 +88,8 @@ package struct ObjectState: Sendable {
         timeout: Duration?,
         _ look: @escaping (Value?) throws(SpaceError) -> Found?
     ) throws(SpaceError) -> ObjectWait<Found> {
-        try attempt(operation) { (core) throws(SpaceError) in
+        try object.attempt(operation) { (core) throws(SpaceError) in
             ObjectWait(state: self, core: core, operation: operation, timeout: timeout, find: look)
-        }
-    }
-
-    /// Runs `body` as one operation on the object.
-    func attempt<Result>(
-        _ operation: String,
-        _ body: (NamespaceCore) throws(SpaceError) -> Result
-    ) throws(SpaceError) -> Result {
-        try namespace.attempt(operation) { (core) throws(SpaceError) in
-            try Limits.check(objectName: name)
-            return try body(core)
         }
     }
 
@@ -117,6 +113,16 @@ package struct ObjectState: Sendable {
     package func mismatch(is stands: String, wanted: String) -> SpaceError {
         .mismatch(kind, name, is: stands, wanted: wanted)
     }
+}
+
+/// The handle of an object that is one value.
+package protocol StateHandle: StoredHandle {
+    var state: ObjectState { get }
+}
+
+extension StateHandle {
+    package var object: ObjectReference { state.object }
+    package func remove(_ core: NamespaceCore) throws(SpaceError) -> Bool { try state.remove(core) }
 }
 
 /// A wait for a change of an object's value.
@@ -146,8 +152,8 @@ struct ObjectWait<Found>: Steps {
     mutating func step() throws(SpaceError) -> Step<Found?> {
         guard !hasSlept else { return .done(found) }
         hasSlept = true
-        let text = Value.string("\(state.kind.word) \(state.name)").json
-        return .sleep(Sleep(Interest(object: state.name), text: text, until: deadline))
+        let text = Value.string("\(state.object.kind.word) \(state.object.name)").json
+        return .sleep(Sleep(Interest(object: state.object.name), text: text, until: deadline))
     }
 
     mutating func look() throws(SpaceError) -> Bool {

@@ -12,21 +12,17 @@ import TupleCoding
 /// is used up. As many as the limit may pass at once; the next passes one interval after the first of them. So any
 /// interval, wherever it begins, contains at most as many moments as the limit. (If the machine wakes a process late,
 /// it passes later than its moment.)
-public struct RateLimit: Sendable {
-    let state: ObjectState
+public struct RateLimit: StoredObject, StateHandle {
+    package let state: ObjectState
     /// The greatest number of acquisitions in an interval.
-    public let limit: Int
-    /// The interval.
-    public let interval: Duration
+    package let limit: Int
+    private let interval: Duration
 
     package init(_ name: String, limit: Int, interval: Duration, in namespace: Namespace) {
         state = ObjectState(namespace: namespace, name: name, kind: .rateLimit)
         self.limit = limit
         self.interval = interval
     }
-
-    /// The rate limit's name in the namespace.
-    public var name: String { state.name }
 
     private static let operation = "acquire from a rate limit"
     package static let longestInterval = Duration.seconds(366 * 86_400)
@@ -44,7 +40,7 @@ public struct RateLimit: Sendable {
             throw SpaceError.limitReached(
                 "the next free moment of the rate limit \(name.quotedForPeople) lies decades ahead",
                 advice: "remove the rate limit, or give it another name"
-            ).named(Self.operation, state.namespace.name)
+            ).named(Self.operation, namespace.name)
         }
     }
 
@@ -62,7 +58,7 @@ public struct RateLimit: Sendable {
             try await Task.sleep(for: reserved.delay)
         } catch {
             giveBack(reserved)
-            throw SpaceError(.cancelled, reason: "the wait was cancelled").named(Self.operation, state.namespace.name)
+            throw SpaceError(.cancelled, reason: "the wait was cancelled").named(Self.operation, namespace.name)
         }
         return true
     }
@@ -104,13 +100,6 @@ public struct RateLimit: Sendable {
         try reserve(count, within: .zero) != nil
     }
 
-    /// Removes the rate limit, and with it the record of past acquisitions.
-    ///
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    public func remove() throws(SpaceError) {
-        try state.change("remove a rate limit") { (value, _) throws(SpaceError) in value = nil }
-    }
-
     // MARK: The next moment
 
     /// Checks the limit, and whether `count` acquisitions at once are within it.
@@ -139,7 +128,7 @@ public struct RateLimit: Sendable {
 
     /// Reserves the next moment; `nil` if that moment is later than the time-out.
     private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Reservation? {
-        try state.namespace.core.attempt(Self.operation) { () throws(SpaceError) in try check(count) }
+        try namespace.core.attempt(Self.operation) { () throws(SpaceError) in try check(count) }
         let longest = timeout.map { Int(max(.zero, $0).saturatedNanoseconds) } ?? .max
         return try state.change(Self.operation) { (value, snapshot) throws(SpaceError) -> Reservation? in
             let now = Int(snapshot.clock.milliseconds) * RateMoments.tick

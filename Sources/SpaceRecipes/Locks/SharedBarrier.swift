@@ -9,24 +9,15 @@ import TupleCoding
 ///
 /// When as many processes wait as there are parties, all of them go on, and the barrier is ready for the next round. A
 /// process that dies or gives up while it waits is not counted: the others wait until another process comes instead.
-public struct SharedBarrier: Sendable {
-    let namespace: Namespace
-    /// The barrier's name in the namespace.
-    public let name: String
+public struct SharedBarrier: SharedObject, ObjectHandle {
+    package let object: ObjectReference
     /// The number of parties that wait for each other.
-    public let parties: Int
-
-    init(_ name: String, parties: Int, in namespace: Namespace) {
-        self.name = name
-        self.parties = parties
-        self.namespace = namespace
-    }
+    let parties: Int
 
     private static let operation = "wait at a barrier"
 
     private func waiting(timeout: Duration?) throws(SpaceError) -> PlaceWait {
-        try namespace.attempt(Self.operation) { (core) throws(SpaceError) in
-            try Limits.check(objectName: name)
+        try object.attempt(Self.operation) { (core) throws(SpaceError) in
             guard parties > 0 else { throw .badNumber("\(parties) parties never meet") }
             let request = PlaceRequest(
                 name: name,
@@ -87,6 +78,6 @@ extension Namespace {
     ///   - parties: The number of parties that wait for each other, from 1.
     /// - Returns: The barrier; nothing is written before a process waits.
     public func barrier(_ name: String, parties: Int) -> SharedBarrier {
-        SharedBarrier(name, parties: parties, in: self)
+        SharedBarrier(object: ObjectReference(.barrier, name, in: self), parties: parties)
     }
 }

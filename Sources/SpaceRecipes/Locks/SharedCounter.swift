@@ -5,15 +5,12 @@ import TupleCoding
 /// ```swift
 /// let number = try builds.counter("builds").add(1)
 /// ```
-public struct SharedCounter: Sendable {
-    let state: ObjectState
+public struct SharedCounter: StoredObject, StateHandle {
+    package let state: ObjectState
 
     init(_ name: String, in namespace: Namespace) {
         state = ObjectState(namespace: namespace, name: name, kind: .counter) { $0 }
     }
-
-    /// The counter's name in the namespace.
-    public var name: String { state.name }
 
     /// The counter's number.
     ///
@@ -82,13 +79,6 @@ public struct SharedCounter: Sendable {
             let number = Self.number(value)
             return number >= bound ? number : nil
         }
-    }
-
-    /// Removes the counter: the next change begins with 0.
-    ///
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    public func remove() throws(SpaceError) {
-        try state.change("remove a counter") { (value, _) throws(SpaceError) in value = nil }
     }
 
     private static func number(_ value: Value?) -> Int { if case .int(let number) = value { number } else { 0 } }

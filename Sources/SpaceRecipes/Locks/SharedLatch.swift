@@ -9,10 +9,10 @@ import TupleCoding
 /// ```
 ///
 /// The latch exists from the first count until it is removed, also after the processes that counted have ended.
-public struct SharedLatch: Sendable {
-    let state: ObjectState
+public struct SharedLatch: StoredObject, StateHandle {
+    package let state: ObjectState
     /// The number of counts that open the latch.
-    public let count: Int
+    private let count: Int
 
     init(_ name: String, count: Int, in namespace: Namespace) {
         state = ObjectState(namespace: namespace, name: name, kind: .latch) { value in
@@ -20,9 +20,6 @@ public struct SharedLatch: Sendable {
         }
         self.count = count
     }
-
-    /// The latch's name in the namespace.
-    public var name: String { state.name }
 
     /// The number of counts that remain; 0: the latch is open.
     ///
@@ -78,13 +75,6 @@ public struct SharedLatch: Sendable {
         try state.wait("wait for a latch", timeout: timeout) { (value) throws(SpaceError) in
             try remaining(value) == 0 ? () : nil
         }
-    }
-
-    /// Removes the latch: the next count begins anew.
-    ///
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    public func remove() throws(SpaceError) {
-        try state.change("remove a latch") { (value, _) throws(SpaceError) in value = nil }
     }
 
     private func remaining(_ value: Value?) throws(SpaceError) -> Int {

@@ -9,7 +9,7 @@
 /// acquisition counts separately, also within one process and thread, so a thread that acquires the lock twice waits
 /// for itself. Give a time-out where that may happen. The lock exists only while a process holds it or waits for it,
 /// and costs nothing otherwise.
-public struct SharedLock: Sendable {
+public struct SharedLock: SharedObject, ObjectHandle {
     /// How a lock is held.
     public enum Mode: Sendable, Hashable {
         /// By one holder at a time.
@@ -18,14 +18,7 @@ public struct SharedLock: Sendable {
         case shared
     }
 
-    let namespace: Namespace
-    /// The lock's name in the namespace.
-    public let name: String
-
-    init(_ name: String, in namespace: Namespace) {
-        self.name = name
-        self.namespace = namespace
-    }
+    package let object: ObjectReference
 
     private func request(_ mode: Mode) -> PlaceRequest {
         PlaceRequest(name: name, kind: .lock, rules: TurnRules(), isShared: mode == .shared)
@@ -152,5 +145,5 @@ extension Namespace {
     /// - Parameter name: 1 to 240 bytes; locks, collections and all other shared objects of the namespace share one set
     ///   of names.
     /// - Returns: The lock; nothing is written before a process asks for it.
-    public func lock(_ name: String) -> SharedLock { SharedLock(name, in: self) }
+    public func lock(_ name: String) -> SharedLock { SharedLock(object: ObjectReference(.lock, name, in: self)) }
 }

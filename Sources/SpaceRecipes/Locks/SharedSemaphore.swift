@@ -9,18 +9,14 @@ import TupleCoding
 /// It is fair, as ``SharedLock`` is: a waiter for many permits is not overtaken by waiters for few. If a process dies,
 /// its permits are free again. All processes that use the name at the same time must give the same number of permits,
 /// unless one was set for all of them: ``setPermits(_:)``.
-public struct SharedSemaphore: Sendable {
-    let namespace: Namespace
-    /// The semaphore's name in the namespace.
-    public let name: String
-    /// The number of permits.
-    public let permits: Int
+public struct SharedSemaphore: StoredObject, StoredHandle {
+    package let object: ObjectReference
+    /// The number of permits that this handle was given.
+    let permits: Int
 
-    init(_ name: String, permits: Int, in namespace: Namespace) {
-        self.name = name
-        self.permits = permits
-        self.namespace = namespace
-    }
+    package var detail: String { " of \(permits) permits" }
+    package var removal: String { Self.setting }
+    private static let setting = "set the permits of a semaphore"
 
     private func request(_ count: Int) throws(SpaceError) -> PlaceRequest {
         try namespace.core.attempt("acquire a semaphore") { () throws(SpaceError) in
@@ -43,20 +39,23 @@ public struct SharedSemaphore: Sendable {
     ///
     /// From now on this number counts, whatever number the processes give. If it is smaller than before, holders keep what
     /// they have, and waiters are served once few enough are held. A waiter for more permits than there are now gets
-    /// `invalidArgument`, and holds up no other. The number stays in the namespace until it is taken back.
+    /// `invalidArgument`, and holds up no other. The number stays in the namespace until ``StoredObject/remove()`` takes it
+    /// back: then the number that the processes give counts again.
     ///
-    /// - Parameter number: The number, from 1 to 2³²−1; `nil` takes it back: then the number that the processes give
-    ///   counts again.
+    /// - Parameter number: The number, from 1 to 2³²−1.
     /// - Returns: Whether a number had been set before.
     /// - Throws: `invalidArgument` for another number; `typeMismatch` if the name belongs to another kind of object; and the
     ///   errors of every write.
     @discardableResult
-    public func setPermits(_ number: Int?) throws(SpaceError) -> Bool {
-        try namespace.attempt("set the permits of a semaphore") { (core) throws(SpaceError) in
-            try Limits.check(objectName: name)
-            if let number { try Self.check(permits: number) }
+    public func setPermits(_ number: Int) throws(SpaceError) -> Bool {
+        try object.attempt(Self.setting) { (core) throws(SpaceError) in
+            try Self.check(permits: number)
             return try core.write(.adding) { scope throws(SpaceError) in try scope.places.setPermits(number, of: name) }
         }
+    }
+
+    package func remove(_ core: NamespaceCore) throws(SpaceError) -> Bool {
+        try core.write(.removing) { scope throws(SpaceError) in try scope.places.setPermits(nil, of: name) }
     }
 
     private static func check(permits: Int) throws(SpaceError) {
@@ -182,6 +181,6 @@ extension Namespace {
     ///   - permits: The number of permits, from 1 to 2³²−1.
     /// - Returns: The semaphore; nothing is written before a process asks for a permit.
     public func semaphore(_ name: String, permits: Int) -> SharedSemaphore {
-        SharedSemaphore(name, permits: permits, in: self)
+        SharedSemaphore(object: ObjectReference(.semaphore, name, in: self), permits: permits)
     }
 }

@@ -3,7 +3,7 @@ import TupleCoding
 
 extension Limits {
     /// The longest name of a shared object (a collection, a lock, a queue …), in bytes of UTF-8.
-    public static let objectNameBytes = 240
+    package static let objectNameBytes = 240
 
     /// Throws `invalidArgument` for a name that no object can have; `what` says whose name it is.
     package static func check(objectName name: String, _ what: String = "the name") throws(SpaceError) {

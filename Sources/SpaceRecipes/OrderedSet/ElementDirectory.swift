@@ -77,9 +77,9 @@ package struct ElementDirectory: Equatable {
 
 extension Limits {
     /// The greatest number of elements of an ordered set: 1,048,576.
-    public static let orderedSetElements = 1 << 20
+    package static let orderedSetElements = 1 << 20
     /// The greatest size of a change of an ordered set in the journal, in bytes: 4 MiB.
     ///
     /// A larger change is reported to observers as a reset, with the elements of that moment.
-    public static let orderedSetChangeBytes = 4 << 20
+    package static let orderedSetChangeBytes = 4 << 20
 }

@@ -27,7 +27,7 @@ package indirect enum ElementEdit {
     }
 
     /// The kind of change; several edits have the kind of the first.
-    package var kind: Change.Kind {
+    package var kind: ChangeKind {
         switch self {
         case .insert: .insert
         case .remove: .remove

@@ -1,36 +1,24 @@
-/// The number of a queue's items in each state.
+/// The number of a queue's items in each state: `counts[.buried]` of them are buried.
 public struct QueueCounts: Sendable, Hashable {
-    /// Items that a worker can take now.
-    public fileprivate(set) var ready = 0
-    /// Items that become ready later.
-    public fileprivate(set) var delayed = 0
-    /// Items that a worker has taken.
-    public fileprivate(set) var taken = 0
-    /// Items that wait for an earlier item of their group.
-    public fileprivate(set) var blocked = 0
-    /// Items that came back too often, or that a worker or a command buried.
-    public fileprivate(set) var buried = 0
+    private var counts: [QueueItem.Info.State: Int] = [:]
 
-    /// The counts of an empty queue.
-    public init() {}
+    package init() {}
+
+    /// The number of items in a state.
+    public subscript(state: QueueItem.Info.State) -> Int { counts[state] ?? 0 }
 
     /// The number of all items.
-    package var all: Int { ready + delayed + taken + blocked + buried }
+    package var all: Int { counts.values.reduce(0, +) }
+
+    fileprivate mutating func add(_ state: QueueItem.Info.State) { counts[state, default: 0] += 1 }
 }
 
 extension Snapshot {
-    func queueCounts(_ rows: QueueRows) throws(SpaceError) -> QueueCounts {
+    package func queueCounts(_ rows: QueueRows) throws(SpaceError) -> QueueCounts {
         var counts = QueueCounts()
         let now = clock.milliseconds
         for entry in try queueIDs(rows.key(.item)) {
-            switch try queueItem(rows, entry.id)?.state(now) {
-            case .ready: counts.ready += 1
-            case .delayed: counts.delayed += 1
-            case .taken: counts.taken += 1
-            case .blocked: counts.blocked += 1
-            case .buried: counts.buried += 1
-            case nil: break
-            }
+            if let state = try queueItem(rows, entry.id)?.state(now) { counts.add(state) }
         }
         return counts
     }

@@ -1,9 +1,9 @@
 import SpaceSystem
-public import TupleCoding
+import TupleCoding
 
 extension QueueItem {
     /// A copy of an item of a queue, as one sees it without taking it.
-    public struct Info: Sendable, Hashable {
+    public struct Info: QueueItemFacts, ItemCopy, Hashable {
         /// What an item is doing.
         public enum State: String, Sendable, Hashable, CaseIterable {
             /// A worker can take it now.
@@ -18,24 +18,16 @@ extension QueueItem {
             case buried
         }
 
-        /// The item's number.
-        public let id: UInt64
-        /// The item's value.
-        public let value: Value
+        package let row: QueueItemRow
+        package let stored: Value
         /// What the item is doing.
         public let state: State
-        /// The item's priority.
-        public let priority: Int
-        /// The item's group, or `nil` if it has none.
-        public let group: String?
-        /// How often the item came back.
-        public let deliveries: Int
         /// Why the item came back last or was buried, as far as a process said so.
-        public let reason: String?
+        public var reason: String? { row.reason }
         /// The time until a delayed item is ready, or until a taken item returns; `nil` if there is no such time.
         public let due: Duration?
         /// By which process and when it was put.
-        package let origin: Origin
+        package var origin: Origin { row.origin }
     }
 }
 
@@ -61,17 +53,8 @@ extension QueueItem.Info {
             case .taken: row.endTime
             case .ready, .blocked, .buried: Int64(0)
             }
-        self.init(
-            id: row.id,
-            value: value,
-            state: state,
-            priority: Int(row.priority),
-            group: row.group,
-            deliveries: Int(row.deliveries),
-            reason: row.reason,
-            due: due == 0 ? nil : .milliseconds(max(0, due &- now)),
-            origin: row.origin
-        )
+        let remaining: Duration? = due == 0 ? nil : .milliseconds(max(0, due &- now))
+        self.init(row: row, stored: value, state: state, due: remaining)
     }
 }
 

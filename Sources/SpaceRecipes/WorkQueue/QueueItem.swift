@@ -4,10 +4,10 @@ public import TupleCoding
 /// An item that this process works on: no other process has it, and it returns to its queue unless it is completed.
 ///
 /// It returns when the value goes out of scope, when it is released, and when the process ends in any way.
-public struct QueueItem: ~Copyable, Sendable {
+public struct QueueItem: ~Copyable, QueueItemFacts {
     private let row: QueueItemRow
     private let state: OwnPlace
-    /// The item's value.
+    /// The value.
     public let value: Value
 
     init(_ row: QueueItemRow, _ value: Value, _ state: OwnPlace) {
@@ -18,16 +18,13 @@ public struct QueueItem: ~Copyable, Sendable {
 
     deinit { state.drop() }
 
-    /// The item's number.
+    /// The number.
     public var id: UInt64 { row.id }
-
-    /// The item's group, or `nil` if it has none.
+    /// The group, or `nil` if it has none.
     public var group: String? { row.group }
-
-    /// The item's priority.
+    /// The priority.
     public var priority: Int { Int(row.priority) }
-
-    /// How often the item had come back before: 0 at its first delivery.
+    /// How often it had come back.
     public var deliveries: Int { Int(row.deliveries) }
 
     /// The fencing number: greater than that of every earlier worker that had the item.

@@ -10,7 +10,7 @@ import TupleCoding
 ///     32 by which process and when it was put (`Origin`)
 ///     40 an array of the group, the unique key and the reason of the last return, each a string or null, one encoded
 ///        element
-package struct QueueItemRow: EncodedTableRow, Sendable {
+package struct QueueItemRow: EncodedTableRow, Sendable, Hashable {
     package enum State: UInt8, Sendable { case ready, delayed, taken, blocked, buried }
     private static let headerSize = 40
     /// The longest reason that a row keeps, in bytes.

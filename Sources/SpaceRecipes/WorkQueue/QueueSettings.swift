@@ -38,5 +38,5 @@ package struct QueueSettings: Equatable, Sendable {
         .array([.int(deliveries), .int(bound), .int(Int(pausedUntil))] + (isSet ? [.bool(true)] : []))
     }
 
-    func isPaused(_ now: Int64) -> Bool { pausedUntil > now }
+    package func isPaused(_ now: Int64) -> Bool { pausedUntil > now }
 }

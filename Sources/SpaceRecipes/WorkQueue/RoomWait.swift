@@ -14,7 +14,7 @@ struct RoomWait: Steps {
     private let new: NewItem
     private let deadline: MonotonicInstant?
     /// Puts the item, or returns `nil` if the queue is full.
-    private let put: () throws(SpaceError) -> UniquePut?
+    private let put: () throws(SpaceError) -> QueuePut?
     /// When there can next be room without a commit, by which the present sleep is limited.
     private var due: Int64?
 
@@ -24,7 +24,7 @@ struct RoomWait: Steps {
         _ name: String,
         _ new: NewItem,
         timeout: Duration?,
-        put: @escaping () throws(SpaceError) -> UniquePut?
+        put: @escaping () throws(SpaceError) -> QueuePut?
     ) {
         self.core = core
         self.operation = operation
@@ -34,7 +34,7 @@ struct RoomWait: Steps {
         self.put = put
     }
 
-    mutating func step() throws(SpaceError) -> Step<UniquePut?> {
+    mutating func step() throws(SpaceError) -> Step<QueuePut?> {
         if let result = try put() { return .done(result) }
         if deadline?.hasPassed ?? false { return .done(nil) }
         due = try state().due

@@ -79,29 +79,37 @@ extension WorkQueue {
         }
     }
 
-    /// Removes the queue with all its items, also buried ones.
+    /// Removes the queue with all its items, also buried ones, and also while workers have items if that is wanted.
     ///
     /// Workers that wait, wait on: the next put makes the queue again, with the numbers of its handle, and serves them.
     /// A process that waits for room puts into the new queue. More than 32 items are removed in several transactions: what
     /// is put before the last of them is removed too, and if the removal ends early, the queue is there with the rest.
     ///
     /// - Parameter cancellingTaken: Whether items that workers have are cancelled too, as by ``cancel(_:)``; if not, the
-    ///   queue is not removed while a worker has one.
+    ///   queue is not removed while a worker has one, as by ``StoredObject/remove()``.
     /// - Returns: The number of items removed; `nil` if there is no such queue.
     /// - Throws: `invalidArgument` if a worker has an item, `typeMismatch`, and the errors of every write.
     @discardableResult
-    public func remove(cancellingTaken: Bool = false) throws(SpaceError) -> Int? {
-        try attempt("remove a queue") { (core) throws(SpaceError) in
-            _ = core.endedHolders.askForTheDead(at: name)
-            var removed: Int?
-            while true {
-                let (count, isGone) = try core.write(.removing) { scope throws(SpaceError) -> (Int?, Bool) in
-                    guard let (rows, _) = try scope.snapshot.queue(name) else { return (nil, true) }
-                    return try scope.queues.remove(name, rows, cancellingTaken: cancellingTaken)
-                }
-                if let count { removed = (removed ?? 0) + count }
-                if isGone { return removed }
+    public func remove(cancellingTaken: Bool) throws(SpaceError) -> Int? {
+        try attempt("remove a queue") { (core) throws(SpaceError) in try remove(core, cancellingTaken: cancellingTaken)
+        }
+    }
+
+    package func remove(_ core: NamespaceCore) throws(SpaceError) -> Bool {
+        try check()
+        return try remove(core, cancellingTaken: false) != nil
+    }
+
+    private func remove(_ core: NamespaceCore, cancellingTaken: Bool) throws(SpaceError) -> Int? {
+        _ = core.endedHolders.askForTheDead(at: name)
+        var removed: Int?
+        while true {
+            let (count, isGone) = try core.write(.removing) { scope throws(SpaceError) -> (Int?, Bool) in
+                guard let (rows, _) = try scope.snapshot.queue(name) else { return (nil, true) }
+                return try scope.queues.remove(name, rows, cancellingTaken: cancellingTaken)
             }
+            if let count { removed = (removed ?? 0) + count }
+            if isGone { return removed }
         }
     }
 

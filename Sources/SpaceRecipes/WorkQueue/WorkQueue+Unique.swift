@@ -1,5 +1,5 @@
 import SpaceSystem
-public import TupleCoding
+import TupleCoding
 
 /// What a put with a unique key does if an item with the key is in the queue already.
 ///
@@ -16,8 +16,8 @@ public enum UniqueRule: Sendable, Hashable {
     case again
 }
 
-/// What became of an item that was put with a unique key.
-public enum UniquePut: Sendable, Hashable {
+/// What became of an item that was put: without a unique key it was added.
+public enum QueuePut: Sendable, Hashable {
     /// The item was put, with this number.
     case added(UInt64)
     /// It has replaced the item with this number, which waits.
@@ -25,93 +25,11 @@ public enum UniquePut: Sendable, Hashable {
     /// Nothing was put, because the item with this number has the key.
     case present(UInt64)
 
-    /// The number of the item that has the key.
+    /// The number of the item that was put, or that has the key.
     public var id: UInt64 {
         switch self {
         case .added(let id), .replaced(let id), .present(let id): id
         }
-    }
-}
-
-extension WorkQueue {
-    /// Puts an item that is in the queue once.
-    ///
-    /// ```swift
-    /// try mail.put(["report": "today"], unique: "report")
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - value: The item, up to 64 MiB encoded.
-    ///   - priority: The item's priority; higher ones are taken first.
-    ///   - delay: How long no worker gets the item; a negative delay is refused.
-    ///   - group: The item's group, 1 to 200 bytes, or `nil` for none.
-    ///   - key: The item's unique key, 1 to 200 bytes. An item has it while it is ready, delayed, blocked or taken.
-    ///   - rule: What to do if an item has the key.
-    /// - Returns: What was done, with the number of the item that has the key.
-    /// - Throws: The errors of ``put(_:priority:delay:group:)-(Value,_,_,_)``.
-    @discardableResult
-    public func put(
-        _ value: Value,
-        priority: Int = 0,
-        delay: Duration = .zero,
-        group: String? = nil,
-        unique key: String,
-        ifPresent rule: UniqueRule = .keep
-    ) throws(SpaceError) -> UniquePut {
-        try putAll([item(value, priority, delay, group, key, rule)], delay: delay)[0]
-    }
-
-    /// Puts a `Codable` value that is in the queue once; see
-    /// ``put(_:priority:delay:group:unique:ifPresent:)-(Value,_,_,_,_,_)``.
-    ///
-    /// - Throws: The same errors, and `badData` if the value doesn't encode.
-    @discardableResult
-    public func put(
-        _ content: some Encodable,
-        priority: Int = 0,
-        delay: Duration = .zero,
-        group: String? = nil,
-        unique key: String,
-        ifPresent rule: UniqueRule = .keep
-    ) throws(SpaceError) -> UniquePut {
-        try put(value(of: content), priority: priority, delay: delay, group: group, unique: key, ifPresent: rule)
-    }
-
-    /// Puts an item that is in the queue once, as soon as the queue's bound allows.
-    ///
-    /// `timeout` says how long to wait for room; `nil`: without limit. The other parameters are those of
-    /// ``put(_:priority:delay:group:unique:ifPresent:)-(Value,_,_,_,_,_)``.
-    ///
-    /// - Returns: What was done, or `nil` if the time has passed.
-    /// - Throws: The errors of ``put(_:priority:delay:group:unique:ifPresent:)-(Value,_,_,_,_,_)`` except that of a full
-    ///   queue, and `cancelled`.
-    public func put(
-        _ content: some Encodable,
-        priority: Int = 0,
-        delay: Duration = .zero,
-        group: String? = nil,
-        unique key: String,
-        ifPresent rule: UniqueRule = .keep,
-        timeout: Duration?
-    ) async throws(SpaceError) -> UniquePut? {
-        let new = try item(try value(of: content), priority, delay, group, key, rule)
-        return try await putting(new, delay: delay, timeout: timeout).suspend()
-    }
-
-    /// Puts an item that is in the queue once, as soon as the queue's bound allows; blocks the thread, otherwise the same
-    /// as the asynchronous form.
-    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func put(
-        _ content: some Encodable,
-        priority: Int = 0,
-        delay: Duration = .zero,
-        group: String? = nil,
-        unique key: String,
-        ifPresent rule: UniqueRule = .keep,
-        timeout: Duration
-    ) throws(SpaceError) -> UniquePut? {
-        let new = try item(try value(of: content), priority, delay, group, key, rule)
-        return try putting(new, delay: delay, timeout: timeout).block()
     }
 }
 
@@ -142,7 +60,7 @@ extension Snapshot {
 
 extension QueueTable {
     /// Carries out what was planned for an item.
-    func carryOut(_ plan: PutPlan, _ new: NewItem, _ rows: QueueRows, _ name: String) throws(SpaceError) -> UniquePut {
+    func carryOut(_ plan: PutPlan, _ new: NewItem, _ rows: QueueRows, _ name: String) throws(SpaceError) -> QueuePut {
         switch plan {
         case .add: return .added(try insert(rows, name, new))
         case .keep(let id): return .present(id)

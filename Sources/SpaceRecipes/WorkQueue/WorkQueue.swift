@@ -15,40 +15,28 @@ public import TupleCoding
 /// equals, the oldest. If a worker dies, the kernel releases its session lock, and its item returns at once; that
 /// counts as a delivery. Of a group, one item at a time is worked on, in the order of putting; while the first item is
 /// delayed or has returned, the others wait.
-public struct WorkQueue: Sendable {
-    private let place: ObjectPlace
-    /// The queue's name in the namespace.
-    public let name: String
-    private let wantedDeliveries: Int?
-    private let wantedBound: Int?
-
-    package var namespace: Namespace { place.namespace }
-
-    /// The number of deliveries after which a returning item is buried, as this handle was given it; 0: never, or
-    /// as the queue says.
-    public var deliveries: Int { wantedDeliveries ?? 0 }
-
-    fileprivate init(_ name: String, deliveries: Int?, bound: Int?, in place: ObjectPlace) {
-        self.name = name
-        self.place = place
-        wantedDeliveries = deliveries
-        wantedBound = bound
-    }
-
-    fileprivate func moved(to place: ObjectPlace) -> WorkQueue {
-        WorkQueue(name, deliveries: wantedDeliveries, bound: wantedBound, in: place)
-    }
+public struct WorkQueue: StoredObject, StoredHandle {
+    package let object: ObjectReference
+    fileprivate let wantedDeliveries: Int?
+    fileprivate let wantedBound: Int?
 
     // MARK: Putting
 
-    /// Puts an item.
+    /// Puts an item; with a unique key, one that is in the queue once.
+    ///
+    /// ```swift
+    /// try mail.put(["report": "today"], unique: "report")
+    /// ```
     ///
     /// - Parameters:
     ///   - value: The item, up to 64 MiB encoded.
     ///   - priority: The item's priority; higher ones are taken first.
     ///   - delay: How long no worker gets the item; a negative delay is refused.
     ///   - group: The item's group, 1 to 200 bytes, or `nil` for none; one item of a group is worked on at a time.
-    /// - Returns: The item's number, which no other item in the namespace has.
+    ///   - key: The item's unique key, 1 to 200 bytes, or `nil` for none. An item has it while it is ready, delayed, blocked
+    ///     or taken.
+    ///   - rule: What to do if an item has the key.
+    /// - Returns: What was done, with the item's number.
     /// - Throws: `typeMismatch` if the name belongs to another kind of object, or to a queue with other numbers than
     ///   this handle gives; `limitReached` if the queue is as full as its bound allows; `tooLarge`, `invalidArgument`,
     ///   `storageFull`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
@@ -58,12 +46,14 @@ public struct WorkQueue: Sendable {
         _ value: Value,
         priority: Int = 0,
         delay: Duration = .zero,
-        group: String? = nil
-    ) throws(SpaceError) -> UInt64 {
-        try putAll([item(value, priority, delay, group)], delay: delay)[0].id
+        group: String? = nil,
+        unique key: String? = nil,
+        ifPresent rule: UniqueRule = .keep
+    ) throws(SpaceError) -> QueuePut {
+        try putAll([item(value, priority, delay, group, key, rule)], delay: delay)[0]
     }
 
-    /// Puts a `Codable` value; see ``put(_:priority:delay:group:)-(Value,_,_,_)``.
+    /// Puts a `Codable` value; see ``put(_:priority:delay:group:unique:ifPresent:)-(Value,_,_,_,_,_)``.
     ///
     /// - Throws: The same errors, and `badData` if the value doesn't encode.
     @discardableResult
@@ -71,15 +61,18 @@ public struct WorkQueue: Sendable {
         _ content: some Encodable,
         priority: Int = 0,
         delay: Duration = .zero,
-        group: String? = nil
-    ) throws(SpaceError) -> UInt64 {
-        try put(value(of: content), priority: priority, delay: delay, group: group)
+        group: String? = nil,
+        unique key: String? = nil,
+        ifPresent rule: UniqueRule = .keep
+    ) throws(SpaceError) -> QueuePut {
+        try put(value(of: content), priority: priority, delay: delay, group: group, unique: key, ifPresent: rule)
     }
 
     /// Puts several items in one transaction: all or none.
     ///
     /// - Returns: The items' numbers, in the same order.
-    /// - Throws: The errors of ``put(_:priority:delay:group:)-(Encodable,_,_,_)``, and `transactionTooLarge`.
+    /// - Throws: The errors of ``put(_:priority:delay:group:unique:ifPresent:)-(Encodable,_,_,_,_,_)``, and
+    ///   `transactionTooLarge`.
     @discardableResult
     public func put(
         contentsOf items: some Sequence<some Encodable>,
@@ -94,24 +87,23 @@ public struct WorkQueue: Sendable {
 
     /// Puts an item as soon as the queue's bound allows.
     ///
-    /// - Parameters:
-    ///   - content: The item.
-    ///   - priority: The item's priority; higher ones are taken first.
-    ///   - delay: How long no worker gets the item.
-    ///   - group: The item's group, or `nil` for none.
-    ///   - timeout: How long to wait for room; `nil`: without limit.
-    /// - Returns: The item's number, or `nil` if the time has passed.
-    /// - Throws: The errors of ``put(_:priority:delay:group:)-(Encodable,_,_,_)`` except that of a full queue,
-    ///   and `cancelled`.
+    /// `timeout` says how long to wait for room; `nil`: without limit. The other parameters are those of
+    /// ``put(_:priority:delay:group:unique:ifPresent:)-(Encodable,_,_,_,_,_)``.
+    ///
+    /// - Returns: What was done, or `nil` if the time has passed.
+    /// - Throws: The errors of ``put(_:priority:delay:group:unique:ifPresent:)-(Encodable,_,_,_,_,_)`` except that of a full
+    ///   queue, and `cancelled`.
     public func put(
         _ content: some Encodable,
         priority: Int = 0,
         delay: Duration = .zero,
         group: String? = nil,
+        unique key: String? = nil,
+        ifPresent rule: UniqueRule = .keep,
         timeout: Duration?
-    ) async throws(SpaceError) -> UInt64? {
-        let new = try item(try value(of: content), priority, delay, group)
-        return try await putting(new, delay: delay, timeout: timeout).suspend()?.id
+    ) async throws(SpaceError) -> QueuePut? {
+        let new = try item(try value(of: content), priority, delay, group, key, rule)
+        return try await putting(new, delay: delay, timeout: timeout).suspend()
     }
 
     /// Puts an item as soon as the queue's bound allows; blocks the thread, otherwise the same as the asynchronous form.
@@ -121,10 +113,12 @@ public struct WorkQueue: Sendable {
         priority: Int = 0,
         delay: Duration = .zero,
         group: String? = nil,
+        unique key: String? = nil,
+        ifPresent rule: UniqueRule = .keep,
         timeout: Duration
-    ) throws(SpaceError) -> UInt64? {
-        let new = try item(try value(of: content), priority, delay, group)
-        return try putting(new, delay: delay, timeout: timeout).block()?.id
+    ) throws(SpaceError) -> QueuePut? {
+        let new = try item(try value(of: content), priority, delay, group, key, rule)
+        return try putting(new, delay: delay, timeout: timeout).block()
     }
 
     /// Puts an item as soon as the bound allows; if `timeout` is `nil`, only the interruption ends the wait.
@@ -137,7 +131,7 @@ public struct WorkQueue: Sendable {
         ifPresent rule: UniqueRule,
         timeout: Duration?,
         interruption: Interruption?
-    ) throws(SpaceError) -> UniquePut? {
+    ) throws(SpaceError) -> QueuePut? {
         let new = try item(value, priority, delay, group, key, rule)
         return try putting(new, delay: delay, timeout: timeout).block(interruption: interruption)
     }
@@ -150,8 +144,8 @@ public struct WorkQueue: Sendable {
         }
     }
 
-    func putAll(_ items: [NewItem], delay: Duration) throws(SpaceError) -> [UniquePut] {
-        func unlessFull(_ puts: [UniquePut]?) throws(SpaceError) -> [UniquePut] {
+    func putAll(_ items: [NewItem], delay: Duration) throws(SpaceError) -> [QueuePut] {
+        func unlessFull(_ puts: [QueuePut]?) throws(SpaceError) -> [QueuePut] {
             if let puts { return puts }
             throw .limitReached(
                 "the queue \(name.quotedForPeople) is as full as its bound allows",
@@ -174,8 +168,8 @@ public struct WorkQueue: Sendable {
     }
 
     /// Adds items in a transaction of their own; `nil` if they are more than the queue's bound allows.
-    private func add(_ items: [NewItem], _ delay: Duration, _ core: NamespaceCore) throws(SpaceError) -> [UniquePut]? {
-        func add() throws(SpaceError) -> [UniquePut]? {
+    private func add(_ items: [NewItem], _ delay: Duration, _ core: NamespaceCore) throws(SpaceError) -> [QueuePut]? {
+        func add() throws(SpaceError) -> [QueuePut]? {
             try core.write(.adding) { scope throws(SpaceError) in try self.add(items, delay, scope) }
         }
         if let puts = try add() { return puts }
@@ -186,7 +180,7 @@ public struct WorkQueue: Sendable {
     /// Adds items to the queue, which is made if it does not exist; `nil` if they are more than its bound allows.
     ///
     /// An item that is not added, because of its unique key, needs no room.
-    private func add(_ items: [NewItem], _ delay: Duration, _ scope: WriteScope) throws(SpaceError) -> [UniquePut]? {
+    private func add(_ items: [NewItem], _ delay: Duration, _ scope: WriteScope) throws(SpaceError) -> [QueuePut]? {
         let (rows, settings) = try make(scope)
         func plans() throws(SpaceError) -> [PutPlan]? {
             let plans = try items.map { item throws(SpaceError) in try scope.snapshot.plan(item, rows) }
@@ -202,7 +196,7 @@ public struct WorkQueue: Sendable {
         }
         guard let planned else { return nil }
         let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
-        var puts: [UniquePut] = []
+        var puts: [QueuePut] = []
         try scope.addEach(of: items.count, "items") { (index) throws(SpaceError) in
             var new = items[index]
             new.readyTime = readyTime
@@ -245,8 +239,6 @@ public struct WorkQueue: Sendable {
 
     private static let putting = "put an item into a queue"
 
-    private var object: ObjectState { ObjectState(namespace: namespace, name: name, kind: .queue) }
-
     /// Runs `body` as one operation on the queue.
     func attempt<Result>(
         _ operation: String,
@@ -258,7 +250,7 @@ public struct WorkQueue: Sendable {
         }
     }
 
-    private func check() throws(SpaceError) { try Self.check(deliveries: wantedDeliveries, bound: wantedBound) }
+    func check() throws(SpaceError) { try Self.check(deliveries: wantedDeliveries, bound: wantedBound) }
 
     static func check(deliveries: Int?, bound: Int?) throws(SpaceError) {
         let numbers = 0...Int(UInt32.max)
@@ -280,16 +272,16 @@ public struct WorkQueue: Sendable {
         isSet: Bool = false
     ) throws(SpaceError) -> (rows: QueueRows, settings: QueueSettings) {
         guard let (rows, settings) = try scope.snapshot.queue(name) else {
-            let settings = QueueSettings(deliveries: deliveries, bound: wantedBound ?? 0)
+            let settings = QueueSettings(deliveries: wantedDeliveries ?? 0, bound: wantedBound ?? 0)
             let number = try scope.places.makeObject(name, .queue, details: settings.details)
             return (QueueRows(number: number), settings)
         }
         if isSet || settings.isSet { return (rows, settings) }
         if let wantedDeliveries, wantedDeliveries != settings.deliveries {
-            throw object.mismatch(is: "\(settings.deliveries) deliveries", wanted: "\(wantedDeliveries)")
+            throw .mismatch(.queue, name, is: "\(settings.deliveries) deliveries", wanted: "\(wantedDeliveries)")
         }
         if let wantedBound, wantedBound != settings.bound {
-            throw object.mismatch(is: "a bound of \(settings.bound) items", wanted: "\(wantedBound)")
+            throw .mismatch(.queue, name, is: "a bound of \(settings.bound) items", wanted: "\(wantedBound)")
         }
         return (rows, settings)
     }
@@ -297,7 +289,7 @@ public struct WorkQueue: Sendable {
 
 extension Limits {
     /// The longest name of a queue's group, and the longest unique key, in bytes of UTF-8.
-    public static let queueGroupBytes = 200
+    package static let queueGroupBytes = 200
 }
 
 extension Namespace {
@@ -311,7 +303,7 @@ extension Namespace {
     ///   - bound: The greatest number of items that are not buried; 0: no bound; `nil`: as the queue was made.
     /// - Returns: The queue; nothing is written before a process puts an item or waits for one.
     public func queue(_ name: String, deliveries: Int? = nil, bound: Int? = nil) -> WorkQueue {
-        WorkQueue(name, deliveries: deliveries, bound: bound, in: .namespace(self))
+        WorkQueue(object: ObjectReference(.queue, name, in: self), wantedDeliveries: deliveries, wantedBound: bound)
     }
 }
 
@@ -333,6 +325,10 @@ extension Transaction {
     /// - Throws: `invalidArgument` for a queue of another namespace.
     public func queue(_ queue: WorkQueue) throws(SpaceError) -> WorkQueue {
         try state.checkIsHere("the queue \(queue.name.quotedForPeople)", of: queue.namespace)
-        return queue.moved(to: .transaction(state))
+        return WorkQueue(
+            object: ObjectReference(.queue, queue.name, in: .transaction(state)),
+            wantedDeliveries: queue.wantedDeliveries,
+            wantedBound: queue.wantedBound
+        )
     }
 }

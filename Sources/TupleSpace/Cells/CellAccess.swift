@@ -3,6 +3,8 @@ import TupleCoding
 
 /// How the verbs of ``CellStore`` reach the cells: in a namespace, in a transaction's body, or in a namespace that is
 /// opened when it is needed.
+///
+/// It is public because the requirement of a public protocol is; nothing in it is public.
 public struct CellAccess {
     enum Place {
         case namespace(Namespace)
@@ -34,6 +36,18 @@ public struct CellAccess {
         case .namespace(let namespace): .namespace(namespace)
         case .transaction(let state): .transaction(state)
         case .named(let named): try named.namespace(creates: creates).map { .namespace($0) }
+        }
+    }
+
+    /// Waits in the namespace, or for it if it isn't there; `nil` if the time passes first.
+    func awaiting<Result>(
+        timeout: Duration?,
+        _ body: (Namespace, Duration?) async throws(SpaceError) -> Result?
+    ) async throws(SpaceError) -> Result? {
+        switch place {
+        case .namespace(let namespace): try await body(namespace, timeout)
+        case .named(let named): try await named.space.awaiting(named.name, timeout: timeout, body)
+        case .transaction: preconditionFailure("a transaction's body has no verb that waits")
         }
     }
 }

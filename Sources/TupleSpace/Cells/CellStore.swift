@@ -33,6 +33,50 @@ public struct CellDetails: Sendable, Hashable {
     public let endsWithProcess: Bool
 }
 
+extension CellStore {
+    // MARK: Waiting
+
+    /// Waits until a cell is set, and decodes its value.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 480 bytes of UTF-8.
+    ///   - type: The type of the content; `Value.self` for any.
+    ///   - timeout: How long to wait; zero looks once, `nil` waits without a limit.
+    /// - Returns: The content; `nil` if the time-out passes first.
+    /// - Throws: `cancelled` if the task is cancelled; `badData` if the value doesn't decode as the type.
+    public func get<Content: Decodable>(
+        _ key: String,
+        as type: Content.Type = Content.self,
+        timeout: Duration?
+    ) async throws(SpaceError) -> Content? {
+        let value = try await cellAccess.awaiting(timeout: timeout) { (namespace, rest) async throws(SpaceError) in
+            try await namespace.value(of: key, timeout: rest)
+        }
+        return try decoded(value, key)
+    }
+
+    /// Waits until a cell is set, and takes it: unsets it, and returns its content.
+    ///
+    /// - Parameters:
+    ///   - key: 1 to 480 bytes of UTF-8.
+    ///   - type: The type of the content.
+    ///   - timeout: How long to wait; zero looks once, `nil` waits without a limit.
+    /// - Returns: The content; `nil` if the time-out passes first.
+    /// - Throws: `cancelled` if the task is cancelled; `badData` if the value doesn't decode as the type; then the cell
+    ///   stays.
+    public func take<Content: Decodable>(
+        key: String,
+        as type: Content.Type = Content.self,
+        timeout: Duration?
+    ) async throws(SpaceError) -> Content? {
+        try await cellAccess.awaiting(timeout: timeout) { (namespace, rest) async throws(SpaceError) in
+            try await namespace.awaitCell(key, timeout: rest, to: "take a cell") { () throws(SpaceError) in
+                try namespace.take(key: key, as: type)
+            }
+        }
+    }
+}
+
 extension CellStore where Self: ~Copyable {
     // MARK: Setting
 
@@ -53,18 +97,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Value? {
-        try set(key, value: try encoded(content), expires: expires, lifetime: lifetime)
-    }
-
-    /// Sets a cell to a value; the same as ``set(_:_:expires:lifetime:)``.
-    @discardableResult
-    public func set(
-        _ key: String,
-        value: Value,
-        expires: Duration? = nil,
-        lifetime: Lifetime = .permanent
-    ) throws(SpaceError) -> Value? {
-        try change(key, to: value, expires, lifetime, if: .any).old
+        try change(key, to: content, expires, lifetime, if: .any).old
     }
 
     /// Sets a cell if it has the expected value: compare-and-set.
@@ -78,22 +111,10 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
-        let (new, old) = (try encoded(content), try encoded(expected))
-        return try set(key, value: new, ifEquals: old, expires: expires, lifetime: lifetime)
-    }
-
-    /// Sets a cell to a value if it has the expected one; the same as
-    /// ``set(_:_:ifEquals:expires:lifetime:)``.
-    @discardableResult
-    public func set(
-        _ key: String,
-        value: Value,
-        ifEquals expected: Value,
-        expires: Duration? = nil,
-        lifetime: Lifetime = .permanent
-    ) throws(SpaceError) -> Bool {
-        let expected = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in try expected.uncheckedElement() }
-        return try change(key, to: value, expires, lifetime, if: .equals(expected)).isSet
+        let expected = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in
+            try Value(checking: expected).uncheckedElement()
+        }
+        return try change(key, to: content, expires, lifetime, if: .equals(expected)).isSet
     }
 
     /// Sets a cell if it has the version that an earlier look has found.
@@ -116,7 +137,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
-        try change(key, to: try encoded(content), expires, lifetime, if: .hasVersion(version)).isSet
+        try change(key, to: content, expires, lifetime, if: .hasVersion(version)).isSet
     }
 
     /// Sets a cell if it is not set yet.
@@ -129,18 +150,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
-        try setIfAbsent(key, value: try encoded(content), expires: expires, lifetime: lifetime)
-    }
-
-    /// Sets a cell to a value if it is not set yet; the same as ``setIfAbsent(_:_:expires:lifetime:)``.
-    @discardableResult
-    public func setIfAbsent(
-        _ key: String,
-        value: Value,
-        expires: Duration? = nil,
-        lifetime: Lifetime = .permanent
-    ) throws(SpaceError) -> Bool {
-        try change(key, to: value, expires, lifetime, if: .isAbsent).isSet
+        try change(key, to: content, expires, lifetime, if: .isAbsent).isSet
     }
 
     /// Adds to the integer in a cell, in one step; a cell that is not set counts as 0.
@@ -176,10 +186,7 @@ extension CellStore where Self: ~Copyable {
     public func get<Content: Decodable>(_ key: String, as type: Content.Type = Content.self) throws(SpaceError)
         -> Content?
     {
-        guard let value = try get(key) else { return nil }
-        return try cellAccess.attempt("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
-            try value.content(type)
-        }
+        try decoded(try get(key), key)
     }
 
     /// A cell with its version and its end; `nil` if the cell is not set.
@@ -209,9 +216,6 @@ extension CellStore where Self: ~Copyable {
     }
 
     // MARK: Ends
-
-    /// The time that a cell still has; `nil` if it does not expire, or is not set.
-    public func expiry(of key: String) throws(SpaceError) -> Duration? { try details(of: key)?.expiry }
 
     /// Sets the time that a cell has from now on; its value and version stay, and watchers are told nothing.
     ///
@@ -253,6 +257,13 @@ extension CellStore where Self: ~Copyable {
 
     // MARK: Helpers
 
+    func decoded<Content: Decodable>(_ value: Value?, _ key: String) throws(SpaceError) -> Content? {
+        guard let value else { return nil }
+        return try cellAccess.attempt("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
+            try value.content(Content.self)
+        }
+    }
+
     /// The open namespace, which is created if it isn't there.
     private func opened() throws(SpaceError) -> OpenCells {
         guard let cells = try cellAccess.opened(creates: true) else {
@@ -269,13 +280,9 @@ extension CellStore where Self: ~Copyable {
         try cellAccess.opened(creates: false)?.look(operation, at: key, body) ?? nil
     }
 
-    private func encoded(_ content: some Encodable) throws(SpaceError) -> Value {
-        try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in try Value(checking: content) }
-    }
-
     private func change(
         _ key: String,
-        to value: Value,
+        to content: some Encodable,
         _ expires: Duration?,
         _ lifetime: Lifetime,
         if condition: CellCondition
@@ -283,7 +290,7 @@ extension CellStore where Self: ~Copyable {
         let encoded = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in
             try Limits.check(cellKey: key)
             try expires?.checkNotNegative("an expiry")
-            return try value.checkedElement()
+            return try Value(checking: content).checkedElement()
         }
         let cells = try opened()
         let end = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in

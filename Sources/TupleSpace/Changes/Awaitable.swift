@@ -21,7 +21,7 @@ public struct Awaitable: Sendable {
 
     /// A cell that is set.
     public static func cell(_ key: String, in namespace: Namespace) -> Awaitable {
-        Awaitable { (timeout) async throws(SpaceError) in try await namespace.get(key, timeout: timeout) != nil }
+        Awaitable { (timeout) async throws(SpaceError) in try await namespace.value(of: key, timeout: timeout) != nil }
     }
 
     /// A namespace that exists.

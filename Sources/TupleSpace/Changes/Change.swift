@@ -4,16 +4,13 @@ public import TupleCoding
 
 /// One thing that happened in a namespace, as a watcher receives it.
 public struct Change: Sendable {
-    /// The kinds of change.
-    public typealias Kind = ChangeKind
-
     /// The change's number, which rises by one with every change of the namespace.
     ///
     /// For a gap, it is the number of the first change missed. The end of the namespace (``ChangeKind/gone``) has no
     /// number of its own: this is the number of the last change before it.
     public let sequence: UInt64
     /// What happened.
-    public let kind: Kind
+    public let kind: ChangeKind
     /// What it happened to.
     public internal(set) var event: Event
     /// The time of the change, in milliseconds since 1970.
@@ -131,7 +128,7 @@ extension Change {
         self.init(.unset, .cell(key, old: nil, new: nil), at: sequence, isPresent: true)
     }
 
-    private init(_ kind: Kind, _ event: Event, at sequence: UInt64, isPresent: Bool = false) {
+    private init(_ kind: ChangeKind, _ event: Event, at sequence: UInt64, isPresent: Bool = false) {
         self.init(
             sequence: sequence,
             kind: kind,

@@ -1,28 +1,28 @@
 import TupleCoding
 
-/// A choice of the changes that a watcher receives.
+/// A choice of the changes that a watcher or an observer receives.
+///
+/// A string in the code is the filter for a cell, or with a path for a part of its value:
+///
+/// ```swift
+/// self.token = try jobs.observe("progress") { change in … }                   // a key, or a path
+/// self.token = try jobs.observe(.tuples(["resize", .any])) { change in … }
+/// ```
 ///
 /// A watcher always receives gaps and the namespace's end.
 public struct ChangeFilter: Sendable {
-    /// The template of the tuples whose changes are wanted; `nil` for no tuples.
-    public var tuples: Template?
-    /// The cells.
-    public var cells: Cells
-    /// The notifications.
-    public var notifications: Notifications
-    /// The ordered sets and dictionaries.
-    public var collections: Names
-    /// The names to whose responders something happens: they come, go and are replaced.
-    public var responders: Names
-    /// What is held and counted by name: locks, semaphores, elections, counters and latches.
-    public var objects: Names
-    /// The kinds of change; `nil` for all kinds.
-    public var kinds: Set<Change.Kind>?
+    package var tuples: Template?
+    package var cells: Cells
+    package var notifications: Notifications
+    package var collections: Names
+    package var responders: Names
+    package var objects: Names
+    package var kinds: Set<ChangeKind>?
 
     /// A choice of ordered sets and dictionaries, of the names that responders answer to, or of what is held and counted.
     ///
     /// The entries of a dictionary are cells, so `all` does not include them: choose all cells too.
-    public enum Names: Sendable, Hashable {
+    public enum Names: Sendable {
         /// None.
         case none
         /// All.
@@ -32,7 +32,7 @@ public struct ChangeFilter: Sendable {
     }
 
     /// A choice of cells.
-    public enum Cells: Sendable, Hashable {
+    public enum Cells: Sendable {
         /// None.
         case none
         /// All.
@@ -50,7 +50,7 @@ public struct ChangeFilter: Sendable {
     }
 
     /// A choice of notifications.
-    public enum Notifications: Sendable, Hashable {
+    public enum Notifications: Sendable {
         /// None.
         case none
         /// All.
@@ -65,6 +65,15 @@ public struct ChangeFilter: Sendable {
     }
 
     /// Makes a filter.
+    ///
+    /// - Parameters:
+    ///   - tuples: The template of the tuples whose changes are wanted; `nil` for no tuples.
+    ///   - cells: The cells.
+    ///   - notifications: The notifications.
+    ///   - collections: The ordered sets and dictionaries.
+    ///   - responders: The names to whose responders something happens: they come, go and are replaced.
+    ///   - objects: What is held and counted by name: locks, semaphores, elections, counters and latches.
+    ///   - kinds: The kinds of change; `nil` for all kinds.
     public init(
         tuples: Template? = nil,
         cells: Cells = .none,
@@ -72,7 +81,7 @@ public struct ChangeFilter: Sendable {
         collections: Names = .none,
         responders: Names = .none,
         objects: Names = .none,
-        kinds: Set<Change.Kind>? = nil
+        kinds: Set<ChangeKind>? = nil
     ) {
         self.tuples = tuples
         self.cells = cells

@@ -60,22 +60,22 @@ package final class ChangeSource: Sendable {
     private static let restChanges: UInt64 = 4096
     private static let restBytes = 1 << 20
 
-    /// Registers a watcher; `life` is the life in which the caller last had the subscription, or `nil` if it does not
-    /// know.
+    /// Registers a watcher.
     init(
         _ namespace: Namespace,
         _ filter: ChangeFilter,
-        from start: Changes.Start,
-        of life: NamespaceLife? = nil
+        from start: Changes.Start
     ) throws(SpaceError) {
         self.namespace = namespace
         self.filter = filter
-        var (place, subscription, life) = (Registrations.WatchStart.now, "", life)
+        var (place, subscription, life) = (Registrations.WatchStart.now, "", NamespaceLife?.none)
+        var isInitial = false
         switch start {
-        case .now, .initial: break
+        case .now: break
+        case .initial: isInitial = true
         case .after(let sequence): place = .after(sequence)
         case .resume(let point): (place, life) = (.after(point.sequence), point.life)
-        case .subscription(let name): subscription = name
+        case .subscription(let name, let known): (subscription, life) = (name, known)
         }
         self.subscription = subscription
         let core = namespace.core
@@ -97,7 +97,7 @@ package final class ChangeSource: Sendable {
         var state = State(position: registration.position)
         if registration.tellsOfOtherLife { state.ready = [Change(gapFrom: 0, to: 0)] }
         self.state = Mutex(state)
-        present = Mutex(start == .initial ? PresentState(registration, filter) : nil)
+        present = Mutex(isInitial ? PresentState(registration, filter) : nil)
         core.dropRegistrations(of: .theDead)
     }
 

@@ -4,7 +4,7 @@ import TupleCoding
 /// The changes of a namespace, one after the other: every change once, in order, or a gap that names the missed ones.
 ///
 /// ```swift
-/// for try await change in try jobs.changes(matching: ["resize", .any]) {
+/// for try await change in try jobs.changes(.tuples(["resize", .any])) {
 ///     print(change.kind, change.tuple ?? "")
 /// }
 /// ```
@@ -16,12 +16,11 @@ import TupleCoding
 ///
 /// The watcher is registered when the sequence is made: you see every later change, even those before the first
 /// `next`. The registration ends with the last copy of the sequence and its iterators.
-public struct Changes: AsyncSequence, Sendable {
-    /// The element type.
-    public typealias Element = Change
-
+///
+/// Each iterator is the sequence again: all of them share its position.
+public struct Changes: AsyncSequence, AsyncIteratorProtocol, Sendable {
     /// Where a sequence of changes begins.
-    public enum Start: Sendable, Hashable {
+    public enum Start: Sendable {
         /// Begins with the first change after the registration.
         case now
         /// Begins with the initial contents: the tuples and cells that exist at the moment of the registration,
@@ -45,34 +44,33 @@ public struct Changes: AsyncSequence, Sendable {
         /// has dropped none.
         case resume(ResumePoint)
         /// Begins where the subscription of this name last acknowledged; a new subscription begins as with `now`.
-        case subscription(String)
+        ///
+        /// The subscription is kept while no process uses it, and so is the journal from its position on: after a watcher
+        /// is killed, its next process continues after the last ``Changes/acknowledge(through:)``. The journal is kept
+        /// within its bound (65,536 changes or 16 MiB, or the namespace's history); a subscription that falls further
+        /// behind gets a gap. ``Namespace/endSubscription(_:)`` ends it.
+        ///
+        /// `of` is the life of the namespace in which the caller last had the subscription; `nil` if it is unknown. A
+        /// subscription ends with its namespace. If the namespace is in another life now, the caller first gets a gap. It
+        /// then begins with this life's first change, or at the position of the subscription that has this name in this
+        /// life.
+        case subscription(String, of: NamespaceLife? = nil)
     }
 
     package let source: ChangeSource
 
-    /// An iterator.
-    ///
-    /// All iterators of a sequence share its position.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        package let source: ChangeSource
-
-        /// The next change; `nil` after the namespace's end, and after cancellation.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> Change? {
-            try await source.next()
-        }
+    /// The next change; `nil` after the namespace's end, and after cancellation.
+    public func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> Change? {
+        try await source.next()
     }
 
-    /// Makes an iterator.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+    /// The sequence itself.
+    public func makeAsyncIterator() -> Changes { self }
 
-    /// The last change at the time of the registration; every later change is delivered.
-    public var start: UInt64 { source.registration.present }
-
-    /// The life of the namespace whose changes these are.
-    public var life: NamespaceLife { source.life }
+    package var life: NamespaceLife { source.life }
 
     /// The place of the registration: resuming there yields everything that this sequence yields.
-    public var resumePoint: ResumePoint { ResumePoint(sequence: start, life: life) }
+    public var resumePoint: ResumePoint { ResumePoint(sequence: source.registration.present, life: life) }
 
     /// The place up to which nothing more is to come: later than the last change that was delivered, if the filter has
     /// left out what followed it.

@@ -15,7 +15,7 @@ public enum CollectionEdit<Element> {
     case sort([Int])
 
     /// A move or an exchange as the removals and insertions that it amounts to; any other edit unchanged.
-    public var pairs: [CollectionEdit] {
+    package var pairs: [CollectionEdit] {
         switch self {
         case .move(let elements, let indices, let target):
             let order = indices.indices.sorted { indices[$0] < indices[$1] }
@@ -30,7 +30,7 @@ public enum CollectionEdit<Element> {
     }
 
     /// The same edit with other elements.
-    public func map<Other, Failure: Error>(
+    package func map<Other, Failure: Error>(
         _ transform: (Element) throws(Failure) -> Other
     ) throws(Failure) -> CollectionEdit<Other> {
         switch self {
@@ -54,7 +54,7 @@ extension CollectionEdit {
     /// - Returns: Whether the edit fits the copy; if it does not, the copy is unchanged.
     /// - Complexity: O(n).
     @discardableResult
-    public func apply(to copy: inout [Element]) -> Bool {
+    package func apply(to copy: inout [Element]) -> Bool {
         switch self {
         case .insert(let elements, let index):
             guard (0...copy.count).contains(index) else { return false }
@@ -99,7 +99,7 @@ extension CollectionEdit {
     /// - Parameter copy: The elements before the edit.
     /// - Returns: The difference; `nil` if the edit does not fit the copy.
     /// - Complexity: O(n).
-    public func difference(from copy: [Element]) -> CollectionDifference<Element>? {
+    package func difference(from copy: [Element]) -> CollectionDifference<Element>? {
         var after = copy
         guard apply(to: &after) else { return nil }
         typealias Step = CollectionDifference<Element>.Change

@@ -1,6 +1,6 @@
 import TupleCoding
 
-// Observing by callback: the observation lasts as long as its token, or as the object that it belongs to.
+// Observing by callback: the observation lasts as long as its token.
 
 extension Namespace {
     // MARK: Tokens
@@ -19,7 +19,7 @@ extension Namespace {
     /// error that the handler throws goes to `onError`, and the observation continues.
     ///
     /// - Parameters:
-    ///   - selection: A cell's key, or with a path (`"user.name"`) a part of its value: then only changes of that part
+    ///   - filter: A cell's key, or with a path (`"user.name"`) a part of its value: then only changes of that part
     ///     are delivered, and the values are that part. Or a filter: `.tuples(["resize", .any])`, `.cells`,
     ///     `.notification("done")`.
     ///   - options: The content of each call.
@@ -31,31 +31,31 @@ extension Namespace {
     /// - Returns: A token; when it is released, the observation ends. You see every change after this call, or a gap.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
-        _ selection: some ChangeSelection,
+        _ filter: ChangeFilter,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        try observe(selection, options, ObserverHandler({ $0 }, handler, on: queue), onError)
+        try observe(filter, options, ObserverHandler({ $0 }, handler, on: queue), onError)
     }
 
     /// Calls an asynchronous handler with each change, in a task; the next call comes after it has returned.
     ///
     /// - Parameters:
-    ///   - selection: As in the synchronous form.
+    ///   - filter: As in the synchronous form.
     ///   - options: The content of each call.
     ///   - onError: Receives the errors that the handler throws.
     ///   - handler: Called with each change.
     /// - Returns: A token; when it is released, the observation ends.
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
-        _ selection: some ChangeSelection,
+        _ filter: ChangeFilter,
         options: ObservationOptions = [.old, .new],
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Change) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
-        try observe(selection, options, ObserverHandler({ $0 }, handler), onError)
+        try observe(filter, options, ObserverHandler({ $0 }, handler), onError)
     }
 
     // MARK: The end
@@ -66,17 +66,19 @@ extension Namespace {
     // MARK: Helpers
 
     func observe(
-        _ selection: some ChangeSelection,
+        _ filter: ChangeFilter,
         _ options: ObservationOptions,
         _ handler: ObserverHandler,
         _ onError: ObservationErrorHandler?
     ) throws(SpaceError) -> ObservationToken {
-        let filter = selection.changeFilter
-        return ObservationToken(
+        ObservationToken(
             try add(ObservationRequest(filter: filter, options: options, handler: handler, onError: onError)),
             core
         )
     }
+
+    /// How often a filter was evaluated for a change, over all observations of this process.
+    package var filterEvaluations: Int { core.observations.filterEvaluations }
 
     package func add(
         _ request: ObservationRequest,

@@ -34,48 +34,11 @@ extension Namespace {
         let tell: ObserverHandler.Teller<(old: Content?, new: Content?)> = { change in
             try self.values(of: key, in: change)
         }
-        return try observe(key, options, ObserverHandler(tell, handler, on: queue), onError)
-    }
-
-    /// Calls a handler with an object and the values of a cell before and after each change, as long as the object
-    /// lives.
-    ///
-    /// ```swift
-    /// try jobs.observe(cell: "progress", as: Double.self, for: self) { me, values in me.show(values.new ?? 0) }
-    /// ```
-    ///
-    /// - Parameters:
-    ///   - key: The cell, or with a path (`"user.name"`) a part of its value.
-    ///   - type: The type of the value.
-    ///   - object: The object that the observation belongs to; neither it nor the namespace is kept alive.
-    ///   - options: The content of each call.
-    ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
-    ///     change.
-    ///   - onError: Receives the errors that the handler throws, and one for each value of another type.
-    ///   - handler: Called with the object and the values before and after.
-    /// - Returns: A token that need not be kept, to end this observation alone.
-    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
-    @discardableResult
-    public func observe<Content: Decodable & Sendable, Object: AnyObject & Sendable>(
-        cell key: String,
-        as type: Content.Type,
-        for object: Object,
-        options: ObservationOptions = [.old, .new],
-        on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
-        _ handler: @escaping @isolated(any) @Sendable (Object, (old: Content?, new: Content?)) throws -> Void
-    ) throws(SpaceError) -> ObservationToken {
-        let object = WeakObject(object)
-        return try observe(key, for: object, options, onError) { kept in
-            let tell: ObserverHandler.Teller<(old: Content?, new: Content?)> = { change in
-                try kept.values(of: key, in: change)
-            }
-            return ObserverHandler(object, tell, handler, on: queue)
-        }
+        return try observe(.cell(key), options, ObserverHandler(tell, handler, on: queue), onError)
     }
 
     /// The values before and after a change of a cell; `nil` for the end of the namespace.
-    private func values<Content: Decodable>(of key: String, in change: Change) throws -> (old: Content?, new: Content?)?
+    package func values<Content: Decodable>(of key: String, in change: Change) throws -> (old: Content?, new: Content?)?
     {
         func content(_ value: Value?) throws(SpaceError) -> Content? {
             do throws(SpaceError) { return try value?.content(Content.self) } catch {

@@ -6,7 +6,7 @@
 ///
 /// An observation for an object lasts as long as the object. Its token need not be kept: its release ends nothing, and
 /// ``cancel()`` ends this observation alone.
-public final class ObservationToken: SpaceToken {
+public final class ObservationToken: Sendable, Identifiable, CustomStringConvertible {
     package let observer: Observer
     private let core: NamespaceCore
 
@@ -23,6 +23,9 @@ public final class ObservationToken: SpaceToken {
     /// Whether the observation is active; it also ends when the namespace is left or deleted, and never becomes
     /// active again.
     public var isActive: Bool { observer.isActive && !observer.isGone }
+
+    /// What the token is, in one line: `observation 3: key a/b`.
+    public var description: String { "observation \(observer)" }
 
     /// Ends the observation.
     ///

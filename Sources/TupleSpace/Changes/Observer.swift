@@ -32,7 +32,7 @@ package final class Observer: Sendable {
     /// The object that an observation belongs to.
     package struct Subject: Sendable {
         package let id: ObjectIdentifier
-        let typeName: String
+        package let typeName: String
         package let isAlive: @Sendable () -> Bool
 
         package init<Object: AnyObject & Sendable>(_ object: WeakObject<Object>) {
@@ -86,7 +86,7 @@ package final class Observer: Sendable {
     /// Whether the observer needs the values of cells to be decoded.
     var wantsValues: Bool {
         // The options apply to cells; the value of a notification is always delivered.
-        filter.notifications != .none ? !isCoarse : !options.isDisjoint(with: [.old, .new])
+        if case .none = filter.notifications { !options.isDisjoint(with: [.old, .new]) } else { !isCoarse }
     }
 
     package func report(_ error: any Error) { onError?(error) }
@@ -105,7 +105,7 @@ package final class Observer: Sendable {
             }
         case .queued(_, let queue):
             job = {
-                queue.enqueue {
+                queue {
                     self.call(batch)
                     then()
                 }
@@ -169,4 +169,9 @@ package final class Observer: Sendable {
         prior.event = .cell(key, old: old, new: nil)
         return [prior, change]
     }
+}
+
+extension Observer: CustomStringConvertible {
+    /// One line: the number, the filter and the object's type.
+    package var description: String { "\(id): \(filter.text)" + (subject.map { ", for a \($0.typeName)" } ?? "") }
 }

@@ -3,11 +3,11 @@ import SpaceSystem
 import TupleCoding
 
 /// The sender of a notification: a process, or an object in one.
-public struct PostSender: Sendable, Hashable {
+public struct PostSender: Sendable {
     /// The process.
-    public let pid: Int32
+    package let pid: Int32
     /// The number of the object in its process; `nil` for any sender in the process.
-    public let id: Int?
+    package let id: Int?
 
     /// Names a process and all objects in it.
     public init(pid: Int32) {

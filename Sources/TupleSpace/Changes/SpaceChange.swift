@@ -1,7 +1,7 @@
 import SpaceSystem
 
 /// The appearance or disappearance of a namespace.
-public enum SpaceChange: Sendable, Hashable {
+public enum SpaceChange: Sendable {
     /// A namespace with this name has appeared.
     case appeared(String)
     /// The namespace with this name has disappeared.

@@ -16,26 +16,18 @@ import SpaceSystem
 /// This sequence shows state, not history: a consumer that asks seldom gets only the difference. If a namespace was
 /// deleted and made anew between two looks, it disappears and appears; if it appeared and disappeared between two
 /// looks, it is not reported.
-public struct SpaceChanges: AsyncSequence, Sendable {
-    /// The element type.
-    public typealias Element = SpaceChange
-
+///
+/// Each iterator is the sequence again: all of them share its position.
+public struct SpaceChanges: AsyncSequence, AsyncIteratorProtocol, Sendable {
     package let source: SpaceChangeSource
 
-    /// An iterator.
-    ///
-    /// All iterators of a sequence share its position.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        package let source: SpaceChangeSource
-
-        /// The next change; `nil` after cancellation.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> SpaceChange? {
-            try await source.next()
-        }
+    /// The next change; `nil` after cancellation.
+    public func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> SpaceChange? {
+        try await source.next()
     }
 
-    /// Makes an iterator.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+    /// The sequence itself.
+    public func makeAsyncIterator() -> SpaceChanges { self }
 
     /// The next change, blocking the thread; `nil` if none comes in time.
     ///

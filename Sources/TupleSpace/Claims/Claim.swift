@@ -40,21 +40,16 @@ public struct Claim<Content: Sendable>: ~Copyable, Sendable {
     /// again.
     public var number: UInt64 { hold.claim.number }
 
-    /// Ends the claim: the tuple is gone for good.
-    ///
-    /// - Throws: `claimLost` if the tuple returned to the space before, at its deadline; `invalidArgument` if the claim
-    ///   was ended before; `holderStopped` or `holderBusy`, and then the process still holds the claim.
-    @inlinable
-    public func complete() throws(SpaceError) { try hold.complete() }
-
     /// Ends the claim, and either removes the tuple for good or puts it back in its place, as if it had never been claimed.
     ///
     /// A tuple that is kept has its id, its place and its end of life as before; this is no delivery, and earlier ones
     /// are forgotten. So tuples can stand for things that are used one after the other, such as ports or machines.
     ///
     /// - Parameter keeping: Whether the tuple goes back.
-    /// - Throws: What ``complete()`` throws.
-    public func complete(keeping: Bool) throws(SpaceError) {
+    /// - Throws: `claimLost` if the tuple returned to the space before, at its deadline; `invalidArgument` if the claim
+    ///   was ended before; `holderStopped` or `holderBusy`, and then the process still holds the claim.
+    @inlinable
+    public func complete(keeping: Bool = false) throws(SpaceError) {
         if keeping { try hold.keep() } else { try hold.complete() }
     }
 
@@ -76,14 +71,14 @@ public struct Claim<Content: Sendable>: ~Copyable, Sendable {
 
     /// Buries the tuple: it is not handed out until ``Namespace/kick(matching:max:)`` puts it back.
     ///
-    /// - Throws: What ``complete()`` throws.
+    /// - Throws: What ``complete(keeping:)`` throws.
     public func bury() throws(SpaceError) {
         try hold.end { Bury(claim: $0, session: $1) }
     }
 
     /// Moves the deadline to `duration` from now, if that is later; a claim without a deadline stays without one.
     ///
-    /// - Throws: What ``complete()`` throws, and `invalidArgument` for a negative duration.
+    /// - Throws: What ``complete(keeping:)`` throws, and `invalidArgument` for a negative duration.
     public func extend(by duration: Duration) throws(SpaceError) {
         try hold.extend(by: duration)
     }

@@ -32,6 +32,7 @@ package final class OwnClaim: Sendable {
     func complete() throws(SpaceError) { try end { Complete($0, session: $1) } }
 
     /// Ends the claim once, and puts its tuple back.
+    @usableFromInline
     func keep() throws(SpaceError) { try end { Keep(claim: $0, session: $1) } }
 
     package func begin() throws(SpaceError) {

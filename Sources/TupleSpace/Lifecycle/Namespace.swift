@@ -102,11 +102,8 @@ public final class Namespace: Sendable {
         }
     }
 
-    /// Makes an object an owner: the namespace stays as long as the object lives, or until ``removeOwner(_:)``.
-    ///
-    /// The object is not retained, and need not have a handle. Swift on Linux does not report the end of an object,
-    /// so the library notices it at the next tick (250 ms).
-    public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) {
+    /// Makes an object an owner: the namespace stays as long as the object lives, or until ``endOwning(by:)``.
+    package func own(by object: any AnyObject & Sendable) throws(SpaceError) {
         try attempt("add an owner") { (core) throws(SpaceError) in
             try core.checkUsable()
             try CoreRegistry.shared.addOwner(object, to: core, entry)
@@ -114,16 +111,8 @@ public final class Namespace: Sendable {
         }
     }
 
-    /// The objects of this process that are owners, in no order.
-    public var ownerObjects: [any AnyObject & Sendable] { core.owners.all }
-
-    /// Undoes ``addOwner(_:)``.
-    ///
-    /// If that was the last owner, the namespace is deleted.
-    ///
-    /// - Returns: Whether the object was an owner.
-    @discardableResult
-    public func removeOwner(_ object: any AnyObject & Sendable) throws(SpaceError) -> Bool {
+    /// Undoes ``own(by:)``; returns whether the object was an owner.
+    package func endOwning(by object: any AnyObject & Sendable) throws(SpaceError) -> Bool {
         try attempt("remove an owner") { (core) throws(SpaceError) in
             guard !core.isInherited else { return false }
             let (wasThere, wasLast) = core.owners.remove(object)

@@ -4,29 +4,27 @@
 /// `incompatible`; an option with its default value is not compared. ``Namespace/setPersistent(_:)`` and
 /// ``Namespace/setHistory(_:)`` change an existing namespace.
 public struct NamespaceOptions: Sendable, Hashable {
-    /// The storage mode; `nil` accepts the mode of an existing namespace, and creates a new one as
-    /// ``StorageMode/fast``.
-    public var mode: StorageMode?
-    /// Whether a namespace that this call creates stays when its last owner has exited.
-    public var isPersistent: Bool
-    /// The data file's size limit in bytes, 16 MiB to 64 GiB; `nil` for half of the file system, at most 64 GiB.
-    public var byteLimit: Int?
-    /// The number of a group whose members may use the namespace like its creator; `nil` for the creator's uid alone.
-    ///
-    /// Folders become 2770 and files 0660.
-    public var group: UInt32?
-    /// The history that the journal keeps even while no watcher is registered; `nil` for none.
-    ///
-    /// ``Namespace/setHistory(_:)`` changes it later.
-    public var history: History?
-
-    /// Whether the namespace is one that several machines share: it is made so when it is created, and an existing one
-    /// must be so.
-    ///
-    /// ``Namespace/replicate()`` changes it later.
-    public var isReplicated: Bool
+    package var mode: StorageMode?
+    package var isPersistent: Bool
+    package var byteLimit: Int?
+    package var group: UInt32?
+    package var history: History?
+    package var isReplicated: Bool
 
     /// Makes options; every one has a default.
+    ///
+    /// - Parameters:
+    ///   - mode: The storage mode; `nil` accepts the mode of an existing namespace, and creates a new one as
+    ///     ``StorageMode/fast``.
+    ///   - isPersistent: Whether a namespace that this call creates stays when its last owner has exited.
+    ///   - byteLimit: The data file's size limit in bytes, 16 MiB to 64 GiB; `nil` for half of the file system, at most
+    ///     64 GiB.
+    ///   - group: The number of a group whose members may use the namespace like its creator; `nil` for the creator's uid
+    ///     alone. Folders become 2770 and files 0660.
+    ///   - history: The history that the journal keeps even while no watcher is registered; `nil` for none.
+    ///     ``Namespace/setHistory(_:)`` changes it later.
+    ///   - isReplicated: Whether the namespace is one that several machines share: it is made so when it is created, and an
+    ///     existing one must be so. ``Namespace/replicate()`` changes it later.
     public init(
         mode: StorageMode? = nil,
         isPersistent: Bool = false,

@@ -28,7 +28,7 @@ package final class ObjectOwners: Sendable {
     }
 
     /// The objects that still live.
-    var all: [any AnyObject & Sendable] { boxes.withLock { $0.values.compactMap(\.object) } }
+    package var all: [any AnyObject & Sendable] { boxes.withLock { $0.values.compactMap(\.object) } }
 
     var isEmpty: Bool { boxes.withLock { $0.isEmpty } }
 

@@ -20,11 +20,6 @@ extension Match {
             throw error.code == .damaged ? .damaged("tuple \(id.rawValue): \(error)") : SpaceError(error)
         }
     }
-
-    /// The fields, typed as the matchers say.
-    package func fields<each M: Matcher>(_ matcher: repeat each M) throws(SpaceError) -> (repeat (each M).Matched) {
-        try decode { (decoder) throws(TupleCodingError) in try decoder.decodeMatched(repeat each matcher) }
-    }
 }
 
 extension [Match] {

@@ -4,7 +4,6 @@ import TupleCoding
 @usableFromInline
 package enum Verb: String {
     case read, take, claim
-    case replace = "replace tuples"
 }
 
 /// Decodes a match, and keeps the content.

@@ -17,8 +17,7 @@ extension Namespace {
     /// waiting in any namespace. The body may write to other namespaces, but those writes are not part of the
     /// transaction.
     ///
-    /// - Parameter body: The work; it runs once, on this thread, with up to 65,536 changes and 128 MiB
-    ///   (``Limits/transactionChanges``, ``Limits/transactionBytes``).
+    /// - Parameter body: The work; it runs once, on this thread, with up to 65,536 changes and 128 MiB.
     /// - Returns: The result of `body`, after the commit.
     /// - Throws: What `body` throws, after everything is undone; `transactionTooLarge`, `storageFull`, `limitReached`,
     ///   `holderStopped`, `holderBusy`, `namespaceDeleted`; in a namespace of several machines `outrun`: another machine
@@ -42,86 +41,29 @@ extension Namespace {
         }
     }
 
-    // MARK: Moving
-
-    /// Takes the first tuple that matches and writes another one, in one transaction.
-    ///
-    /// - Returns: The tuple that was taken; `nil` if none matched, and then nothing is written.
-    /// - Throws: What ``transaction(_:)`` throws.
-    @discardableResult
-    public func move(matching template: Template, to tuple: Tuple) throws -> Tuple? {
-        try repeatableTransaction { transaction in
-            guard let taken = try transaction.takeIfExists(matching: template) else { return nil }
-            try transaction.write(tuple: tuple)
-            return taken
-        }
-    }
-
     /// Takes the first tuple that matches and writes what `transform` makes of it, in one transaction.
     ///
     /// ```swift
-    /// try jobs.move("job", any(Int.self), "queued") { kind, id, _ in [kind, id, "running"] }
+    /// try jobs.move(matching: Selection("job", any(Int.self), "queued")) { kind, id, _ in [kind, id, "running"] }
     /// ```
     ///
     /// - Parameters:
-    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
+    ///   - selection: What to look for.
     ///   - order: Which tuple comes first, if several match.
-    ///   - transform: Makes the new tuple. It runs within the transaction, so it must be short.
-    /// - Returns: The fields of the tuple that was taken; `nil` if none matched.
+    ///   - transform: Makes the new tuple. It runs within the transaction, so it must be short; in a namespace of several
+    ///     machines it runs again if another machine has written first.
+    /// - Returns: What the selection makes of the tuple that was taken; `nil` if none matched, and then nothing is written.
     /// - Throws: What `transform` throws, after which nothing has changed, and what ``transaction(_:)`` throws.
     @discardableResult
-    public func move<each M: Matcher>(
-        _ matcher: repeat each M,
+    public func move<Content>(
+        matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
-        to transform: (repeat (each M).Matched) throws -> Tuple
-    ) throws -> (repeat (each M).Matched)? {
-        try transaction { transaction throws -> (repeat (each M).Matched)? in
-            guard let fields = try transaction.takeIfExists(repeat each matcher, order: order) else { return nil }
-            try transaction.write(tuple: try transform(repeat each fields))
-            return fields
-        }
-    }
-
-    // MARK: Replacing
-
-    /// Takes all tuples that match and writes others, in one transaction.
-    ///
-    /// - Returns: The tuples that were taken, in order.
-    /// - Throws: What ``transaction(_:)`` throws.
-    @discardableResult
-    public func replaceAll(matching template: Template, with tuples: some Sequence<Tuple>) throws -> [Tuple] {
-        try transaction { transaction in
-            let taken = try transaction.takeAll(matching: template)
-            try transaction.write(contentsOf: tuples)
+        to transform: (Content) throws -> Tuple
+    ) throws -> Content? {
+        try repeatableTransaction { transaction in
+            guard let taken = try transaction.takeIfExists(matching: selection, order: order) else { return nil }
+            try transaction.write(tuple: try transform(taken))
             return taken
-        }
-    }
-
-    /// Takes all tuples that match and writes what `transform` makes of each, in one transaction.
-    ///
-    /// - Parameters:
-    ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
-    ///   - transform: Makes the new tuple. It runs within the transaction, so it must be short.
-    /// - Returns: The number of tuples that were replaced.
-    /// - Throws: What `transform` throws, after which nothing has changed, and what ``transaction(_:)`` throws.
-    @discardableResult
-    public func replaceAll<each M: Matcher>(
-        _ matcher: repeat each M,
-        with transform: (repeat (each M).Matched) throws -> Tuple
-    ) throws -> Int {
-        try transaction { transaction in
-            let template = try template(for: .replace, repeat each matcher)
-            let matches = try transaction.state.matches(template, .oldestFirst, max: .max)
-            var tuples: [Tuple] = []
-            for match in matches {
-                let fields = try transaction.state.attempt(Verb.replace.rawValue) { () throws(SpaceError) in
-                    try match.fields(repeat each matcher)
-                }
-                tuples.append(try transform(repeat each fields))
-            }
-            try transaction.state.take(matches)
-            try transaction.write(contentsOf: tuples)
-            return matches.count
         }
     }
 }

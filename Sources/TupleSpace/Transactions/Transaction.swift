@@ -74,20 +74,6 @@ public struct Transaction: ~Copyable {
         return try write(tuple: tuple, expires: expires, lifetime: lifetime)
     }
 
-    /// Writes several tuples, in order.
-    ///
-    /// - Returns: The ids of the tuples, in the same order.
-    @discardableResult
-    public func write(
-        contentsOf tuples: some Sequence<Tuple>,
-        expires: Duration? = nil,
-        lifetime: Lifetime = .permanent
-    ) throws(SpaceError) -> [TupleID] {
-        var ids: [TupleID] = []
-        for tuple in tuples { ids.append(try write(tuple: tuple, expires: expires, lifetime: lifetime)) }
-        return ids
-    }
-
     // MARK: Reading
 
     /// Reads the first tuple that matches; `nil` if none does.

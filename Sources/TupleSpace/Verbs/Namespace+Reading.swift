@@ -82,7 +82,7 @@ extension Namespace {
 
     /// Reads the first tuple that matches, as typed fields; `nil` if none does.
     ///
-    /// - Throws: `badData` if an actual is nested deeper than ``TupleLimits/maximumDepth``, and what
+    /// - Throws: `badData` if an actual is nested deeper than 64 levels, and what
     ///   ``readIfExists(matching:order:)`` throws.
     @inlinable
     public func readIfExists<each M: Matcher>(

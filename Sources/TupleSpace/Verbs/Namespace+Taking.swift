@@ -166,31 +166,6 @@ extension Namespace {
 
     /// Waits for a tuple that matches, and takes it with all others that match, up to a number, in one transaction.
     ///
-    /// Blocks the thread.
-    ///
-    /// - Parameters:
-    ///   - selection: What to look for; the default matches all tuples.
-    ///   - order: Which tuples come first.
-    ///   - max: The largest number of tuples to take, from 1.
-    ///   - timeout: How long to wait for the first; zero looks once.
-    /// - Returns: What the selection makes of the tuples that were taken, in order; none if the time-out passes first.
-    /// - Throws: What ``takeAll(matching:order:max:)`` throws.
-    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func takeAll<Content>(
-        matching selection: Selection<Content> = Template.any,
-        order: MatchOrder = .oldestFirst,
-        max: Int = .max,
-        timeout: Duration
-    ) throws(SpaceError) -> [Content] {
-        try attempt("take") { (core) throws(SpaceError) in
-            try core.looking.find(selection.form, isTaking: true, .upTo(timeout)) { () throws(SpaceError) in
-                try core.looking.lookToTakeAll(selection, order, max: max)
-            } ?? []
-        }
-    }
-
-    /// Waits for a tuple that matches, and takes it with all others that match, up to a number, in one transaction.
-    ///
     /// - Parameters:
     ///   - selection: What to look for; the default matches all tuples.
     ///   - order: Which tuples come first.

@@ -27,6 +27,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         if case .operate(let message)? = request { checkOperation(message) }
     case 1:
         let answer = DaemonAnswer(bytes)
+        // A code of another version becomes `incompatible`, and stands in the reason.
+        if case .result(.failed(let error))? = answer, error.code == .incompatible { return 0 }
         checkMessage(answer, bytes, \.encoded)
         if case .result(.outcome(let outcome))? = answer { readOutcome(outcome) }
     case 2: _ = try? EntryBytes(bytes)

@@ -30,14 +30,14 @@ package struct Playground: Sendable {
     /// Persistent, so that it can be left and opened again.
     package func filled() throws(SpaceError) -> Namespace {
         let namespace = try space.namespace("n", options: NamespaceOptions(isPersistent: true))
-        _ = try? namespace.changes(subscription: "kept")
+        _ = try? namespace.changes(from: .subscription("kept"))
         for number in 0..<4 { try namespace.write("job", number, "text") }
         try namespace.write(tuple: Tuple(record: ["kind": "job", "size": 7]))
         try namespace.write("soon", 1, expires: .seconds(3600))
-        try namespace.set("cell", value: ["name": "value", "list": [1, 2, 3]])
-        try namespace.set("count", value: 1)
+        try namespace.set("cell", ["name": "value", "list": [1, 2, 3]] as Value)
+        try namespace.set("count", 1)
         _ = try namespace.claimAll(matching: ["job", 3, .any])
-        try namespace.post("news", value: 1)
+        try namespace.post("news", 1)
         return namespace
     }
 
@@ -57,13 +57,15 @@ package struct Playground: Sendable {
         _ = try? namespace.status()
         _ = try? namespace.verify()
         for start in [nil, 0] as [UInt64?] {
-            guard let changes = try? namespace.changes(.everything, after: start) else { continue }
+            guard let changes = try? namespace.changes(.everything, from: start.map { .after($0) } ?? .now) else {
+                continue
+            }
             // The existing changes are read, without waiting. Every look takes a change, or a step towards the end.
             while let change = try? changes.nextBlocking(timeout: .zero, interruption: nil), change.kind != .gone {}
         }
         try? namespace.write("job", 9, "text")
         try? namespace.write("job", 10, "text", expires: .milliseconds(1))
-        _ = try? namespace.set("cell", value: "new")
+        _ = try? namespace.set("cell", "new")
         _ = try? namespace.takeIfExists(matching: ["job", .any, .any])
         _ = try? namespace.takeIfExists(matching: ["kind": "job"])
         _ = try? namespace.unset("cell")

@@ -41,9 +41,9 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 private let templates: [Template] = {
     let record: Template = ["a": 1, "b": .any]
-    let inner: Template = [[any(), 1...5] as Template, record]
+    let inner: Template = [[.any, 1...5] as Template, record]
     return [
-        .any, Template(), [any()], ["a", any()], [any(), any(), any()], [0...5],
+        .any, [], [.any], ["a", .any], [.any, .any, .any], [0...5],
         ["a"..."b"], [0.0...1.0], [any(Int8.self)], [any([Int].self)],
         [any([String: Int?].self)], [any(Tuple.self)], [any(TupleUUID.self)], record,
         record.exactly(), [:], inner, inner.exactly(),

@@ -1,4 +1,4 @@
-import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -40,14 +40,14 @@ struct CellsExamples {
 
     @Test func expiry() throws {
         try app.set("lease", "worker 7", expires: .seconds(30))
-        let left = try app.expiry(of: "lease")  // about 30 seconds
+        let left = try app.details(of: "lease")?.expiry  // about 30 seconds
         try app.renew("lease", expires: .seconds(30))  // false once it has expired
         try app.persist("lease")  // now it stays
 
         let id = try app.write(tuple: ["code", 4711], expires: .seconds(600))
         try app.renew(id, expires: .seconds(60))  // tuples by their ids
         #expect(try #require(left) <= .seconds(30))
-        #expect(try app.expiry(of: "lease") == nil)
+        #expect(try app.details(of: "lease")?.expiry == nil)
         #expect(try #require(try app.expiry(of: id)) <= .seconds(60))
     }
 
@@ -63,11 +63,11 @@ struct CellsExamples {
         let (space, model) = (root.space, Model())
         try space["App"].set("k", 1)
         let k: Int? = try space["App"].get("k")
-        let waited: Int? = try await space["App"].take("k", timeout: .seconds(5))
+        let waited: Int? = try await space["App"].take(key: "k", timeout: .seconds(5))
         try space["App", for: model].set("title", "Untitled")  // until model is gone
         #expect(k == 1 && waited == 1)
         #expect(try app.get("title") == "Untitled")
-        try space.letGo(of: "App")
+        try space["App"].letGo()
         withExtendedLifetime(model) {}
     }
 }

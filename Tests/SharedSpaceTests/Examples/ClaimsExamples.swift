@@ -55,7 +55,7 @@ struct ClaimsExamples {
                 let id = claim.fields.1
                 try outbox.transaction { t in
                     // The same job again, because the last attempt ended between here and the completion?
-                    guard try t.setIfAbsent("seen.\(id)", value: true) else { return }
+                    guard try t.setIfAbsent("seen.\(id)", true) else { return }
                     try t.write("job", id)
                 }
                 try claim.complete()

@@ -53,7 +53,7 @@ struct CollectionsExamples {
         let (examples, songs) = (examples, try party.orderedSet("songs", initial: ["Blue"]))
         async let ended: Void = examples.copying(songs)
         #expect(try await eventually { try party.status().watchers.count == 1 })
-        try party.removeOrderedSet("songs")
+        try songs.remove()
         try await ended
     }
 
@@ -65,7 +65,7 @@ struct CollectionsExamples {
         let examples = examples
         async let ended: Void = examples.mirroring(settings)
         #expect(try await eventually { try app.status().watchers.count == 1 })
-        try app.removeDictionary("settings")
+        try settings.remove()
         try await ended
     }
 }

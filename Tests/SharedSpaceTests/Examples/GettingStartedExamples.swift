@@ -95,10 +95,10 @@ struct GettingStartedExamples {
         let progress: Double? = try jobs.get("progress")
 
         try jobs.increment("done")  // 1, 2, …: no update is lost
-        let isFirst = try jobs.setIfAbsent("leader", value: .int(1))
-        let hasWon = try jobs.set("leader", value: .int(2), ifEquals: .int(1))
+        let isFirst = try jobs.setIfAbsent("leader", 1)
+        let hasWon = try jobs.set("leader", 2, ifEquals: 1)
 
-        let ready = try await jobs.get("ready", timeout: .seconds(5))  // waits until it is set
+        let ready: Bool? = try await jobs.get("ready", timeout: .seconds(5))  // waits until it is set
         try jobs.unset("progress")
         #expect(progress == 0.5 && isFirst && hasWon && ready == true)
         #expect(try jobs.cells().map(\.key).sorted() == ["done", "leader", "ready"])
@@ -143,9 +143,9 @@ struct OneLinerExamples {
     }
 
     @Test func oneLiners() throws {
-        try Space.default.write("resize", 42, to: "App")
-        let job = try Space.default.takeIfExists("resize", any(Int.self), from: "App")
+        try Space.default["App"].write("resize", 42)
+        let job = try Space.default["App"].takeIfExists("resize", any(Int.self))
         #expect(job?.1 == 42)
-        try Space.default.letGo(of: "App")
+        try Space.default["App"].letGo()
     }
 }

@@ -36,7 +36,7 @@ struct ObservingAtOnceExample {
         bag.add(
             try jobs.observe(.tuples(["resize", .any, .any]), options: .initial) { print($0.kind, $0.tuple ?? []) }
         )
-        bag.add(try jobs.observe(.cells) { print($0.key ?? "") }, named: "cells")
+        bag.add(try jobs.observe(.cells()) { print($0.key ?? "") }, named: "cells")
         bag.add(try jobs.observe(.notification("done")) { print($0.new ?? "nothing") })
 
         // Decoded values, before and after.

@@ -103,7 +103,7 @@ private final class Index: SpaceObserver {
     func posting(_ jobs: Namespace, _ job: Job, _ worker: Screen, _ bag: ObservationBag) throws {
         try jobs.post("done", job, from: self)
         bag.add(try jobs.observe(.notification("done", from: worker)) { change in print(change.new ?? "nothing") })
-        bag.add(try jobs.observe(.notifications(matching: "build.*")) { change in print(change.key ?? "") })
+        bag.add(try jobs.observe(.notifications(.matching("build.*"))) { change in print(change.key ?? "") })
     }
 }
 
@@ -129,7 +129,7 @@ private final class Examples: @unchecked Sendable {
         }
 
         bag.add(try jobs.observe(.tuples(["resize", .any])) { change in print(change.kind) })
-        bag.add(try jobs.observe(.cells) { change in print(change.key ?? "") }, named: "all")  // replaces "all"
+        bag.add(try jobs.observe(.cells()) { change in print(change.key ?? "") }, named: "all")  // replaces "all"
         bag.add(try jobs.observe(.notification("done")) { change in print(change.new ?? "nothing") })
         bag.add(try jobs.observe(cell: "progress", as: Double.self) { old, new in print(old ?? 0, new ?? 0) })
     }

@@ -20,7 +20,7 @@ struct RecipesExamples {
         let cluster = try SpaceTest.namespace("cluster")
         let changes = try cluster.changes(.object("scheduler"))
         try await examples.holdingMore(jobs, try SpaceTest.namespace("bank"), cluster)
-        var kinds: [Change.Kind] = []
+        var kinds: [ChangeKind] = []
         while kinds.count < 3, let change = try await changes.next(timeout: .seconds(60)) { kinds.append(change.kind) }
         #expect(kinds == [.hold, .proclaim, .release])
         #expect(try jobs.semaphore("downloads", permits: 4).tryAcquire(8) != nil)

@@ -33,7 +33,7 @@ struct WatchingExamples {
     @Test func changes() async throws {
         let jobs = jobs
         try await watch {
-            let changes = try jobs.changes(matching: ["resize", .any, .any])
+            let changes = try jobs.changes(.tuples(["resize", .any, .any]))
             for try await change in changes {
                 switch change.event {
                 case .tuple(let tuple, _) where change.kind == .write: print("new:", tuple)
@@ -113,7 +113,7 @@ struct WatchingExamples {
         let billed = Mutex(0)
         @Sendable func bill(_ change: Change) throws { billed.withLock { $0 += 1 } }
         let watching = Task {
-            let changes = try jobs.changes(subscription: "billing")
+            let changes = try jobs.changes(from: .subscription("billing"))
             for try await change in changes {
                 try bill(change)
                 try changes.acknowledge(through: change.sequence)
@@ -126,7 +126,7 @@ struct WatchingExamples {
         try await watching.value
         // What was acknowledged is not delivered again.
         try jobs.write("resize", 2)
-        let later = try await jobs.changes(subscription: "billing").next(timeout: .seconds(60))
+        let later = try await jobs.changes(from: .subscription("billing")).next(timeout: .seconds(60))
         #expect(later?.tuple == ["resize", 2])
     }
 }

@@ -18,7 +18,7 @@ struct BadWidth: Error {}
         let intake = SpaceService {
             let token = try shop.respond(to: "thumbnail") { (job: Thumbnail) in
                 guard job.width > 0 else { throw BadWidth() }
-                return try thumbnails.put(job)
+                return try thumbnails.put(job).id
             }
             try await gracefulShutdown()
             token.cancel()

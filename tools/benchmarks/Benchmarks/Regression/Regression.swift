@@ -47,7 +47,7 @@ let benchmarks: @Sendable () -> Void = {
         }
     } setup: {
         let namespace = try makeNamespace()
-        try namespace.set("progress", value: 0.5)
+        try namespace.set("progress", 0.5)
         return namespace
     } teardown: {
         removeRoot()

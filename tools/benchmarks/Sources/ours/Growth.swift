@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceInspection
 
 /// How the costs of the works grow with the number of tuples, waiters, namespaces and bytes.
 enum Growth {
@@ -25,7 +26,7 @@ enum Growth {
         try measure("count", count) { _ in
             guard try namespace.count() == size else { throw Failure("miscounted") }
         }
-        let changes = try namespace.changes(matching: ["kind", .any, .any])
+        let changes = try namespace.changes(.tuples(["kind", .any, .any]))
         var times: [Double] = []
         for number in 0..<100 {
             let start = now()

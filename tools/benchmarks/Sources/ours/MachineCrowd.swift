@@ -30,7 +30,7 @@ struct MachineCrowd {
         }
         for child in children { _ = try child.receive() }
         let start = now()
-        try court.set("deadline", value: .int(Int(start) + milliseconds * 1_000_000))
+        try court.set("deadline", Int(start) + milliseconds * 1_000_000)
         var end = start
         var times: [Double] = []
         for child in children {
@@ -65,7 +65,7 @@ struct MachineCrowd {
         try namespace.write("first", number)
         _ = try namespace.takeIfExists("first", number)
         send(0)
-        guard case .int(let deadline)? = try court.get("deadline", timeout: Machines.patience) else {
+        guard let deadline = try court.get("deadline", as: Int.self, timeout: Machines.patience) else {
             throw Failure("there is no deadline")
         }
         var ends: [UInt64] = [now()]

@@ -34,7 +34,7 @@ enum MachinePairs {
         var times: [Double] = []
         while times.count < count, ContinuousClock.now < deadline {
             _ = try child.receive()
-            try machines.namespaces[holder - 1].set("pen", value: .int(times.count))
+            try machines.namespaces[holder - 1].set("pen", times.count)
             usleep(settling)
             let start = now()
             try machines.namespaces[0].write("job", times.count, OneProcess.payload)

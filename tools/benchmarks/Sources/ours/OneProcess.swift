@@ -170,7 +170,7 @@ struct OneProcess {
 
     func get(_ count: Int) throws {
         let names = (0..<Self.cells).map { "progress-\($0)" }
-        for (number, name) in names.enumerated() { try namespace.set(name, value: .double(Double(number))) }
+        for (number, name) in names.enumerated() { try namespace.set(name, Double(number)) }
         try measure("get", count) {
             guard try namespace.get(names[scattered($0, Self.cells)]) != nil else { throw Failure("a cell is missing") }
         }

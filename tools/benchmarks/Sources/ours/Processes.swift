@@ -54,7 +54,7 @@ enum Processes {
         for _ in 0..<takers { children.append(try Child([space.root, "consume", "\(count / takers)"])) }
         for child in children { _ = try child.receive() }
         let start = now()
-        try namespace.set("go", value: true)
+        try namespace.set("go", true)
         var (taken, last) = (0, start)
         for (number, child) in children.enumerated() {
             let (passed, end) = (Int(try child.receive()), try child.receive())
@@ -69,7 +69,7 @@ enum Processes {
     static func member(_ space: Space, _ count: Int, takes: Bool) throws {
         let namespace = try space.namespace("bench")
         send(0)
-        guard try namespace.get("go", timeout: patience) != nil else { throw Failure("nobody said go") }
+        guard try namespace.get("go", as: Value.self, timeout: patience) != nil else { throw Failure("nobody said go") }
         let end = endOfWork()
         var (passed, last) = (0, now())
         // With a limit, a taker doesn't know how many messages there will be.

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceInspection
 import Synchronization
 
 /// Many waiters of another process, each of which takes one tuple, and a writer that serves them one after the other.

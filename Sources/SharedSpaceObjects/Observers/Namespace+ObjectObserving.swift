@@ -18,7 +18,7 @@ extension Namespace {
     /// between.
     ///
     /// - Parameters:
-    ///   - selection: A cell's key or path, or a filter, as in ``observe(_:options:on:onError:_:)``.
+    ///   - filter: A cell's key or path, or a filter, as in ``observe(_:options:on:onError:_:)``.
     ///   - object: The object that the observation belongs to.
     ///   - options: The content of each call.
     ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
@@ -29,7 +29,7 @@ extension Namespace {
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     @discardableResult
     public func observe<Object: AnyObject & Sendable>(
-        _ selection: some ChangeSelection,
+        _ filter: ChangeFilter,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
@@ -37,7 +37,7 @@ extension Namespace {
         _ handler: @escaping @isolated(any) @Sendable (Object, Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        return try observe(selection, for: object, options, onError) { _ in
+        return try observe(filter, for: object, options, onError) { _ in
             ObserverHandler(object, { $0 }, handler, on: queue)
         }
     }
@@ -52,7 +52,7 @@ extension Namespace {
     /// actor is called there.
     ///
     /// - Parameters:
-    ///   - selection: A cell's key or path, or a filter.
+    ///   - filter: A cell's key or path, or a filter.
     ///   - object: The object whose method is called.
     ///   - options: The content of each call.
     ///   - queue: The queue on which a method without isolation is called; `nil` for the thread that receives the
@@ -63,7 +63,7 @@ extension Namespace {
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     @discardableResult
     public func observe<Object: AnyObject & Sendable>(
-        _ selection: some ChangeSelection,
+        _ filter: ChangeFilter,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
@@ -71,7 +71,7 @@ extension Namespace {
         _ method: @escaping @Sendable (Object) -> @isolated(any) @Sendable (Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        return try observe(selection, for: object, options, onError) { _ in
+        return try observe(filter, for: object, options, onError) { _ in
             ObserverHandler(object, { $0 }, method: method, on: queue)
         }
     }
@@ -79,7 +79,7 @@ extension Namespace {
     /// Calls an asynchronous handler with an object and each change, in a task, as long as the object lives.
     ///
     /// - Parameters:
-    ///   - selection: A cell's key or path, or a filter.
+    ///   - filter: A cell's key or path, or a filter.
     ///   - object: The object that the observation belongs to; it is kept alive only during a call.
     ///   - options: The content of each call.
     ///   - onError: Receives the errors that the handler throws.
@@ -88,20 +88,57 @@ extension Namespace {
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     @discardableResult
     public func observe<Object: AnyObject & Sendable>(
-        _ selection: some ChangeSelection,
+        _ filter: ChangeFilter,
         for object: Object,
         options: ObservationOptions = [.old, .new],
         onError: ObservationErrorHandler? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, Change) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        return try observe(selection, for: object, options, onError) { _ in ObserverHandler(object, { $0 }, handler) }
+        return try observe(filter, for: object, options, onError) { _ in ObserverHandler(object, { $0 }, handler) }
+    }
+
+    /// Calls a handler with an object and the values of a cell before and after each change, as long as the object
+    /// lives.
+    ///
+    /// ```swift
+    /// try jobs.observe(cell: "progress", as: Double.self, for: self) { me, values in me.show(values.new ?? 0) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - key: The cell, or with a path (`"user.name"`) a part of its value.
+    ///   - type: The type of the value.
+    ///   - object: The object that the observation belongs to; neither it nor the namespace is kept alive.
+    ///   - options: The content of each call.
+    ///   - queue: The queue on which a handler without isolation is called; `nil` for the thread that receives the
+    ///     change.
+    ///   - onError: Receives the errors that the handler throws, and one for each value of another type.
+    ///   - handler: Called with the object and the values before and after.
+    /// - Returns: A token that need not be kept, to end this observation alone.
+    /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
+    @discardableResult
+    public func observe<Content: Decodable & Sendable, Object: AnyObject & Sendable>(
+        cell key: String,
+        as type: Content.Type,
+        for object: Object,
+        options: ObservationOptions = [.old, .new],
+        on queue: ObservationQueue? = nil,
+        onError: ObservationErrorHandler? = nil,
+        _ handler: @escaping @isolated(any) @Sendable (Object, (old: Content?, new: Content?)) throws -> Void
+    ) throws(SpaceError) -> ObservationToken {
+        let object = WeakObject(object)
+        return try observe(.cell(key), for: object, options, onError) { kept in
+            let tell: ObserverHandler.Teller<(old: Content?, new: Content?)> = { change in
+                try kept.values(of: key, in: change)
+            }
+            return ObserverHandler(object, tell, handler, on: queue)
+        }
     }
 
     /// Adds an observation for an object: it ends with the object, and keeps neither the object nor the namespace
     /// alive.
-    func observe<Object>(
-        _ selection: some ChangeSelection,
+    private func observe<Object>(
+        _ filter: ChangeFilter,
         for object: WeakObject<Object>,
         _ options: ObservationOptions,
         _ onError: ObservationErrorHandler?,
@@ -109,7 +146,7 @@ extension Namespace {
     ) throws(SpaceError) -> ObservationToken {
         let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
         let request = ObservationRequest(
-            filter: selection.changeFilter,
+            filter: filter,
             options: options,
             subject: Observer.Subject(object),
             handler: handler(kept),
@@ -131,7 +168,4 @@ extension Namespace {
     ///
     /// Those of other processes are among the watchers of ``status()``.
     public var observations: [ObservationInfo] { core.observations.all.filter(\.isActive).map(ObservationInfo.init) }
-
-    /// How often a filter was evaluated for a change, over all observations of this process.
-    package var filterEvaluations: Int { core.observations.filterEvaluations }
 }

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A description of one observation, for status displays.
 public struct ObservationInfo: Sendable, Identifiable, CustomStringConvertible {
     /// The observation's number, the same as its token's.
@@ -16,8 +14,9 @@ public struct ObservationInfo: Sendable, Identifiable, CustomStringConvertible {
         filter = observer.filter
         objectType = observer.subject?.typeName
         isCoarse = observer.isCoarse
+        description = "\(observer)"
     }
 
     /// One line: the number, the filter and the object's type.
-    public var description: String { "\(id): \(filter.text)" + (objectType.map { ", for a \($0)" } ?? "") }
+    public let description: String
 }

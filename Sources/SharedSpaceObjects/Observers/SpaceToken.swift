@@ -16,3 +16,5 @@ extension SpaceToken {
     /// Hashes the number.
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
+
+extension ObservationToken: SpaceToken {}

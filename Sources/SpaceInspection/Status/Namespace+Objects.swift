@@ -5,7 +5,7 @@ extension Namespace {
     ///
     /// - Throws: `namespaceDeleted`, `closed`, `damaged`.
     /// - Complexity: O(objects + entries of dictionaries).
-    public var objects: [SharedObjectInfo] {
+    package var objects: [SharedObjectInfo] {
         get throws(SpaceError) {
             try attempt("list the objects") { (core) throws(SpaceError) in
                 try core.read { (snapshot) throws(SpaceError) in try snapshot.objectInfos() }
@@ -32,8 +32,7 @@ extension Snapshot {
                     kind: "\(object.kind)",
                     elementType: object.kind.isCollection ? CollectionDetails(object.details)?.elementType : nil,
                     count: count,
-                    items: items,
-                    queue: object.kind == .queue ? WorkQueueInfo(QueueSettings(object.details), clock) : nil
+                    queue: object.kind == .queue ? WorkQueueInfo(items, QueueSettings(object.details), clock) : nil
                 )
             )
         }

@@ -62,7 +62,7 @@ struct DictionaryObservingTests {
         try namespace.set("dd/a", 5)
         try namespace.set("d", 6)
         try dictionary.removeValue(forKey: "a")
-        try namespace.removeDictionary("d")
+        try dictionary.remove()
         #expect(try await eventually { all.events.last == .removed && one.events.last == .removed })
         #expect(
             all.events == [
@@ -98,7 +98,7 @@ struct DictionaryObservingTests {
         let token = try set.observe { _ in count.add() }
         try namespace.set("s/x", 1)
         try set.append(1)
-        try namespace.removeOrderedSet("s")
+        try set.remove()
         #expect(try await eventually { count.value == 2 })
         withExtendedLifetime(token) {}
     }
@@ -114,7 +114,7 @@ struct DictionaryObservingTests {
         }
         defer { barrier.open() }
         #expect(try await eventually { barrier.arrivals.value == 1 })
-        try namespace.removeDictionary("d")
+        try dictionary.remove()
         let again = try namespace.dictionary("d", of: Int.self)
         let piece = String(repeating: "y", count: 2 << 20)
         for number in 0..<12 { try namespace.set("large", "\(number)\(piece)") }
@@ -175,7 +175,7 @@ struct DictionaryObservingTests {
         try dictionary.updateValue(0, forKey: "end")
         while copy["end"] == nil, let change = try await changes.next(timeout: watchdog) { change.apply(to: &copy) }
         #expect(try copy == ["a": 7, "end": 0] && dictionary.snapshot() == copy)
-        try namespace.removeDictionary("d")
+        try dictionary.remove()
         var events: [Event] = []
         for try await change in changes { events.append(change.event) }
         #expect(events.last == .removed)

@@ -71,7 +71,7 @@ import Testing
         _ = try? set.subtract(0..<600)
         _ = try? set.sort()
         _ = try namespace.verify()
-        #expect(try namespace.removeOrderedSet("s") || fault == .noDirectory)
+        #expect(try set.remove() || fault == .noDirectory)
         #expect(try namespace.verify().isEmpty || fault == .stray)
     }
 }

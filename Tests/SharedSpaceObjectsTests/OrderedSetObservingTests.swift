@@ -49,7 +49,7 @@ struct OrderedSetObservingTests {
             try set.observe { plain.note($0) },
             try set.observe(options: [.initial, .movesAsPairs]) { pairs.note($0) },
         ]
-        #expect(set.observations.map(\.id) == tokens.map(\.id))
+        #expect(namespace.observations.map(\.id) == tokens.map(\.id))
         // The initial elements are read when they are told: if that were later, they would include the edits.
         #expect(try await eventually { pairs.changes.count == 1 })
         try set.append(contentsOf: ["a", "b", "c", "d"])
@@ -65,7 +65,7 @@ struct OrderedSetObservingTests {
         try set.sort()
         try set.removeAll()
         try set.removeAll()
-        try namespace.removeOrderedSet("s")
+        try set.remove()
         #expect(try await eventually { plain.texts.last == "removed" && pairs.texts.last == "removed" })
         #expect(
             plain.texts == [
@@ -152,7 +152,7 @@ struct OrderedSetObservingTests {
         token.cancel()
     }
 
-    /// One observer ends itself in its handler, one throws, and one is ended with all others.
+    /// One observer ends itself in its handler, one throws, and one ends with its object.
     @Test func observersComeAndGo() async throws {
         final class Owner: Sendable {}
         let (once, all, owned) = (Told(), Told(), Told())
@@ -170,17 +170,17 @@ struct OrderedSetObservingTests {
         }
         var owner: Owner? = Owner()
         if let owner { try set.observe(for: owner) { _, change in owned.note(change) } }
-        #expect(set.observations.count == 3)
+        #expect(namespace.observations.count == 3)
         #expect(try namespace.status().watchers.map(\.filter) == Array(repeating: "collection s", count: 3))
         try set.append("a")
         #expect(try await eventually { all.changes.count == 1 && owned.changes.count == 1 && once.changes.count == 1 })
         owner = nil
         try set.append("b")
-        #expect(try await eventually { all.changes.count == 2 && set.observations.count == 1 })
+        #expect(try await eventually { all.changes.count == 2 && namespace.observations.count == 1 })
         #expect(once.changes.count == 1 && owned.changes.count == 1)
         #expect(try await eventually { faults.value == 2 })
-        set.stopObserving()
-        #expect(!token.isActive && set.observations.isEmpty)
+        token.cancel()
+        #expect(!token.isActive && namespace.observations.isEmpty)
         #expect(try await eventually { try namespace.status().watchers.isEmpty })
     }
 
@@ -219,7 +219,7 @@ struct OrderedSetObservingTests {
         try set.move("b", before: "a")
         #expect(try await iterator.next()?.apply(to: &copy) == true)
         #expect(copy == ["b", "a"])
-        try namespace.removeOrderedSet("s")
+        try set.remove()
         #expect(try await iterator.next()?.apply(to: &copy) == true)
         #expect(try await iterator.next() == nil && copy == [])
         #expect(throws: SpaceError.self) { _ = try set.changes() }

@@ -1,29 +1,10 @@
 import SpaceSystem
 import TupleCoding
 
-/// What `observe` observes: a cell's key or path, or a ``ChangeFilter``.
-///
-/// ```swift
-/// self.token = try jobs.observe("progress") { change in … }                   // a key, or a path
-/// self.token = try jobs.observe(.tuples(["resize", .any])) { change in … }    // a filter
-/// ```
-public protocol ChangeSelection: Sendable {
-    /// The changes to deliver.
-    var changeFilter: ChangeFilter { get }
-}
+extension ChangeFilter: ExpressibleByStringInterpolation {
+    /// The changes of the cell with a key, or with a path (`"user.name"`) of a part of its value.
+    public init(stringLiteral key: String) { self.init(cells: .key(key)) }
 
-/// A key stands for the changes of its cell; a path (`"user.name"`) for those of a part of the cell's value.
-extension String: ChangeSelection {
-    /// The changes of the cell with this key.
-    public var changeFilter: ChangeFilter { ChangeFilter(cells: .key(self)) }
-}
-
-extension ChangeFilter: ChangeSelection {
-    /// The filter itself.
-    public var changeFilter: ChangeFilter { self }
-}
-
-extension ChangeSelection where Self == ChangeFilter {
     /// All changes.
     public static var everything: ChangeFilter {
         ChangeFilter(tuples: .any, cells: .all, notifications: .all, collections: .all, responders: .all, objects: .all)
@@ -32,11 +13,8 @@ extension ChangeSelection where Self == ChangeFilter {
     /// The changes of a cell, or with a path (`"user.name"`) of a part of its value.
     public static func cell(_ key: String) -> ChangeFilter { ChangeFilter(cells: .key(key)) }
 
-    /// The changes of all cells.
-    public static var cells: ChangeFilter { ChangeFilter(cells: .all) }
-
-    /// The changes of some cells: `.cells(.prefix("config/"))`, `.cells(.matching("*.port"))`.
-    public static func cells(_ which: ChangeFilter.Cells) -> ChangeFilter { ChangeFilter(cells: which) }
+    /// The changes of all cells, or of some: `.cells(.prefix("config/"))`, `.cells(.matching("*.port"))`.
+    public static func cells(_ which: Cells = .all) -> ChangeFilter { ChangeFilter(cells: which) }
 
     /// The changes of the tuples that match.
     public static func tuples(_ template: Template) -> ChangeFilter { ChangeFilter(tuples: template) }
@@ -48,16 +26,9 @@ extension ChangeSelection where Self == ChangeFilter {
         ChangeFilter(notifications: sender.map { .sent(by: PostSender($0), named: name) } ?? .named(name))
     }
 
-    /// All notifications.
-    public static var notifications: ChangeFilter { ChangeFilter(notifications: .all) }
-
-    /// The notifications whose names match a pattern: ``ChangeFilter/Notifications/matching(_:)``.
-    ///
-    /// ```swift
-    /// bag.add(try jobs.observe(.notifications(matching: "build.*")) { change in … })
-    /// ```
-    public static func notifications(matching pattern: String) -> ChangeFilter {
-        ChangeFilter(notifications: .matching(pattern))
+    /// All notifications, or some: `.notifications(.matching("build.*"))`.
+    public static func notifications(_ which: Notifications = .all) -> ChangeFilter {
+        ChangeFilter(notifications: which)
     }
 
     /// The changes of the ordered set, or of the dictionary, with a name.
@@ -74,7 +45,7 @@ extension ChangeSelection where Self == ChangeFilter {
     ///
     /// A ``ChangeKind/deadlock`` has no key, and in ``Change/new`` an object with the `text` and the `circle`, a list of
     /// objects with the `pid`, the `type` and `name` of what it waits for, and the process that it `waits_for`. With a
-    /// name, it is delivered only if ``ChangeFilter/kinds`` names it and the object is in the circle.
+    /// name, it is delivered only if the filter names its kind and the object is in the circle.
     public static func object(_ name: String? = nil) -> ChangeFilter {
         ChangeFilter(objects: name.map { .named($0) } ?? .all)
     }

@@ -12,14 +12,14 @@ public struct SharedObjectInfo: Sendable, Hashable {
     /// The number of elements of an ordered set, entries of a dictionary or items of a queue; `nil` if they can't be
     /// counted.
     public let count: Int?
-    /// The number of a queue's items in each state.
-    public let items: QueueCounts?
     /// The numbers of a queue, and whether it is paused; `nil` for other objects.
     public let queue: WorkQueueInfo?
 }
 
 /// What counts for a queue as a whole, for all processes.
 public struct WorkQueueInfo: Sendable, Hashable {
+    /// The number of its items in each state; `nil` if they can't be counted.
+    public let items: QueueCounts?
     /// The number of deliveries after which a returning item is buried; 0: never.
     public let deliveries: Int
     /// The greatest number of items that are not buried; 0: no bound.
@@ -32,7 +32,8 @@ public struct WorkQueueInfo: Sendable, Hashable {
 }
 
 extension WorkQueueInfo {
-    init(_ settings: QueueSettings, _ clock: NamespaceClock) {
+    init(_ items: QueueCounts?, _ settings: QueueSettings, _ clock: NamespaceClock) {
+        self.items = items
         deliveries = settings.deliveries
         bound = settings.bound
         isPaused = settings.isPaused(clock.milliseconds)

@@ -174,7 +174,7 @@ import Testing
             )
             #expect(try fits && view == copy && view == set.elements())
         }
-        try namespace.removeOrderedSet("s")
+        try set.remove()
         try await #require(changes.next()).apply(
             to: &copy,
             removed: {

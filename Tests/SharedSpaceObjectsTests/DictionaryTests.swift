@@ -82,11 +82,12 @@ import Testing
         #expect(errorCode { _ = try namespace.dictionary("d", of: Int.self, schema: "Int/2") } == .typeMismatch)
         #expect(errorCode { _ = try namespace.orderedSet("d", of: Int.self) } == .typeMismatch)
         #expect(errorCode { try namespace.counter("d").add() } == .typeMismatch)
-        #expect(errorCode { try namespace.removeOrderedSet("d") } == .typeMismatch)
         #expect(errorCode { _ = try namespace.dictionary("d/e", of: Int.self) } == .invalidArgument)
         #expect(errorCode { _ = try namespace.dictionary("", of: Int.self) } == .invalidArgument)
+        let former = try namespace.dictionary("s", of: Int.self)
+        #expect(try former.remove())
         try namespace.orderedSet("s", of: Int.self).append(1)
-        #expect(errorCode { try namespace.removeDictionary("s") } == .typeMismatch)
+        #expect(errorCode { try former.remove() } == .typeMismatch)
         let longest = String(repeating: "x", count: Limits.cellKeyBytes - 2)
         try dictionary.updateValue(2, forKey: longest)
         #expect(errorCode { try dictionary.updateValue(2, forKey: longest + "x") } == .tooLarge)
@@ -122,7 +123,7 @@ import Testing
         try dictionary.merge(["a": "A", "b": "B"]) { _, new in new }
         let info = try namespace.objects.first
         #expect(info?.name == "d" && info?.kind == "dictionary" && info?.elementType == "String" && info?.count == 2)
-        #expect(try namespace.removeDictionary("d") && !namespace.removeDictionary("d"))
+        #expect(try dictionary.remove() && !dictionary.remove())
         #expect(try namespace.objects == [] && namespace.cells().isEmpty)
         #expect(errorCode { _ = try dictionary["a"] } == .closed)
         let again = try namespace.dictionary("d", of: Int.self)

@@ -27,7 +27,7 @@ struct InitialTests {
 
         private let state = Mutex(State())
 
-        var queue: ObservationQueue { ObservationQueue { self.run($0) } }
+        var queue: ObservationQueue { { self.run($0) } }
 
         private func run(_ work: @escaping @Sendable () -> Void) {
             let mayRun = state.withLock { state in
@@ -93,7 +93,7 @@ struct InitialTests {
         try dictionary.updateValue(1, forKey: "before")
         let (late, entries) = (LateQueue(), Texts())
         let token = try dictionary.observe(options: .initial, on: late.queue) { entries.note(text($0)) }
-        try namespace.removeDictionary("d")
+        try dictionary.remove()
         late.open()
         #expect(try eventually { entries.texts.last == "removed" })
         #expect(entries.texts.first == #"reset ["before"]"#)

@@ -82,7 +82,7 @@ import Testing
         #expect(try set.elements().joined() == "abcdef")
         try set.sort { $0 > $1 }
         try set.reverse()
-        #expect(try set.formUnion(["c", "g"]) == 1)
+        #expect(try set.append(contentsOf: ["c", "g"]) == 1)
         #expect(try set.subtract(["a", "x", "g"]) == 2)
         #expect(try set.formIntersection(["f", "b", "e", "d"]) == 1)
         #expect(try set.elements().joined() == "bdef")
@@ -180,12 +180,13 @@ import Testing
         let set = try set("ab")
         #expect(try namespace.objects.map(\.name) == ["s"])
         #expect(try namespace.objects.first?.count == 2 && namespace.objects.first?.elementType == "String")
-        #expect(try namespace.removeOrderedSet("s"))
-        #expect(try !namespace.removeOrderedSet("s") && namespace.objects == [])
+        #expect(try set.remove())
+        #expect(try !set.remove() && namespace.objects == [])
         #expect(errorCode { _ = try set.elements() } == .closed)
         let again = try namespace.orderedSet("s", of: Int.self)
         try again.append(1)
         #expect(errorCode { try set.append("c") } == .closed)
+        #expect(try !set.remove())
         #expect(try again.elements() == [1])
     }
 

@@ -1,4 +1,0 @@
-extension Election: CustomStringConvertible {
-    /// `election "scheduler" in namespace "cluster"`.
-    public var description: String { namespace.describing(.election, name) }
-}

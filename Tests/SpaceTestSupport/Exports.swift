@@ -1,0 +1,2 @@
+// Nearly every test ends with the full check of its namespaces, or looks at their status.
+@_exported public import SpaceInspection
