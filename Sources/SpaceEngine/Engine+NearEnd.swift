@@ -121,7 +121,8 @@ extension Engine {
                 remove(id, from: near)
                 return true
             }
-            guard let place = near.marks.place(of: id, claim: number), near.marks.holder(place).mayBeEnded(by: session)
+            guard let place = near.marks.place(of: id, claim: number),
+                ClaimHolder(raw: near.marks.holder(place)).mayBeEnded(by: session)
             else { return false }
             near.completeMark(place, control.sequence)
             return true
@@ -219,10 +220,10 @@ extension Engine {
     /// Notes that a search has found no match of a template in LMDB's tables.
     package func noteAbsence(_ template: TemplateForm, _ search: Search) throws(SpaceError) {
         guard near != nil, search.isAbsent else { return }
-        if try search.snapshot.visibleInTables == 0 {
-            absences.noteEmpty(asOf: search.snapshot.commit, floor: try search.snapshot.floor())
+        if try search.isOfEmptyTables {
+            absences.noteEmpty(asOf: search.snapshot.commit, floor: try search.snapshot.nearBounds().next)
         } else if search.examined == 0, search.shapes.index(for: template.shape)?.watermark == 0 {
-            absences.note(template, asOf: search.snapshot.commit, floor: try search.snapshot.floor())
+            absences.note(template, asOf: search.snapshot.commit, floor: try search.snapshot.nearBounds().next)
         }
     }
 }

@@ -95,7 +95,7 @@ extension Engine {
         } catch  where error.isOfRoom && scope.hasRemovedDue && !appliesMarks(keeps) {
             try commitOnce(purpose, removesDue: false, body)
         } catch  where error.isOfRoom && appliesMarks(keeps) {
-            if let near { try applyMarksSingly(near) }
+            if let near { try Marking(self).applySingly(near) }
             try commitOnce(purpose, removesDue: false, keeps: keeps, body)
         } catch  where error.code == .outrun {
             // On the new state; that it happens again and again is no usual race.

@@ -105,11 +105,20 @@ package struct Search {
             }
         while let (id, row) = try order == .oldestFirst ? rows.next() : rows.previous() {
             guard ids.contains(id) else { return true }
-            if snapshot.isMarked(id) { continue }
+            if isMarked(id) { continue }
             try examine()
             if try !pass(template, id, row, visit) { return false }
         }
         return true
+    }
+
+    /// Whether a tuple that has rows in LMDB was taken or is claimed.
+    @inline(__always)
+    private func isMarked(_ id: UInt64) -> Bool { snapshot.near?.pointee.isMarked(id) ?? false }
+
+    /// Whether each of the tables' tuples was taken or is claimed.
+    var isOfEmptyTables: Bool {
+        get throws(SpaceError) { try snapshot.tuples.count <= snapshot.near?.pointee.markCount ?? 0 }
     }
 
     /// The tuple at which a walk begins or ends, because all older ones that the key names are marked.
@@ -164,7 +173,7 @@ package struct Search {
             guard key.shape == index.number, key.hash == hash, key.id >= from, key.id < ids.upperBound else {
                 return true
             }
-            if snapshot.isMarked(key.id) { continue }
+            if isMarked(key.id) { continue }
             guard let row = try snapshot.tuples.get(key.id) else {
                 throw .damaged("the index names tuple \(key.id), which is not there")
             }

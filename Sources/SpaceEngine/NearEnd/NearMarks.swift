@@ -94,7 +94,8 @@ struct NearMarks {
     @inline(__always)
     func isClaimed(_ place: Int) -> Bool { state(place).load() == Self.claimed }
 
-    func holder(_ place: Int) -> ClaimHolder { ClaimHolder(raw: word(Self.holdersOffset + 8 * place).loadRelaxed()) }
+    /// A claim's holder, as a row of `claims` has it.
+    func holder(_ place: Int) -> UInt64 { word(Self.holdersOffset + 8 * place).loadRelaxed() }
     func number(_ place: Int) -> UInt64 { word(Self.numbersOffset + 8 * place).loadRelaxed() }
 
     /// The place of a tuple's mark, or `nil` if it is not marked.
@@ -120,10 +121,10 @@ struct NearMarks {
 
     /// Makes a mark: of a take if `holder` is `nil`, else of a claim.
     @inline(__always)
-    func add(_ id: UInt64, _ holder: ClaimHolder?, number: UInt64) {
+    func add(_ id: UInt64, _ holder: UInt64?, number: UInt64) {
         let place = count
         word(8 * place).storeRelaxed(id)
-        word(Self.holdersOffset + 8 * place).storeRelaxed(holder?.raw ?? 0)
+        word(Self.holdersOffset + 8 * place).storeRelaxed(holder ?? 0)
         word(Self.numbersOffset + 8 * place).storeRelaxed(number)
         state(place).storeRelaxed(holder == nil ? Self.taken : Self.claimed)
         CrashPoint.reach(.marking)
@@ -150,26 +151,26 @@ struct NearMarks {
 
     // MARK: Where the next look begins
 
-    /// The first tuple by an index's key that may be unmarked, as of a commit: all older ones that the index names are marked.
+    /// The first tuple by an index's shape and hash that may be unmarked, as of a commit: all older ones that the index names are marked.
     ///
     /// It spares a take the walk past what was taken. It is stored after the mark that makes it true, and read and
     /// stored under the gate alone.
     @inline(__always)
-    func head(of key: IndexKey, asOf commit: Int) -> UInt64 {
+    func head(ofShape shape: UInt16, _ hash: UInt64, asOf commit: Int) -> UInt64 {
         guard word(Self.headOffset).loadRelaxed() == UInt64(truncatingIfNeeded: commit),
-            word(Self.headOffset + 8).loadRelaxed() == key.hash,
-            word(Self.headOffset + 16).loadRelaxed() == UInt64(key.shape)
+            word(Self.headOffset + 8).loadRelaxed() == hash,
+            word(Self.headOffset + 16).loadRelaxed() == UInt64(shape)
         else { return 0 }
         return word(Self.headOffset + 24).loadRelaxed()
     }
 
     @inline(__always)
-    func noteHead(_ key: IndexKey, asOf commit: Int) {
+    func noteHead(_ id: UInt64, ofShape shape: UInt16, _ hash: UInt64, asOf commit: Int) {
         // While the words are of two keys, they are of no commit.
         word(Self.headOffset).store(0)
-        word(Self.headOffset + 8).store(key.hash)
-        word(Self.headOffset + 16).store(UInt64(key.shape))
-        word(Self.headOffset + 24).store(key.id)
+        word(Self.headOffset + 8).store(hash)
+        word(Self.headOffset + 16).store(UInt64(shape))
+        word(Self.headOffset + 24).store(id)
         word(Self.headOffset).store(UInt64(truncatingIfNeeded: commit))
     }
 }

@@ -391,7 +391,7 @@ package struct NearRing: @unchecked Sendable {
     ///
     /// - Returns: the claim's number, or 0 for a take; `nil` if the numbers are used up, or damaged.
     @inline(__always)
-    func mark(_ id: UInt64, _ holder: ClaimHolder?, _ last: SharedWord64) -> UInt64? {
+    func mark(_ id: UInt64, _ holder: UInt64?, _ last: SharedWord64) -> UInt64? {
         let number = holder == nil ? 0 : nextClaimNumber
         guard holder == nil || number != 0 else { return nil }
         changing {

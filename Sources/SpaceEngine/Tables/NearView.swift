@@ -22,7 +22,7 @@ package struct NearView {
     func free() { ring?.free() }
 
     /// What a snapshot's counters say of the near end: the next id, and what is applied of the marks.
-    typealias Bounds = (next: UInt64, applied: UInt64)
+    package typealias Bounds = (next: UInt64, applied: UInt64)
 
     /// Copies the marks, and if `showsRing` the records, that a snapshot doesn't have: `bounds` is asked only if there are any.
     ///
@@ -110,14 +110,32 @@ package struct NearView {
     /// The first tuple of an index's key that may not be marked.
     @inline(__always)
     func head(of key: IndexKey, asOf commit: Int) -> UInt64 {
-        markCount > 0 ? ring?.marks.head(of: key, asOf: commit) ?? 0 : 0
+        markCount > 0 ? ring?.marks.head(ofShape: key.shape, key.hash, asOf: commit) ?? 0 : 0
+    }
+
+    /// A claim on a tuple that has its rows in LMDB.
+    struct MarkedClaim {
+        let id: UInt64
+        let holder: ClaimHolder
+        let number: UInt64
+
+        /// Calls `visit` with the claim as a row, made of the tuple's own.
+        func visit(
+            _ tuples: Table<UInt64, TupleRow>,
+            _ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool
+        ) throws(SpaceError) -> Bool {
+            guard let row = try tuples.get(id)?.copied() else { return true }
+            return try row.withBytes { (bytes) throws(SpaceError) in
+                try visit(id, ClaimRow(holder: holder, number: number, deadline: 0, tupleBytes: bytes))
+            }
+        }
     }
 
     /// The claims of the marks, in the order of their ids.
-    var markedClaims: [(id: UInt64, holder: ClaimHolder, number: UInt64)] {
+    var markedClaims: [MarkedClaim] {
         guard let marks = ring?.marks, markCount > 0 else { return [] }
         return (0..<markCount).filter { marks.isClaimed($0) }
-            .map { (marks.id($0), marks.holder($0), marks.number($0)) }
+            .map { MarkedClaim(id: marks.id($0), holder: ClaimHolder(raw: marks.holder($0)), number: marks.number($0)) }
             .sorted { $0.id < $1.id }
     }
 

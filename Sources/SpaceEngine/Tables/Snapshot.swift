@@ -39,11 +39,10 @@ package struct Snapshot: TransactionTables {
         return counters
     }
 
-    /// The next id by the tables' own counters, or 0 if they are lost: all tuples of lower ids are in the tables, or gone.
-    package func floor() throws(SpaceError) -> UInt64 { try mainCounters.getValid(.counters)?.nextTuple ?? 0 }
-
     /// What the tables' own counters say of the near end; zeros if they are lost.
-    func nearBounds() throws(SpaceError) -> NearView.Bounds {
+    ///
+    /// The first is the next id: all tuples of lower ids are in the tables, or gone.
+    package func nearBounds() throws(SpaceError) -> NearView.Bounds {
         let counters = try mainCounters.getValid(.counters)
         return (counters?.nextTuple ?? 0, counters?.appliedMarks ?? 0)
     }
@@ -51,18 +50,12 @@ package struct Snapshot: TransactionTables {
     /// Whether a tuple is not in LMDB yet.
     package func isNear(_ id: UInt64) -> Bool { near?.pointee.ids.contains(id) ?? false }
 
-    /// Whether a tuple that has rows in LMDB was taken or is claimed.
-    @inline(__always)
-    package func isMarked(_ id: UInt64) -> Bool { near?.pointee.isMarked(id) ?? false }
-
     /// How many tuples there are, those included that have expired and were not removed yet.
     package var tupleCount: Int {
-        get throws(SpaceError) { try visibleInTables + (near?.pointee.count ?? 0) }
-    }
-
-    /// How many of the tables' tuples are not marked.
-    var visibleInTables: Int {
-        get throws(SpaceError) { max(0, try tuples.count - (near?.pointee.markCount ?? 0)) }
+        get throws(SpaceError) {
+            guard let near else { return try tuples.count }
+            return max(0, try tuples.count - near.pointee.markCount) + near.pointee.count
+        }
     }
 
     /// Calls `visit` for each tuple that is not in LMDB yet, in the order of their ids.
@@ -74,7 +67,8 @@ package struct Snapshot: TransactionTables {
     /// The tuple with an id, or `nil` if there is none or it has expired.
     package func tupleRow(_ id: UInt64) throws(SpaceError) -> TupleRow? {
         if let near, near.pointee.ids.contains(id) { return near.pointee.row(id) }
-        guard !isMarked(id), let row = try tuples.get(id), isVisible(row) else { return nil }
+        if let near, near.pointee.isMarked(id) { return nil }
+        guard let row = try tuples.get(id), isVisible(row) else { return nil }
         return row
     }
 

@@ -247,31 +247,22 @@ extension Snapshot {
             while let mark = marked.first, mark.id <= id {
                 marked.removeFirst()
                 // A mark that was just applied is the row.
-                if mark.id < id, try !visitClaim(mark, visit) { return }
+                if mark.id < id, try !mark.visit(tuples, visit) { return }
             }
             if try !visit(id, row) { return }
         }
-        for mark in marked { if try !visitClaim(mark, visit) { return } }
+        for mark in marked { if try !mark.visit(tuples, visit) { return } }
         try near?.pointee.forEachClaim { (id, row) throws(SpaceError) in id < first ? true : try visit(id, row) }
     }
 
-    /// Walks through the claims of the tables' tuples that no commit has applied yet, like `forEachClaim`.
-    package func forEachMarkedClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
-        for mark in near?.pointee.markedClaims ?? [] { if try !visitClaim(mark, visit) { return } }
-    }
-
-    private func visitClaim(
-        _ mark: (id: UInt64, holder: ClaimHolder, number: UInt64),
-        _ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool
-    ) throws(SpaceError) -> Bool {
-        guard let row = try tuples.get(mark.id)?.copied() else { return true }
-        return try row.withBytes { (bytes) throws(SpaceError) in
-            try visit(mark.id, ClaimRow(holder: mark.holder, number: mark.number, deadline: 0, tupleBytes: bytes))
+    /// Walks through the claims that are not in `claims` yet, like `forEachClaim`; `isInRing` tells those in the ring from
+    /// those of the tables' tuples, which come first.
+    package func forEachNearClaim(
+        _ visit: (UInt64, ClaimRow, _ isInRing: Bool) throws(SpaceError) -> Bool
+    ) throws(SpaceError) {
+        for mark in near?.pointee.markedClaims ?? [] {
+            guard try mark.visit(tuples, { (id, row) throws(SpaceError) in try visit(id, row, false) }) else { return }
         }
-    }
-
-    /// Walks through the claims of the ring, like `forEachClaim`.
-    package func forEachRingClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
-        try near?.pointee.forEachClaim(visit)
+        try near?.pointee.forEachClaim { (id, row) throws(SpaceError) in try visit(id, row, true) }
     }
 }

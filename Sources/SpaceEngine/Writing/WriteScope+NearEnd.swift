@@ -34,26 +34,27 @@ extension WriteScope {
     }
 }
 
-extension WriteScope {
-    /// Applies the marks from a place on: removes what was taken, and moves what is claimed to `claims`.
+extension NearMarks {
+    /// Applies the marks from a place on in a transaction: removes what was taken, and moves what is claimed to `claims`.
     ///
     /// As with the ring's tuples, all of it was done before, so nothing is numbered, journaled or granted here.
-    func apply(_ marks: NearMarks, from first: Int) throws(SpaceError) {
-        for place in first..<marks.count {
-            let id = marks.id(place)
+    func apply(from first: Int, in scope: WriteScope) throws(SpaceError) {
+        for place in first..<count {
+            let id = id(place)
             // After a crash of the machine, the data file may be older than the control file.
-            guard let row = try tuples.get(id) else { continue }
-            guard marks.isClaimed(place) else {
-                try remove(id, row, as: nil)
+            guard let row = try scope.tuples.get(id) else { continue }
+            guard isClaimed(place) else {
+                try scope.remove(id, row, as: nil)
                 continue
             }
             let copy = row.copied()
-            try remove(id, row, as: nil)
-            try put(claim: id, marks.holder(place), number: marks.number(place), deadline: 0, tuple: copy)
-            counters.claimed += 1
+            try scope.remove(id, row, as: nil)
+            let holder = ClaimHolder(raw: holder(place))
+            try scope.put(claim: id, holder, number: number(place), deadline: 0, tuple: copy)
+            scope.counters.claimed += 1
         }
-        counters.appliedMarks = marks.applied(leaving: first)
-        noteUpkeep()
+        scope.counters.appliedMarks = applied(leaving: first)
+        scope.noteUpkeep()
     }
 }
 

@@ -110,7 +110,7 @@ package final class WriteScope: TransactionTables {
         guard let near else { return }
         if !keeps.contains(.ring) { try takeOver(near) }
         if !keeps.contains(.marks), near.marks.count > 0 {
-            try apply(near.marks, from: keeps.contains(.earlierMarks) ? near.marks.count - 1 : 0)
+            try near.marks.apply(from: keeps.contains(.earlierMarks) ? near.marks.count - 1 : 0, in: self)
             appliesMarks = true
         }
     }

@@ -162,17 +162,11 @@ package struct IntegrityCheck {
             checkClaim(id, claim, row, counters)
             if claim.deadline != 0 { expiries.insert(ExpiryKey(.claim(id), at: claim.deadline)) }
         }
-        try snapshot.forEachMarkedClaim { (id, claim) throws(SpaceError) in
+        try snapshot.forEachNearClaim { (id, claim, isInRing) throws(SpaceError) in
             count += 1
             if let row = TupleRow(claim.tupleBytes) { checkClaim(id, claim, row, counters) }
             if try snapshot.claims.contains(id) { report("tuple \(id) is claimed twice at once") }
-            return true
-        }
-        try snapshot.forEachRingClaim { (id, claim) throws(SpaceError) in
-            count += 1
-            if let row = TupleRow(claim.tupleBytes) { checkClaim(id, claim, row, counters) }
-            if try snapshot.claims.contains(id) { report("tuple \(id) is claimed twice at once") }
-            if try snapshot.tuples.contains(id) { report("tuple \(id) is visible and claimed at once") }
+            if isInRing, try snapshot.tuples.contains(id) { report("tuple \(id) is visible and claimed at once") }
             return true
         }
         if count != counters.claimed { report("\(count) claims are out, and the counter says \(counters.claimed)") }

@@ -20,12 +20,10 @@ extension Claiming {
                 return row.number == claim.number && (row.deadline == 0 || row.deadline > snapshot.clock.milliseconds)
             }
             var isFound = false
-            func compare(_ id: UInt64, _ row: ClaimRow) -> Bool {
+            try snapshot.forEachNearClaim { (id, row, _) in
                 isFound = id == claim.id.rawValue && row.number == claim.number
                 return !isFound
             }
-            try snapshot.forEachMarkedClaim(compare)
-            if !isFound { try snapshot.forEachRingClaim(compare) }
             return isFound
         }
     }

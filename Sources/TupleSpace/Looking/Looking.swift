@@ -118,7 +118,7 @@ package struct Looking {
         return try core.read(showsMarks: mayBeMarked) { (snapshot) throws(SpaceError) in
             try look(snapshot, template, order, &sight, borrow)
             let needsFloor = readsFloor && (sight.match == nil || order == .newestFirst)
-            return needsFloor ? try snapshot.floor() : 0
+            return needsFloor ? try snapshot.nearBounds().next : 0
         }
     }
 

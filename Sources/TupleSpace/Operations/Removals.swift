@@ -46,7 +46,7 @@ struct Candidate {
         guard !endsByItself, terms == nil || (copy.map { $0.bytes.count <= NearRing.longestTuple } ?? false) else {
             return nil
         }
-        switch try engine.mark(id.rawValue, asOf: commit, terms, head: head) {
+        switch try Marking(engine).mark(id.rawValue, asOf: commit, terms, head: head) {
         case .marked(let number): return .removed(made(number), index: 0)
         case .lost: return .lost
         case .refused: return nil

@@ -3,9 +3,13 @@ import SpaceSystem
 import TupleCoding
 
 /// Taking and claiming in LMDB's tables without a transaction: by a mark, which a later commit applies (`NearMarks`).
-extension Engine {
+package struct Marking {
+    let engine: Engine
+
+    package init(_ engine: Engine) { self.engine = engine }
+
     /// What has become of a tuple of the tables that was to be taken or claimed.
-    package enum Marking {
+    package enum Outcome {
         /// It is marked; the number is that of the claim, or 0 for a take.
         case marked(UInt64)
         /// Another process was first.
@@ -28,20 +32,17 @@ extension Engine {
         asOf commit: Int,
         _ terms: ClaimTerms?,
         head: IndexKey?
-    ) throws(SpaceError) -> Marking {
-        guard let near, near.off.loadRelaxed() == 0, terms?.deadline == nil else { return .refused }
-        try checkUsable()
-        return try underGate { () throws(SpaceError) in
-            guard near.off.loadRelaxed() == 0, !isSomethingDue(near) else { return .refused }
+    ) throws(SpaceError) -> Outcome {
+        guard let near = engine.near, near.off.loadRelaxed() == 0, terms?.deadline == nil else { return .refused }
+        try engine.checkUsable()
+        return try engine.underGate { () throws(SpaceError) in
+            guard near.off.loadRelaxed() == 0, !engine.isSomethingDue(near) else { return .refused }
             guard near.marks.place(of: id) == nil else { return .lost }
-            if environment.lastTransaction != commit, try !isInTables(id) { return .lost }
-            if near.marks.count == NearMarks.capacity { try applyMarks() }
-            guard let number = near.mark(id, terms?.holder, control.sequence) else { return .refused }
-            if var head {
-                head.id = id + 1
-                near.marks.noteHead(head, asOf: commit)
-            }
-            if control.isCut { try checkUsable() }
+            if engine.environment.lastTransaction != commit, try !isInTables(id) { return .lost }
+            if near.marks.count == NearMarks.capacity { try applyAll() }
+            guard let number = near.mark(id, terms?.holder.raw, engine.control.sequence) else { return .refused }
+            if let head { near.marks.noteHead(id + 1, ofShape: head.shape, head.hash, asOf: commit) }
+            if engine.control.isCut { try engine.checkUsable() }
             return .marked(number)
         }
     }
@@ -50,25 +51,25 @@ extension Engine {
     @inline(never)
     private func isInTables(_ id: UInt64) throws(SpaceError) -> Bool {
         var isThere = false
-        try readUnderGate { (snapshot) throws(SpaceError) in isThere = try snapshot.tuples.contains(id) }
+        try engine.readUnderGate { (snapshot) throws(SpaceError) in isThere = try snapshot.tuples.contains(id) }
         return isThere
     }
 
     /// Applies all marks; called under the gate.
     @inline(never)
-    private func applyMarks() throws(SpaceError) {
-        try commit(.removing, keeps: .ring) { (scope) throws(SpaceError) in scope.noteUpkeep() }
-        announce()
+    private func applyAll() throws(SpaceError) {
+        try engine.commit(.removing, keeps: .ring) { (scope) throws(SpaceError) in scope.noteUpkeep() }
+        engine.announce()
     }
 
     /// Applies the marks one after the other, from the last on: the room that is kept for removals is enough for one.
     @inline(never)
-    func applyMarksSingly(_ near: NearRing) throws(SpaceError) {
+    func applySingly(_ near: NearRing) throws(SpaceError) {
         while near.marks.count > 0 {
-            try commitOnce(.removing, removesDue: false, keeps: [.ring, .earlierMarks]) { (scope) throws(SpaceError) in
+            try engine.commitOnce(.removing, removesDue: false, keeps: [.ring, .earlierMarks]) { (scope) throws(SpaceError) in
                 scope.noteUpkeep()
             }
-            announce()
+            engine.announce()
         }
     }
 }
