@@ -47,4 +47,9 @@ public struct TupleCodingError: Error, Sendable, Hashable, CustomStringConvertib
         case nil: reason
         }
     }
+
+    /// What was wrong, and where in a text of which the reader knows that it has one line.
+    package var descriptionOnOneLine: String {
+        if case .text(line: 1, let column)? = place { "\(reason) (column \(column))" } else { description }
+    }
 }

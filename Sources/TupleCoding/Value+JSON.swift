@@ -49,6 +49,13 @@ extension Value: JSONConvertible {
         self = try JSONReader(parser: parser).value(node)
     }
 
+    /// Reads a line of a dump, of a watch or of a transaction, whose arrays and objects enclose values.
+    package init(line text: String) throws(TupleCodingError) { try self.init(json: text, wrapping: Self.levelsOfLines) }
+
+    /// A limit on the arrays and objects in which a line encloses a value: the line's own, a tuple's, those of a change to a
+    /// collection and of a list of steps are fewer.
+    private static let levelsOfLines = 8
+
     /// The value as JSON text, on one line; equal values give equal text.
     ///
     /// Reading the text gives the same value, except for the bits of a NaN.

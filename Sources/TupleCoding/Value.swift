@@ -158,6 +158,12 @@ extension Value {
         default: false
         }
     }
+
+    /// Why the value can't be a field, or `nil` if it can.
+    package var depthFault: String? {
+        guard isNested(deeperThan: TupleLimits.maximumDepth) else { return nil }
+        return "is nested deeper than \(TupleLimits.maximumDepth) levels"
+    }
 }
 
 extension Double {

@@ -1,5 +1,6 @@
 import CommandWords
 import SharedSpace
+import SpaceInspection
 
 /// The command `space list`.
 struct ListCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import CommandWords
 import SharedSpace
+import SpaceInspection
 
 /// The command `space queue NS NAME ACTION …`.
 struct QueueCommand: ParsableCommand {

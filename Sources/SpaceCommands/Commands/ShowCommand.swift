@@ -51,7 +51,7 @@ struct ShowCommand: ParsableCommand {
         let access = try NamespaceAccess(common, namespace)
         let status = try access.use { try $0.status() }
         let replication = status.isReplicated ? ReplicationReport(of: namespace, in: access.space) : nil
-        let report = StatusReport(status: status, replication: replication, isDaemonAsked: true)
+        let report = StatusReport(status: status, replication: replication?.object)
         let waits = WaitReport(report.graph)
         let lines =
             if json {
@@ -63,7 +63,7 @@ struct ShowCommand: ParsableCommand {
             } else if svg {
                 WaitPicture(waits).svg()
             } else {
-                report.text()
+                report.text(replication: replication, isDaemonAsked: true)
             }
         try Output.print(lines: lines)
     }

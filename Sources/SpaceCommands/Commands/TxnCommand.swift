@@ -38,32 +38,30 @@ struct TxnCommand: ParsableCommand {
         // Read to the end before anything is locked, so that a slow writer of the pipe blocks no other process.
         var steps: [TransactionStep] = []
         var input = Input()
-        while let line = try input.next() {
-            steps.append(try TransactionStep(line, what: "standard input, line \(input.line)"))
-        }
+        while let line = try input.next() { steps.append(try TransactionStep(line, at: input.line)) }
         let access = try NamespaceAccess(common, namespace)
         try Output().checkTaken()
         let results = try access.use(for: owner) { namespace in
-            try run(steps, in: namespace)
+            do {
+                return try TransactionStep.run(steps, in: namespace)
+            } catch let error as TransactionStep.NothingFound {
+                throw status.nothingObtained(error.message)
+            }
         }
-        try Output.print(lines: results)
+        try Output.print(lines: results.map(\.json))
     }
+}
 
-    private func run(_ steps: [TransactionStep], in namespace: Namespace) throws -> [String] {
-        let claims = try steps.map { step in
-            try step.claimNumber.map { number in
-                try step.named { () throws(SpaceError) in try namespace.claim(numbered: number, to: "run a transaction")
-                }
-            }
-        }
+extension TransactionStep {
+    /// Reads a line of standard input.
+    ///
+    /// - Throws: `CommandFailure` (bad data) for one that is not an operation.
+    init(_ line: String, at number: Int) throws {
+        let what = "standard input, line \(number)"
         do {
-            return try namespace.repeatableTransaction { t in
-                var results: [String] = []
-                for (step, claim) in zip(steps, claims) { results.append(try step.run(t, claim: claim)) }
-                return results
-            }
-        } catch let error as TransactionStep.NothingFound {
-            throw status.nothingObtained(error.message)
+            try self.init(try JSONText.line(line, what: what), what: what)
+        } catch let fault as Fault {
+            throw CommandFailure.badData(fault.reason)
         }
     }
 }

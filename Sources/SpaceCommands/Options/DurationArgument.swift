@@ -1,4 +1,5 @@
 import CommandWords
+import SharedSpace
 
 /// A duration on the command line.
 struct DurationArgument: ExpressibleByArgument, Sendable {

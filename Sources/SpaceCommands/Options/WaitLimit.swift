@@ -1,4 +1,5 @@
 import CommandWords
+import SharedSpace
 
 /// How long `--wait` waits.
 enum WaitLimit: ExpressibleByArgument, CustomStringConvertible, Sendable {

@@ -1,4 +1,5 @@
 import CommandWords
+import TupleCoding
 
 /// The help of a program as one JSON object, for the manual pages: `--help-json`.
 struct HelpObject {

@@ -24,7 +24,7 @@ struct DumpLine {
     /// A value that is stored as it is; `nil` if it is missing.
     func value(_ key: String) throws -> Value? {
         guard let value = record[key] else { return nil }
-        if let fault = JSONText.fault(of: value) { throw bad("\"\(key)\" \(fault)") }
+        if let fault = value.depthFault { throw bad("\"\(key)\" \(fault)") }
         return value
     }
 

@@ -63,7 +63,7 @@ struct DumpReport {
             try print(StatusReport.object(waiter, kindKey: "type", in: Self.line("waiter")).line)
         }
         for watcher in status.watchers { try print(StatusReport.object(watcher, in: Self.line("watcher")).line) }
-        try inspection.forEachChange { try print(ChangeReport.object($0, in: Self.line("change")).line) }
+        try inspection.forEachChange { try print($0.object(in: Self.line("change")).line) }
         try print(Self.line(Self.end).line)
     }
 

@@ -2,30 +2,6 @@ import SharedSpace
 import SpaceInspection
 
 extension StatusReport {
-    static func object(_ responder: NamespaceStatus.Responder, in line: JSONObject = JSONObject()) -> JSONObject {
-        var object = line
-        object.add("name", responder.name)
-        object.add("key", responder.key)
-        object.add("pid", responder.pid)
-        if let elsewhere = responder.elsewhere { object.add("elsewhere", elsewhere) }
-        object.add("order", responder.order)
-        object.add("base", responder.isBase)
-        object.add("leaving", responder.isLeaving)
-        object.add("since", responder.since)
-        object.add("requests", responder.requests)
-        return object
-    }
-
-    static func object(_ request: NamespaceStatus.Request, in line: JSONObject = JSONObject()) -> JSONObject {
-        var object = line
-        object.add("name", request.name)
-        object.add("pid", request.pid)
-        if let elsewhere = request.elsewhere { object.add("elsewhere", elsewhere) }
-        object.add("responder", request.responder)
-        object.add("since", request.since)
-        return object
-    }
-
     static let responderTitles = ["NAME", "ORDER", "KEY", "PID", "SINCE", "REQUESTS", "STATE"]
 
     /// A row for each responder, in the order in which they are asked.

@@ -45,7 +45,17 @@ extension StatusReport {
     }
 
     /// Lines for people.
-    func text(now: Int64 = Clock.realtimeMilliseconds()) -> [String] {
+    ///
+    /// - Parameters:
+    ///   - now: The time that other times are told against.
+    ///   - replication: How the namespace stands to its machines' log; `nil` if it has none, or if that is not known.
+    ///   - isDaemonAsked: Whether the daemon of the root was asked for it.
+    /// - Returns: The lines.
+    func text(
+        now: Int64 = Clock.realtimeMilliseconds(),
+        replication: ReplicationReport? = nil,
+        isDaemonAsked: Bool = false
+    ) -> [String] {
         let log = status.log.map { log in
             let entry = "\(log.path.quotedForPeople), entry \(log.entry)"
             return log.isFollowed ? ["standby of", entry] : ["log", entry]

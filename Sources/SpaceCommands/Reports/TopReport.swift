@@ -107,7 +107,7 @@ struct TopReport {
         object.add("time", now)
         object.add("namespaces", sorted(order).map { Self.object($0, circles) })
         object.add("processes", processes(statuses).map(Self.object))
-        object.add("deadlocks", json: "[\(circles.spanning.map(WaitReport.json).joined(separator: ","))]")
+        object.add("deadlocks", json: "[\(circles.spanning.map(\.json).joined(separator: ","))]")
         return object
     }
 
@@ -134,7 +134,7 @@ struct TopReport {
         object.add("waits", circles.waits(in: status.name))
         object.add(
             "deadlocks",
-            json: "[\(circles.deadlocks(in: status.name).map(WaitReport.json).joined(separator: ","))]"
+            json: "[\(circles.deadlocks(in: status.name).map(\.json).joined(separator: ","))]"
         )
         object.add("life", "\(status.life)")
         return object

@@ -44,33 +44,6 @@ struct WaitReport {
         }
     }
 
-    // MARK: JSON
-
-    /// A deadlock as JSON: a list of its steps.
-    static func json(_ deadlock: Deadlock) -> String {
-        let steps = deadlock.steps
-        let objects = steps.indices.map { index in
-            var object = JSONObject()
-            object.add("pid", steps[index].pid)
-            object.add("type", steps[index].subject.type)
-            object.add("name", steps[index].subject.name.text)
-            if let namespace = steps[index].namespace { object.add("namespace", namespace.text) }
-            object.add("waits_for", deadlock.blocker(of: index))
-            if steps[index].isBehind { object.add("behind", true) }
-            return object.line
-        }
-        return "[\(objects.joined(separator: ","))]"
-    }
-
-    /// A circle that may end by itself as JSON: its steps, and when it ends, if that is known.
-    static func doubtfulJSON(_ circle: Deadlock) -> String {
-        var object = JSONObject()
-        object.add("circle", json: json(circle))
-        let end: Int64? = if case .ends(let end)? = circle.doubt { end } else { nil }
-        object.add("ends", end)
-        return object.line
-    }
-
     // MARK: The tree
 
     /// A tree: each process, and below it those that wait for it.

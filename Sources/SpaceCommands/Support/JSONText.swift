@@ -18,23 +18,13 @@ enum JSONText {
 
     /// A line that encloses values.
     ///
-    /// The values may be nested as deep as if they stood alone; `fault(of:)` checks each when it is used.
+    /// The values may be nested as deep as if they stood alone; `depthFault` checks each when it is used.
     static func line(_ text: String, what: String) throws -> Value {
         do {
-            return try Value(json: text, wrapping: levels)
+            return try Value(line: text)
         } catch {
             throw failure(what, error)
         }
-    }
-
-    /// A limit on the arrays and objects in which a line of a dump or an operation encloses a value: the line's own, a
-    /// tuple's, and those of a change to a collection are fewer.
-    private static let levels = 8
-
-    /// Why a value of a line can't be used, or `nil`.
-    static func fault(of value: Value) -> String? {
-        guard value.isNested(deeperThan: TupleLimits.maximumDepth) else { return nil }
-        return "is nested deeper than \(TupleLimits.maximumDepth) levels"
     }
 
     /// The tuple of a word or line; `advice` is what to do if it is none.
@@ -55,11 +45,7 @@ enum JSONText {
     static func quotedForShell(_ text: String) -> String { "'" + text.replacing("'", with: "'\\''") + "'" }
 
     static func failure(_ what: String, _ error: TupleCodingError, _ advice: String? = nil) -> CommandFailure {
-        let advice = advice.map { "; \($0)" } ?? ""
         // A word, and a line of the input, has one line only: its number would say nothing.
-        if case .text(line: 1, let column)? = error.place {
-            return .badData("\(what): \(error.reason) (column \(column))\(advice)")
-        }
-        return .badData("\(what): \(error)\(advice)")
+        .badData("\(what): \(error.descriptionOnOneLine)\(advice.map { "; \($0)" } ?? "")")
     }
 }

@@ -27,7 +27,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 }
 
 private func understand(_ text: String) {
-    _ = try? TransactionStep(text, what: "line 1")
+    _ = try? TransactionStep(text, at: 1)
     _ = try? JSONText.tuple(text, what: "a tuple")
     var reader = DumpReader()
     if case .object(let record) = try? JSONText.line(text, what: "line 1") { _ = try? reader.take(record, "line 1") }

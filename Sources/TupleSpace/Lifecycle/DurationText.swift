@@ -1,7 +1,7 @@
-/// Durations on the command line: `250ms`, `5s`, `2m`, `1h`, `1d`, `1h30m`, and a bare number of seconds.
-enum DurationText {
+/// Durations as words, in the shell and in the steps of a transaction: `250ms`, `5s`, `2m`, `1h`, `1d`, `1h30m`, and a bare number of seconds.
+package enum DurationText {
     /// The forms, for messages.
-    static let forms = "250ms, 5s, 2m, 1h, 1d, 1h30m, or a number of seconds"
+    package static let forms = "250ms, 5s, 2m, 1h, 1d, 1h30m, or a number of seconds"
 
     /// The longest duration, in nanoseconds, for which all longer ones count: a thousand years, which every clock of the
     /// library can add.
@@ -10,7 +10,7 @@ enum DurationText {
     /// The duration that a word stands for, or `nil` if the word isn't a duration.
     ///
     /// A fraction is allowed: `0.5s`, `1.5`. If there are several parts, each has a smaller unit than the one before.
-    static func parse(_ word: some StringProtocol) -> Duration? {
+    package static func parse(_ word: some StringProtocol) -> Duration? {
         var rest = Substring(word)
         var sum: Int128 = 0
         var previous = Int128.max
@@ -43,7 +43,7 @@ enum DurationText {
     }
 
     /// Whether a word that isn't a duration was probably meant as one: it begins with a digit.
-    static func resembles(_ word: some StringProtocol) -> Bool {
+    package static func resembles(_ word: some StringProtocol) -> Bool {
         word.utf8.first.map { (0x30...0x39).contains($0) } ?? false
     }
 

@@ -1,20 +1,17 @@
-import SharedSpace
-import SpaceInspection
+import SpaceRecipes
+import TupleCoding
 
-/// A look at a namespace in the forms that `show` and `space-dump` print.
-struct StatusReport {
-    let status: NamespaceStatus
+/// A look at a namespace as JSON, in the forms that `show`, `list` and `space-dump` print.
+package struct StatusReport {
+    package let status: NamespaceStatus
     /// Who waits for whom.
-    let graph: WaitGraph
+    package let graph: WaitGraph
     /// How the namespace stands to its machines' log; `nil` if it has none, or if that is not known or not asked for.
-    let replication: ReplicationReport?
-    /// Whether the daemon of the root was asked for it.
-    let isDaemonAsked: Bool
+    private let replication: JSONObject?
 
-    init(status: NamespaceStatus, replication: ReplicationReport? = nil, isDaemonAsked: Bool = false) {
+    package init(status: NamespaceStatus, replication: JSONObject? = nil) {
         self.status = status
         self.replication = replication
-        self.isDaemonAsked = isDaemonAsked
         graph = WaitGraph(status.waits)
     }
 
@@ -22,7 +19,7 @@ struct StatusReport {
     private var owners: [NamespaceStatus.Owner] { status.owners.filter { $0.kind != .visitor } }
 
     /// One object with everything, as `show --json` prints it.
-    var object: JSONObject {
+    package var object: JSONObject {
         var object = JSONObject()
         object.add("name", status.name)
         object.add("mode", status.mode.rawValue)
@@ -52,15 +49,15 @@ struct StatusReport {
             object.add("replicated", true)
             object.add("entry", status.entry)
             object.add("machines", status.machines)
-            object.add("replication", json: replication?.object.line ?? "null")
+            object.add("replication", json: replication?.line ?? "null")
         }
-        object.add("deadlocks", json: "[\(graph.deadlocks.map(WaitReport.json).joined(separator: ","))]")
-        object.add("doubtful", json: "[\(graph.doubtful.map(WaitReport.doubtfulJSON).joined(separator: ","))]")
+        object.add("deadlocks", json: "[\(graph.deadlocks.map(\.json).joined(separator: ","))]")
+        object.add("doubtful", json: "[\(graph.doubtful.map(\.doubtfulJSON).joined(separator: ","))]")
         return object
     }
 
     /// A history as JSON.
-    static func json(_ history: History?) -> String {
+    package static func json(_ history: History?) -> String {
         guard let history else { return "null" }
         var object = JSONObject()
         object.add("changes", history.changes)
@@ -79,7 +76,7 @@ struct StatusReport {
     }
 
     /// What `list --json` prints.
-    var summary: JSONObject {
+    package var summary: JSONObject {
         var object = JSONObject()
         object.add("name", status.name)
         object.add("tuples", status.tuples)
@@ -95,10 +92,10 @@ struct StatusReport {
     }
 
     /// How many objects of a kind there are.
-    func count(_ kind: SharedObjectKind) -> Int { status.objects.count { $0.kind == "\(kind)" } }
+    package func count(_ kind: SharedObjectKind) -> Int { status.objects.count { $0.kind == "\(kind)" } }
 
     /// The object of a namespace that can't be opened.
-    static func failedSummary(_ name: String, _ error: SpaceError) -> JSONObject {
+    package static func failedSummary(_ name: String, _ error: SpaceError) -> JSONObject {
         var object = JSONObject()
         object.add("name", name)
         object.add(word(for: error), error.reason)
@@ -106,19 +103,19 @@ struct StatusReport {
     }
 
     /// What is told of a namespace that can't be opened: that it is damaged, or that it can't be used from here, or now.
-    static func word(for error: SpaceError) -> String { error.code == .damaged ? "damaged" : "unusable" }
+    package static func word(for error: SpaceError) -> String { error.code == .damaged ? "damaged" : "unusable" }
 
     /// How many changes a watcher has not acknowledged.
-    static func lag(of watcher: NamespaceStatus.Watcher, in status: NamespaceStatus) -> UInt64 {
+    package static func lag(of watcher: NamespaceStatus.Watcher, in status: NamespaceStatus) -> UInt64 {
         status.sequence > watcher.position ? status.sequence - watcher.position : 0
     }
 
-    var livingOwners: Int { owners.count { $0.isAlive } }
+    package var livingOwners: Int { owners.count { $0.isAlive } }
 
     /// An owner.
     ///
     /// A line of a dump has its own `kind`, so the caller gives the key of the owner's kind.
-    static func object(_ owner: NamespaceStatus.Owner, kindKey: String, in line: JSONObject = JSONObject())
+    package static func object(_ owner: NamespaceStatus.Owner, kindKey: String, in line: JSONObject = JSONObject())
         -> JSONObject
     {
         var object = line
@@ -133,7 +130,7 @@ struct StatusReport {
     /// A waiter.
     ///
     /// A line of a dump has its own `kind`, so the caller gives the key of what is waited for.
-    static func object(_ waiter: NamespaceStatus.Waiter, kindKey: String, in line: JSONObject = JSONObject())
+    package static func object(_ waiter: NamespaceStatus.Waiter, kindKey: String, in line: JSONObject = JSONObject())
         -> JSONObject
     {
         var object = line
@@ -150,7 +147,7 @@ struct StatusReport {
         return object
     }
 
-    static func object(_ watcher: NamespaceStatus.Watcher, in line: JSONObject = JSONObject()) -> JSONObject {
+    package static func object(_ watcher: NamespaceStatus.Watcher, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("pid", watcher.pid)
         if let elsewhere = watcher.elsewhere { object.add("elsewhere", elsewhere) }
@@ -160,7 +157,7 @@ struct StatusReport {
         return object
     }
 
-    static func object(_ claim: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
+    package static func object(_ claim: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("id", claim.number)
         object.add("pid", claim.pid)
@@ -174,7 +171,7 @@ struct StatusReport {
     }
 
     /// A tuple that is buried: without a claim, the id is the tuple's.
-    static func object(buried: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
+    package static func object(buried: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("id", buried.id.rawValue)
         object.add("deliveries", buried.deliveries)

@@ -1,9 +1,10 @@
-import SharedSpace
+package import TupleCoding
 
-/// One line of what `space txn` reads: an operation with its arguments, as an array or as an object.
+/// A step of a transaction that is data, as `space txn` and the C library read it: an operation with its arguments, as an
+/// array or as an object.
 ///
 ///     ["write", ["done", 7]]      {"op": "write", "tuple": ["done", 7], "expires": "5s"}
-struct TransactionStep {
+package struct TransactionStep {
     private enum Operation {
         case write(Tuple, expires: Duration?)
         case take(Template)
@@ -46,13 +47,18 @@ struct TransactionStep {
             + "incr, post, complete and release"
     }
 
-    /// - Throws: `CommandFailure` (bad data) for a line that is not an operation.
-    init(_ line: String, what: String) throws {
+    /// What was to be a step is none.
+    package struct Fault: Error {
+        package let reason: String
+    }
+
+    /// Reads a step; `what` names it in errors.
+    package init(_ step: Value, what: String) throws(Fault) {
         self.what = what
         var arguments: [String: Value] = [:]
         let name: String
-        func bad(_ reason: String) -> CommandFailure { .badData("\(what): \(reason)") }
-        switch try JSONText.line(line, what: what) {
+        func bad(_ reason: String) -> Fault { Fault(reason: "\(what): \(reason)") }
+        switch step {
         case .array(let values):
             guard case .string(let first)? = values.first else { throw bad("it begins with no operation's name") }
             name = first
@@ -83,7 +89,7 @@ struct TransactionStep {
         operation = try Self.operation(name, Arguments(values: arguments, what: what))
     }
 
-    private static func operation(_ name: String, _ arguments: Arguments) throws -> Operation {
+    private static func operation(_ name: String, _ arguments: Arguments) throws(Fault) -> Operation {
         switch name {
         case "write": .write(try arguments.tuple("tuple"), expires: try arguments.duration("expires"))
         case "take": .take(try arguments.template("template"))
@@ -101,7 +107,7 @@ struct TransactionStep {
         }
     }
 
-    private static func set(_ arguments: Arguments) throws -> Operation {
+    private static func set(_ arguments: Arguments) throws(Fault) -> Operation {
         let ifAbsent = try arguments.flag("if_absent")
         var expected = arguments.values["if_equals"] == nil ? nil : try arguments.value("if_equals")
         // In the array form null stands in the place of the one to give the other.
@@ -115,19 +121,34 @@ struct TransactionStep {
         )
     }
 
-    /// The number of the claim that the operation ends, which the command looks up before the transaction.
-    var claimNumber: UInt64? {
+    /// The number of the claim that the operation ends, which is looked up before the transaction.
+    package var claimNumber: UInt64? {
         switch operation {
         case .complete(let number), .release(let number): number
         default: nil
         }
     }
 
-    /// Does the operation.
+    /// Carries out steps in one transaction, all or none.
     ///
-    /// - Returns: The result, as JSON.
-    /// - Throws: `NothingFound` if it finds nothing and isn't optional.
-    func run(_ t: borrowing Transaction, claim: HeldClaim?) throws -> String {
+    /// - Returns: Their results, in the same order.
+    /// - Throws: `NothingFound` if one of them finds nothing and isn't optional; `claimLost` for a claim that is there no
+    ///   more; what a transaction throws.
+    package static func run(_ steps: [TransactionStep], in namespace: Namespace) throws -> [Value] {
+        let claims = try steps.map { step in
+            try step.claimNumber.map { number in
+                try step.named { () throws(SpaceError) in try namespace.claim(numbered: number, to: "run a transaction")
+                }
+            }
+        }
+        return try namespace.repeatableTransaction { t in
+            var results: [Value] = []
+            for (step, claim) in zip(steps, claims) { results.append(try step.run(t, claim: claim)) }
+            return results
+        }
+    }
+
+    private func run(_ t: borrowing Transaction, claim: HeldClaim?) throws -> Value {
         do {
             return try result(t, claim: claim)
         } catch let error as SpaceError {
@@ -135,8 +156,8 @@ struct TransactionStep {
         }
     }
 
-    /// Runs `body` for the step, and adds the step's line to its error.
-    func named<R>(_ body: () throws(SpaceError) -> R) throws(SpaceError) -> R {
+    /// Runs `body` for the step, and adds the step's name to its error.
+    private func named<R>(_ body: () throws(SpaceError) -> R) throws(SpaceError) -> R {
         do throws(SpaceError) { return try body() } catch { throw named(error) }
     }
 
@@ -144,106 +165,105 @@ struct TransactionStep {
         error.with(reason: "\(what): \(error.reason); nothing was changed")
     }
 
-    private func result(_ t: borrowing Transaction, claim: HeldClaim?) throws -> String {
+    private func result(_ t: borrowing Transaction, claim: HeldClaim?) throws -> Value {
         switch operation {
-        case .write(let tuple, let expires): return "\(try t.write(tuple: tuple, expires: expires).rawValue)"
-        case .take(let template): return try found(try t.takeIfExists(matching: template)?.json, template)
-        case .takeAll(let template): return Self.list(try t.takeAll(matching: template))
-        case .read(let template): return try found(try t.readIfExists(matching: template)?.json, template)
-        case .count(let template): return "\(try t.count(matching: template))"
+        case .write(let tuple, let expires):
+            return .int(Int(clamping: try t.write(tuple: tuple, expires: expires).rawValue))
+        case .take(let template): return try found(try t.takeIfExists(matching: template)?.value, template)
+        case .takeAll(let template): return .array(try t.takeAll(matching: template).map(\.value))
+        case .read(let template): return try found(try t.readIfExists(matching: template)?.value, template)
+        case .count(let template): return .int(try t.count(matching: template))
         case .move(let from, let to):
             let taken = try t.takeIfExists(matching: from)
             if taken != nil { try t.write(tuple: to) }
-            return try found(taken?.json, from)
+            return try found(taken?.value, from)
         case .set(let key, let value, let expected, let ifAbsent):
             if let expected { return try done(try t.set(key, value, ifEquals: expected), key) }
             if ifAbsent { return try done(try t.setIfAbsent(key, value), key) }
-            return try t.set(key, value)?.json ?? "null"
-        case .get(let key): return try found(try t.get(key)?.json, key)
-        case .unset(let key): return try found(try t.unset(key)?.json, key)
-        case .increment(let key, let amount): return "\(try t.increment(key, by: amount))"
+            return try t.set(key, value) ?? .null
+        case .get(let key): return try found(try t.get(key), key)
+        case .unset(let key): return try found(try t.unset(key), key)
+        case .increment(let key, let amount): return .int(try t.increment(key, by: amount))
         case .post(let name, let value):
             try t.post(name, value)
-            return "null"
+            return .null
         case .complete, .release:
-            guard let claim else { return "null" }
+            guard let claim else { return .null }
             if case .complete = operation { try t.complete(claim) } else { try t.release(claim) }
-            return claim.tuple.json
+            return claim.tuple.value
         }
     }
 
     /// There was nothing to take, or a cell was not as expected, so the transaction is undone.
-    struct NothingFound: Error {
-        let message: String
+    package struct NothingFound: Error {
+        package let message: String
     }
 
     private func nothingFound(_ reason: String) -> NothingFound {
         NothingFound(message: "\(what): \(reason); nothing was changed")
     }
 
-    private func found(_ tuple: String?, _ template: Template) throws -> String {
+    private func found(_ tuple: Value?, _ template: Template) throws -> Value {
         if let tuple { return tuple }
         guard isOptional else { throw nothingFound("no tuple matches \(template.json.shortenedForPeople)") }
-        return "null"
+        return .null
     }
 
-    private func found(_ value: String?, _ key: String) throws -> String {
+    private func found(_ value: Value?, _ key: String) throws -> Value {
         if let value { return value }
         guard isOptional else { throw nothingFound("there is no cell \(key.quotedForPeople)") }
-        return "null"
+        return .null
     }
 
-    private func done(_ isDone: Bool, _ key: String) throws -> String {
+    private func done(_ isDone: Bool, _ key: String) throws -> Value {
         guard isDone || isOptional else { throw nothingFound("the cell \(key.quotedForPeople) is not as expected") }
-        return isDone ? "true" : "false"
+        return .bool(isDone)
     }
-
-    private static func list(_ tuples: [Tuple]) -> String { "[" + tuples.map(\.json).joined(separator: ",") + "]" }
 
     /// An operation's arguments, each checked for its type.
     private struct Arguments {
         let values: [String: Value]
         let what: String
 
-        func bad(_ key: String, _ reason: String) -> CommandFailure {
-            .badData("\(what): \(key.quotedForPeople) \(reason)")
+        func bad(_ key: String, _ reason: String) -> Fault {
+            Fault(reason: "\(what): \(key.quotedForPeople) \(reason)")
         }
 
         /// The JSON of a template or a tuple, whose initializer checks it; `null` if it is missing.
         private func text(_ key: String) -> String { (values[key] ?? .null).json }
 
         /// A value; `null` if it is missing.
-        func value(_ key: String) throws -> Value {
+        func value(_ key: String) throws(Fault) -> Value {
             let value = values[key] ?? .null
-            if let fault = JSONText.fault(of: value) { throw bad(key, fault) }
+            if let fault = value.depthFault { throw bad(key, fault) }
             return value
         }
 
-        func string(_ key: String) throws -> String {
+        func string(_ key: String) throws(Fault) -> String {
             guard case .string(let text)? = values[key] else { throw bad(key, "is a string") }
             return text
         }
 
-        func integer(_ key: String) throws -> Int? {
+        func integer(_ key: String) throws(Fault) -> Int? {
             guard let value = values[key] else { return nil }
             guard case .int(let number) = value else { throw bad(key, "is an integer") }
             return number
         }
 
-        func id(_ key: String) throws -> UInt64 {
+        func id(_ key: String) throws(Fault) -> UInt64 {
             guard let number = try integer(key).flatMap({ UInt64(exactly: $0) }) else {
                 throw bad(key, "is the id of a claim")
             }
             return number
         }
 
-        func flag(_ key: String) throws -> Bool {
+        func flag(_ key: String) throws(Fault) -> Bool {
             guard let value = values[key] else { return false }
             guard case .bool(let flag) = value else { throw bad(key, "is true or false") }
             return flag
         }
 
-        func duration(_ key: String) throws -> Duration? {
+        func duration(_ key: String) throws(Fault) -> Duration? {
             switch values[key] {
             case nil, .null?: return nil
             case .string(let text)?:
@@ -255,14 +275,25 @@ struct TransactionStep {
             }
         }
 
-        func template(_ key: String) throws -> Template {
-            do {
+        func template(_ key: String) throws(Fault) -> Template {
+            do throws(TupleCodingError) {
                 return try Template(json: text(key))
             } catch {
-                throw JSONText.failure("\(what): \(key.quotedForPeople)", error)
+                throw Fault(reason: "\(what): \(key.quotedForPeople): \(error.descriptionOnOneLine)")
             }
         }
 
-        func tuple(_ key: String) throws -> Tuple { try JSONText.tuple(text(key), what: "\(what): \(key)") }
+        func tuple(_ key: String) throws(Fault) -> Tuple {
+            do throws(TupleCodingError) {
+                return try Tuple(json: text(key))
+            } catch {
+                throw Fault(reason: "\(what): \(key): \(error.descriptionOnOneLine)")
+            }
+        }
     }
+}
+
+extension Tuple {
+    /// The tuple as one value: an array of its fields, or the record's object.
+    fileprivate var value: TupleCoding.Value { record.map { .object($0) } ?? .array(fields) }
 }

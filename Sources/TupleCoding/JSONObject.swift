@@ -1,41 +1,41 @@
-import TupleCoding
-
 /// A JSON object on one line, with its keys in the order in which they were added: that is the documented order.
 ///
 /// `Value.json` sorts the names by their bytes, which makes tuples comparable but does not help a report.
-struct JSONObject {
+package struct JSONObject: Sendable {
     private var text = ""
 
+    package init() {}
+
     /// The finished object.
-    var line: String { "{\(text)}" }
+    package var line: String { "{\(text)}" }
 
     private mutating func append(_ key: String, _ rendered: String) {
         if !text.isEmpty { text += "," }
         text += "\(Value.string(key).json):\(rendered)"
     }
 
-    mutating func add(_ key: String, _ value: String?) {
+    package mutating func add(_ key: String, _ value: String?) {
         append(key, value.map { Value.string($0).json } ?? "null")
     }
 
-    mutating func add(_ key: String, _ value: (some BinaryInteger)?) {
+    package mutating func add(_ key: String, _ value: (some BinaryInteger)?) {
         append(key, value.map { "\($0)" } ?? "null")
     }
 
-    mutating func add(_ key: String, _ value: Bool) {
+    package mutating func add(_ key: String, _ value: Bool) {
         append(key, value ? "true" : "false")
     }
 
-    mutating func add(_ key: String, _ values: [JSONObject]) {
+    package mutating func add(_ key: String, _ values: [JSONObject]) {
         append(key, "[" + values.map(\.line).joined(separator: ",") + "]")
     }
 
-    mutating func add(_ key: String, _ values: [String]) {
+    package mutating func add(_ key: String, _ values: [String]) {
         append(key, "[" + values.map { Value.string($0).json }.joined(separator: ",") + "]")
     }
 
     /// Adds text that is JSON already.
-    mutating func add(_ key: String, json: String) {
+    package mutating func add(_ key: String, json: String) {
         append(key, json)
     }
 }

@@ -1,11 +1,11 @@
-import SharedSpace
+package import TupleCoding
 
 extension JSONObject {
     /// Adds a change to an ordered set.
     ///
     /// One element has `index` and `new`, `old` or both. Several have `elements`, with the `index` of the first or with
     /// all `indices`.
-    mutating func add(_ edit: CollectionEdit<Value>) {
+    package mutating func add(_ edit: CollectionEdit<Value>) {
         switch edit {
         case .insert(let elements, let index):
             add("index", index)
