@@ -56,6 +56,8 @@ let package = Package(
         .library(name: "SharedSpaceServices", targets: ["SharedSpaceServices"]),
         .executable(name: "space", targets: ["space"]),
         .executable(name: "space-dump", targets: ["space-dump"]),
+        // What the tests' C programs are linked with. tools/library makes the library that is installed.
+        .library(name: "shared-space", type: .dynamic, targets: ["SharedSpaceC"]),
     ] + fuzzed,
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
@@ -140,6 +142,17 @@ let package = Package(
         .target(
             name: "SharedSpaceServices",
             dependencies: ["SharedSpace", "SpaceInspection", "SpaceRecipes", lifecycle, metrics],
+            swiftSettings: settings
+        ),
+
+        // The C library: its header, and the functions that the compiler holds against it. tools/library links it.
+        .target(name: "CSharedSpace"),
+        .target(
+            name: "SharedSpaceC",
+            dependencies: [
+                "CSharedSpace", "SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine",
+                "SpaceSystem", "TupleCoding",
+            ],
             swiftSettings: settings
         ),
 
@@ -318,6 +331,14 @@ let package = Package(
                 "SpaceTesting", "TupleCoding", "space", "space-dump", "space-test-agent", "space-without-calls", system,
                 subprocess,
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SharedSpaceCTests",
+            dependencies: [
+                "SharedSpace", "SpaceInspection", "SpaceSystem", "SpaceTestSupport", "SpaceTesting", system,
+            ],
+            exclude: ["Examples", "Programs"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -60,6 +60,17 @@ public struct TupleDecoder {
         isAtEnd || offset >= bytes.count ? nil : bytes[offset]
     }
 
+    /// The next byte, whatever it is a part of; `nil` at the end of the bytes.
+    var rawByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    /// Reads the next byte, whatever it is a part of.
+    @discardableResult
+    mutating func decodeByte() throws(TupleCodingError) -> UInt8 {
+        guard let rawByte else { throw truncated("element") }
+        offset += 1
+        return rawByte
+    }
+
     /// Reads the next field as `type`.
     public mutating func decode<Field: TupleField>(_ type: Field.Type = Field.self) throws(TupleCodingError) -> Field {
         try Field.decode(from: &self)

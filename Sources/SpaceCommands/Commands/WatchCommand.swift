@@ -148,11 +148,8 @@ struct WatchCommand: ParsableCommand {
     /// Where the watch begins: if the namespace was missing when the watch started, at the first change.
     private func start(wasMissing: Bool) -> Changes.Start {
         if initial { return .initial }
-        if let from, let life = from.life {
-            return .resume(ResumePoint(sequence: from.sequence == 0 ? 0 : from.sequence - 1, life: life))
-        }
-        let first = wasMissing ? 1 : from?.sequence
-        return first.map { .after($0 == 0 ? 0 : $0 - 1) } ?? .now
+        if let from, !wasMissing || from.life != nil { return from.start }
+        return wasMissing ? .after(0) : .now
     }
 
     private func watchNamespaces() throws {

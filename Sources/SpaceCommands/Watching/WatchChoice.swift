@@ -72,35 +72,14 @@ struct WatchChoice: ParsableArguments {
     }
 
     /// The filter of the options and the template.
-    ///
-    /// If an event is named, all changes of its sort are wanted, unless another option says which.
     func filter(_ template: Template?) throws -> ChangeFilter {
-        let kinds = try kinds()
-        if template == nil, !namesSome {
-            var filter = ChangeFilter.everything
-            filter.kinds = kinds
-            return filter
-        }
-        func isNamed(_ sort: Set<ChangeKind>) -> Bool { kinds.map { !$0.isDisjoint(with: sort) } ?? false }
-        let ofCells: Set<ChangeKind> = [.set, .unset]
-        let ofOthers: Set<ChangeKind> = [.post, .gap, .gone, .respond]
-        let ofCollections = Set(ChangeKind.allCases.filter(\.isOfCollection))
-        let ofObjects = Set(ChangeKind.allCases.filter(\.isOfObject))
-        let ofTuples = [ofCells, ofOthers, ofCollections, ofObjects].reduce(Set(ChangeKind.allCases)) {
-            $0.subtracting($1)
-        }
-        return ChangeFilter(
-            tuples: template ?? (isNamed(ofTuples) ? .any : nil),
-            // A dictionary's entries are cells: if a collection is named, an event of cells does not mean all cells.
-            cells: key.map { .key($0) } ?? keys.map { .matching($0) }
-                ?? (allKeys || collection == nil && isNamed(ofCells) ? .all : .none),
-            notifications: pid.map { .sent(by: PostSender(pid: $0), named: post) } ?? post.map { .named($0) }
-                ?? posts.map { .matching($0) } ?? (isNamed([.post]) ? .all : .none),
-            collections: collection.map { .named($0) } ?? (isNamed(ofCollections) ? .all : .none),
-            responders: responder.map { .named($0) } ?? (isNamed([.respond]) ? .all : .none),
-            objects: object.map { .named($0) } ?? (isNamed(ofObjects) ? .all : .none),
-            kinds: kinds
-        )
+        var choice = ChangeChoice()
+        choice.tuples = template
+        (choice.key, choice.keys, choice.allKeys) = (key, keys, allKeys)
+        (choice.post, choice.posts, choice.pid) = (post, posts, pid)
+        (choice.collection, choice.responder, choice.object) = (collection, responder, object)
+        choice.events = try kinds()
+        return choice.filter
     }
 
     private func kinds() throws -> Set<ChangeKind>? {

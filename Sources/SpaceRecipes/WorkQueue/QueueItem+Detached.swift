@@ -16,6 +16,9 @@ extension QueueItem {
             self.state = state
         }
 
+        /// The same item without its value, for a caller who has the value elsewhere and keeps the item for long.
+        package func withoutValue() -> Detached { Detached(row, .null, state) }
+
         /// Makes it an item again that returns to the queue unless it is completed.
         ///
         /// - Throws: `invalidArgument` if a copy of the value was made an item before.

@@ -62,7 +62,7 @@ extension Claiming {
     // MARK: Dropped claims
 
     /// Returns a claim that was dropped, now or as soon as it can be.
-    func releaseOrRemember(_ claim: HeldClaim) {
+    package func releaseOrRemember(_ claim: HeldClaim) {
         core.letGo { (core, patience) throws(SpaceError) in
             let release = ReleaseClaims(claims: [claim.key], session: core.session.number)
             _ = try core.executeInTables(release, timeout: patience)

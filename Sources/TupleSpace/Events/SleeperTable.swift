@@ -108,7 +108,11 @@ final class SleeperTable: Sendable {
         guard mayStay() else { return }
         while word.value.load() == 0, !(interruption?.isTriggered ?? false), !(deadline?.hasPassed ?? false) {
             let limit = limit()
-            let end = min(deadline ?? .distantFuture, limit ?? .distantFuture)
+            let end = min(
+                deadline ?? .distantFuture,
+                limit ?? .distantFuture,
+                interruption?.sleepLimit ?? .distantFuture
+            )
             _ = try? word.futex.wait(while: 0, until: end)
             if limit?.hasPassed ?? false { look() }
         }

@@ -54,7 +54,7 @@ package final class NamespaceCore: Sendable {
     package var slots: WaitSlots { engine.slots }
     package var timeout: Duration { engine.timeout }
     package var isLeft: Bool { engine.isLeft }
-    var isInherited: Bool { engine.isInherited }
+    package var isInherited: Bool { engine.isInherited }
     package var isInTransactionHere: Bool { engine.bodyThread.isHere }
 
     package var isUsable: Bool { engine.isUsable }

@@ -82,7 +82,7 @@ extension Namespace {
 
     /// It takes the bytes and not the tuple, because a closure retains and releases a tuple that it captures again and
     /// again.
-    private func insert(
+    package func insert(
         _ tuple: EncodedTuple,
         _ expires: Duration?,
         _ lifetime: Lifetime

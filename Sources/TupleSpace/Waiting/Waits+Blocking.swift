@@ -72,12 +72,13 @@ package struct Waits {
                 wait.attendClaimants()
                 if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(core, mayRest: true) {
                     // If the control file was cut, no process can wake this waiter.
-                    wait.sleep(until: min(wait.deadline ?? .distantFuture, .now.advanced(by: Self.longestSleep)))
+                    let end = min(wait.deadline ?? .distantFuture, .now.advanced(by: Self.longestSleep))
+                    wait.sleep(until: min(end, interruption?.sleepLimit ?? end))
                 } else {
                     let turn = wait.hindrance == nil ? Ticking.interval : Limits.tick
                     let end = min(nextTick ?? .distantFuture, .now.advanced(by: turn))
                     nextTick = end
-                    wait.sleep(until: min(end, wait.deadline ?? end))
+                    wait.sleep(until: min(end, wait.deadline ?? end, interruption?.sleepLimit ?? end))
                     if end.hasPassed {
                         nextTick = nil
                         if !EventLoop.attend(core, mayRest: true) { core.upkeep.tickAlone() }

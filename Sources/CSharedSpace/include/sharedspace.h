@@ -1,0 +1,517 @@
+/* sharedspace.h: the processes of one Linux machine coordinate through tuples, cells, locks and queues, without a server.
+ *
+ *     sharedspace_open(NULL, NULL, &space, NULL);
+ *     sharedspace_ns_open(space, "jobs", NULL, &jobs, NULL);
+ *     how.flags = SHAREDSPACE_JSON;
+ *     tuple = sharedspace_text("[\"resize\", 42, \"cat.png\"]");
+ *     sharedspace_write(jobs, &tuple, 1, &how, NULL, NULL);
+ *
+ * Link with `cc program.c $(pkg-config --cflags --libs shared-space)`. The article "C" has more.
+ *
+ * RESULTS. A call that returns an int returns 1 when it has done what it says, 0 when there was nothing to do it with or the
+ * time has passed, and -1 with an error. Nothing was changed when a call returns 0 or -1, unless it says otherwise.
+ *
+ * HANDLES (sharedspace, sharedspace_ns, sharedspace_list, sharedspace_watch) belong to the caller, who closes them. A
+ * handle is a number in the clothes of a pointer: it is never followed, so that NULL, a handle that was closed and one that
+ * is no handle at all are errors (invalidArgument, closed), and never a crash. Handles that are not closed end with the
+ * process.
+ *
+ * BYTES that a call is given are borrowed until it returns. A result is the caller's, who may use it again for the next
+ * call. Strings are UTF-8 and end with NUL.
+ *
+ * TUPLES are bytes of FoundationDB's tuple layer: each field is an element, one after the other. An object is 40, then for
+ * each name, sorted by its bytes, the name as a string and its value, then 00. Integers have 64 bits, doubles too; other
+ * numbers are refused. A *record*, whose fields have names, is one object, with SHAREDSPACE_RECORD in the flags: the bytes
+ * alone don't tell it from a tuple of one field. A value (of a cell, an item, a notification) is one element.
+ * TEMPLATES are the same bytes, with formals in the place of any element:
+ *     41 TT       anything of a type: TT is 00 any, 01 bytes, 02 string, 05 array, 14 integer, 21 double, 26 bool,
+ *                 30 UUID, 40 object
+ *     42 L U C    a range: lower and upper bound, elements or 00 for none; C is 26 if the upper one does not belong to it,
+ *                 27 if it does
+ *     43 S        strings in which the regular expression S, a string, is found
+ *     44          the rest: any fields or elements, as the last of a list
+ *     45          alone: any tuple
+ * With SHAREDSPACE_JSON in a call's flags all bytes that it takes and gives are the JSON of the commands instead:
+ * ["resize", 42], a template ["resize", "?int", "?1...9", "?/^cat/", "?..."] or "?". A NUL follows what a call gives, which
+ * count does not count. Results of sharedspace_transact and sharedspace_watch_next that would be nested deeper than the 64
+ * levels of the tuple layer come as JSON, with SHAREDSPACE_JSON in the result's flags.
+ *
+ * ERRORS. The last argument of a call receives an error, which sharedspace_error_free frees; NULL if it is not wanted. It
+ * is written only when the call returns -1.
+ *
+ * THREADS. All calls may be made from any thread; a handle may be used by several at once, and closed while others use it:
+ * their waits end with `closed` when the process has no other handle on the namespace. A result, a list and a watch are for
+ * one thread at a time.
+ *
+ * SIGNALS. A signal does not end a wait. With `interrupted` in the options a function of the caller's is asked after each
+ * signal that the waiting thread has handled, at the latest after 250 ms; when it returns nonzero the wait ends with
+ * `cancelled`, and nothing was taken. A wait keeps its place in line meanwhile: don't cut a wait into short ones.
+ *
+ * FORK. A process that has opened a namespace may fork, but the child, until it calls exec, can't use the library: its
+ * calls fail with `forked`, and closing does nothing there. Fork before the first namespace is opened, or exec.
+ *
+ * ENDS. What a process holds (claims, locks, items, its ownership of namespaces) ends with it, however it ends.
+ */
+#ifndef SHAREDSPACE_H
+#define SHAREDSPACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The number of this interface. It rises when a program that was compiled before no longer works; functions, flags, and
+ * fields at the end of the structures come without that. */
+#define SHAREDSPACE_ABI 0
+
+/* A space: a root folder with namespaces in it. Processes with the same root see the same namespaces. */
+typedef struct sharedspace sharedspace;
+/* A namespace that this process uses, and what was obtained through this handle and has not ended. */
+typedef struct sharedspace_ns sharedspace_ns;
+/* Several results. */
+typedef struct sharedspace_list sharedspace_list;
+/* The changes of a namespace, one after the other. */
+typedef struct sharedspace_watch sharedspace_watch;
+/* Why a call has failed. */
+typedef struct sharedspace_error sharedspace_error;
+
+/* Bytes that a call borrows; NULL and 0 for none. */
+typedef struct {
+    const uint8_t *bytes;
+    size_t count;
+} sharedspace_bytes;
+
+/* What a call gives. Begin with sharedspace_no_result() and end with sharedspace_result_free(). */
+typedef struct {
+    uint32_t size;        /* sizeof(sharedspace_result) */
+    uint32_t flags;       /* SHAREDSPACE_RECORD, if the bytes are a record's */
+    uint8_t *bytes;       /* a tuple, a value, a text; grown with realloc(3) */
+    size_t count;         /* how many bytes */
+    size_t capacity;      /* how many there is room for */
+    uint64_t id;          /* of the tuple, of the queue's item */
+    uint64_t number;      /* of the claim, the hold, the taken item: what ends it, and a fencing number, greater than that of
+                             every earlier holder */
+    uint64_t sequence;    /* of the change */
+    int64_t time_ms;      /* of the change, in milliseconds since 1970 */
+    uint32_t kind;        /* SHAREDSPACE_CHANGE_…; of an item its state */
+    uint32_t deliveries;  /* how often the tuple or item had come back */
+    int32_t pid;          /* who made the change; who holds what was not free */
+    int32_t reserved;
+} sharedspace_result;
+
+/* Asked after signals during a wait, on the waiting thread; nonzero ends the wait. */
+typedef int (*sharedspace_interrupted)(void *context);
+
+/* The options of a call; NULL for none. Begin with sharedspace_defaults(). Zero is the default of every field; fields
+ * that a call does not name are not looked at. */
+typedef struct {
+    uint32_t size;          /* sizeof(sharedspace_how) */
+    uint32_t flags;         /* SHAREDSPACE_…; a flag that the call does not name is refused */
+    int64_t timeout_ms;     /* how long to wait: 0 looks once, SHAREDSPACE_FOREVER has no limit */
+    int64_t deadline_ms;    /* how long a claim or a taken item lasts at most; 0: until it is ended */
+    int64_t expires_ms;     /* after how long a tuple or a cell goes by itself; 0: never */
+    int64_t delay_ms;       /* for how long no process finds what is released or put */
+    uint64_t max;           /* at most so many; 0: all */
+    uint64_t limit_bytes;   /* the size limit of a new namespace, 16 MiB to 64 GiB; 0: half of the file system */
+    int64_t priority;       /* of an item; higher ones are taken first */
+    int64_t permits;        /* how many a semaphore has; 0: 1 */
+    int64_t count;          /* how many permits are wanted; 0: 1 */
+    int64_t deliveries;     /* after how many an item is buried; 0: as the queue was made, or never */
+    int64_t bound;          /* how many items a queue takes; 0: as it was made, or any number */
+    const char *mode;       /* of a new namespace: "fast", "guarded", "durable" */
+    const char *group;      /* of an item: one item of a group is worked on at a time */
+    const char *unique;     /* of an item: one item with this key is in the queue at a time */
+    const char *reason;     /* why an item is buried */
+    const char *subscription; /* of a watch: its position is kept under this name */
+    sharedspace_bytes value;  /* what is compared (SHAREDSPACE_IF_EQUAL); what others see of a leader */
+    sharedspace_interrupted interrupted; /* see SIGNALS above */
+    void *context;          /* passed to it */
+} sharedspace_how;
+
+/* A time-out without limit. */
+#define SHAREDSPACE_FOREVER ((int64_t)-1)
+
+/* Flags. */
+enum {
+    SHAREDSPACE_RECORD = 1,        /* the tuples, or the template, are records */
+    SHAREDSPACE_JSON = 2,          /* bytes are JSON */
+    SHAREDSPACE_NEWEST = 4,        /* the newest match instead of the oldest */
+    SHAREDSPACE_EXACT = 8,         /* names that the template does not have are no match */
+    SHAREDSPACE_OBSERVER = 16,     /* the namespace must exist, and is not kept alive */
+    SHAREDSPACE_PERSISTENT = 32,   /* a new namespace stays without an owner */
+    SHAREDSPACE_OWN_LIFETIME = 64, /* the tuple or cell goes when this process ends */
+    SHAREDSPACE_IF_ABSENT = 128,   /* only a cell that is not set is set */
+    SHAREDSPACE_IF_EQUAL = 256,    /* only a cell that has `value` is set */
+    SHAREDSPACE_SHARED = 512,      /* the lock is shared with others that do so too */
+    SHAREDSPACE_KEEP = 1024,       /* a claim is completed, and its tuple goes back as if it had never been claimed */
+    SHAREDSPACE_VALUE = 2048       /* the bytes are one value, and no tuple */
+};
+
+/* What is looked for, in sharedspace_find and sharedspace_find_all. */
+enum { SHAREDSPACE_READ = 1, SHAREDSPACE_TAKE = 2, SHAREDSPACE_CLAIM = 3 };
+/* What is held, in sharedspace_hold. */
+enum { SHAREDSPACE_LOCK = 1, SHAREDSPACE_SEMAPHORE = 2, SHAREDSPACE_ELECTION = 3 };
+/* What becomes of a claim or a taken item, in sharedspace_end. */
+enum { SHAREDSPACE_COMPLETE = 1, SHAREDSPACE_RELEASE = 2, SHAREDSPACE_BURY = 3, SHAREDSPACE_EXTEND = 4 };
+/* What an item does, in sharedspace_items. */
+enum {
+    SHAREDSPACE_ITEM_ANY = 0,
+    SHAREDSPACE_ITEM_READY = 1,
+    SHAREDSPACE_ITEM_DELAYED = 2,
+    SHAREDSPACE_ITEM_TAKEN = 3,
+    SHAREDSPACE_ITEM_BLOCKED = 4,
+    SHAREDSPACE_ITEM_BURIED = 5
+};
+/* What has happened, in sharedspace_watch_next. There may be more in later versions. */
+enum {
+    SHAREDSPACE_CHANGE_WRITE = 1,
+    SHAREDSPACE_CHANGE_TAKE = 2,
+    SHAREDSPACE_CHANGE_EXPIRE = 3,
+    SHAREDSPACE_CHANGE_CLAIM = 4,
+    SHAREDSPACE_CHANGE_COMPLETE = 5,
+    SHAREDSPACE_CHANGE_RETURN = 6,
+    SHAREDSPACE_CHANGE_BURY = 7,
+    SHAREDSPACE_CHANGE_SET = 8,
+    SHAREDSPACE_CHANGE_UNSET = 9,
+    SHAREDSPACE_CHANGE_POST = 10,
+    SHAREDSPACE_CHANGE_GAP = 11,  /* changes were dropped before they were read */
+    SHAREDSPACE_CHANGE_GONE = 12, /* the namespace was deleted: the last change */
+    SHAREDSPACE_CHANGE_INSERT = 20,
+    SHAREDSPACE_CHANGE_REMOVE = 21,
+    SHAREDSPACE_CHANGE_REPLACE = 22,
+    SHAREDSPACE_CHANGE_MOVE = 23,
+    SHAREDSPACE_CHANGE_EXCHANGE = 24,
+    SHAREDSPACE_CHANGE_SORT = 25,
+    SHAREDSPACE_CHANGE_RESET = 26,
+    SHAREDSPACE_CHANGE_DISCARD = 27,
+    SHAREDSPACE_CHANGE_RESPOND = 40,
+    SHAREDSPACE_CHANGE_HOLD = 41,
+    SHAREDSPACE_CHANGE_RELEASE = 42,
+    SHAREDSPACE_CHANGE_PROCLAIM = 43,
+    SHAREDSPACE_CHANGE_COUNT = 44,
+    SHAREDSPACE_CHANGE_DEADLOCK = 45
+};
+
+/* Options without any set. */
+static inline sharedspace_how sharedspace_defaults(void) {
+    sharedspace_how how;
+    memset(&how, 0, sizeof how);
+    how.size = (uint32_t)sizeof how;
+    return how;
+}
+
+/* A result to begin with. */
+static inline sharedspace_result sharedspace_no_result(void) {
+    sharedspace_result result;
+    memset(&result, 0, sizeof result);
+    result.size = (uint32_t)sizeof result;
+    return result;
+}
+
+/* The bytes of a string without its NUL, for calls with SHAREDSPACE_JSON. */
+static inline sharedspace_bytes sharedspace_text(const char *text) {
+    sharedspace_bytes bytes;
+    bytes.bytes = (const uint8_t *)text;
+    bytes.count = text == NULL ? 0 : strlen(text);
+    return bytes;
+}
+
+/* --- The library --------------------------------------------------------------------------------------------------- */
+
+/* The library's version, "0.9.0". The text stays. */
+const char *sharedspace_version(void);
+
+/* The number of the interface that the library has: SHAREDSPACE_ABI of its header. */
+uint32_t sharedspace_abi(void);
+
+/* --- Spaces and namespaces ------------------------------------------------------------------------------------------ */
+
+/* Opens the space in a folder, and makes the folder if it does not exist.
+ *   root      its path; NULL for $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID
+ *   how       timeout_ms: how long calls wait for a lock of a namespace that another process holds for a moment, before
+ *             they fail with holderStopped or holderBusy; 0: 5 seconds
+ *   space     receives the handle, to be closed with sharedspace_close
+ * Errors: permissionDenied, invalidArgument. Holds nothing open, and works before fork. */
+int sharedspace_open(const char *root, const sharedspace_how *how, sharedspace **space, sharedspace_error **error);
+
+/* Closes a space; its namespaces stay open. NULL and a closed one are nothing. */
+void sharedspace_close(sharedspace *space);
+
+/* The names of the namespaces, sorted by their bytes. Those without an owner are deleted on the way.
+ *   list      receives them: the bytes of each result are a name. To be freed with sharedspace_list_free */
+int sharedspace_names(sharedspace *space, sharedspace_list **list, sharedspace_error **error);
+
+/* Deletes a namespace even if it has owners; their calls fail with namespaceDeleted from then on.
+ * Returns 0 if there is none with this name. Errors: incompatible, if other files lie in its folder; holderStopped,
+ * holderBusy, permissionDenied. */
+int sharedspace_delete(sharedspace *space, const char *name, sharedspace_error **error);
+
+/* Opens a namespace, and creates it if it does not exist. This process owns it until the last of its handles on it is
+ * closed; a namespace whose last owner has ended is deleted, unless it is persistent.
+ *   name      1 to 200 bytes without '/'
+ *   how       SHAREDSPACE_OBSERVER, SHAREDSPACE_PERSISTENT; mode, limit_bytes, which an existing namespace must have if
+ *             they are given
+ *   ns        receives the handle, to be closed with sharedspace_ns_close
+ * Errors: invalidName, incompatible, permissionDenied, storageFull, damaged, holderStopped, holderBusy, forked;
+ * namespaceNotFound for an observer. */
+int sharedspace_ns_open(
+    sharedspace *space, const char *name, const sharedspace_how *how, sharedspace_ns **ns, sharedspace_error **error);
+
+/* Closes a namespace. What was obtained through this handle and has not ended is released: claims, holds, items. After an
+ * error (holderStopped, holderBusy) it is closed too, and the rest is done with the end of the process. */
+int sharedspace_ns_close(sharedspace_ns *ns, sharedspace_error **error);
+
+/* What is in a namespace, who owns it, who holds what and who waits for whom: the object of `space show --json`.
+ *   result    receives its text */
+int sharedspace_ns_show(sharedspace_ns *ns, sharedspace_result *result, sharedspace_error **error);
+
+/* --- Tuples ---------------------------------------------------------------------------------------------------------- */
+
+/* Writes tuples in one transaction: all or none.
+ *   tuples    count of them; up to 64 MiB each
+ *   how       SHAREDSPACE_RECORD (all are records), SHAREDSPACE_JSON, SHAREDSPACE_OWN_LIFETIME; expires_ms
+ *   ids       receives their ids, in order; NULL if they are not wanted
+ * Errors: badData for bytes that are no tuple, tooLarge, storageFull, limitReached, transactionTooLarge, holderStopped,
+ * holderBusy, namespaceDeleted. */
+int sharedspace_write(
+    sharedspace_ns *ns, const sharedspace_bytes *tuples, size_t count, const sharedspace_how *how, uint64_t *ids,
+    sharedspace_error **error);
+
+/* Finds the oldest tuple that one of several templates matches, and waits for it if the options say so. Processes that
+ * wait are served in the order in which they came.
+ *   what      SHAREDSPACE_READ: it stays. SHAREDSPACE_TAKE: it is gone for good. SHAREDSPACE_CLAIM: no other process sees
+ *             it until sharedspace_end, and it returns if this process ends
+ *   templates count of them, from 1
+ *   how       SHAREDSPACE_RECORD, _JSON, _NEWEST, _EXACT; timeout_ms, interrupted; for a claim deadline_ms
+ *   result    receives the tuple, its id, deliveries, and of a claim its number
+ * Errors: badData for bytes that are no template, cancelled, namespaceDeleted, closed, holderStopped, holderBusy; with any
+ * of them nothing was taken. */
+int sharedspace_find(
+    sharedspace_ns *ns, int what, const sharedspace_bytes *templates, size_t count, const sharedspace_how *how,
+    sharedspace_result *result, sharedspace_error **error);
+
+/* Finds all tuples that one of several templates matches, of one moment; takes or claims them in one transaction.
+ *   how       SHAREDSPACE_RECORD, _JSON, _NEWEST, _EXACT; max; for claims deadline_ms
+ *   list      receives them, in order; to be freed with sharedspace_list_free. If there are none the call returns 0, and
+ *             there is no list
+ * Errors: those of sharedspace_find, transactionTooLarge. */
+int sharedspace_find_all(
+    sharedspace_ns *ns, int what, const sharedspace_bytes *templates, size_t count, const sharedspace_how *how,
+    sharedspace_list **list, sharedspace_error **error);
+
+/* How many tuples one of several templates matches; -1 with an error.
+ *   how       SHAREDSPACE_RECORD, _JSON, _EXACT */
+int64_t sharedspace_count(
+    sharedspace_ns *ns, const sharedspace_bytes *templates, size_t count, const sharedspace_how *how,
+    sharedspace_error **error);
+
+/* Ends or extends a claim, or an item of a queue that this handle took.
+ *   number    its number. A claim may also be one that another process made with `space claim --hold`
+ *   end       SHAREDSPACE_COMPLETE: the tuple is gone for good, or with SHAREDSPACE_KEEP back in its place as if it had
+ *             never been claimed. SHAREDSPACE_RELEASE: it is back in its place after delay_ms, and one more delivery
+ *             counts; returns 0 if a claim had returned before. SHAREDSPACE_BURY: it is not handed out any more; an item
+ *             with `reason`. SHAREDSPACE_EXTEND: it lasts deadline_ms from now, if that is longer than before
+ *   how       SHAREDSPACE_KEEP; delay_ms, deadline_ms, reason, as above; of an item that is released `priority`, unless 0
+ * Errors: claimLost, holdLost if it had returned before; holderStopped, holderBusy, and then it is still held. */
+int sharedspace_end(
+    sharedspace_ns *ns, uint64_t number, int end, const sharedspace_how *how, sharedspace_error **error);
+
+/* --- Cells ------------------------------------------------------------------------------------------------------------ */
+
+/* The value of a cell, waited for if the options say so. Returns 0 if the cell is not set.
+ *   key       1 to 480 bytes
+ *   how       SHAREDSPACE_JSON; timeout_ms, interrupted */
+int sharedspace_get(
+    sharedspace_ns *ns, const char *key, const sharedspace_how *how, sharedspace_result *result,
+    sharedspace_error **error);
+
+/* Sets a cell. Returns 0 if the cell was not as the flags want it.
+ *   value     up to 64 MiB
+ *   how       SHAREDSPACE_JSON, SHAREDSPACE_IF_ABSENT, SHAREDSPACE_IF_EQUAL with how->value, SHAREDSPACE_OWN_LIFETIME;
+ *             expires_ms
+ *   old       receives the value that the cell had, with a count of 0 if it was not set; with one of the two conditions
+ *             nothing. NULL if it is not wanted */
+int sharedspace_set(
+    sharedspace_ns *ns, const char *key, sharedspace_bytes value, const sharedspace_how *how, sharedspace_result *old,
+    sharedspace_error **error);
+
+/* Unsets a cell. Returns 0 if it was not set.
+ *   how       SHAREDSPACE_JSON
+ *   old       receives the value that it had; NULL if it is not wanted */
+int sharedspace_unset(
+    sharedspace_ns *ns, const char *key, const sharedspace_how *how, sharedspace_result *old, sharedspace_error **error);
+
+/* Adds to the integer in a cell; a cell that is not set counts as 0.
+ *   sum       receives the sum; NULL if it is not wanted
+ * Errors: badData if the cell holds something else, or the sum has more than 64 bits. */
+int sharedspace_add(sharedspace_ns *ns, const char *key, int64_t amount, int64_t *sum, sharedspace_error **error);
+
+/* The cells of one moment, by key. If there are none the call returns 0, and there is no list.
+ *   pattern   which: '*' stands for any text, '?' for a character, '\' makes the next one stand for itself; NULL: all
+ *   how       SHAREDSPACE_JSON
+ *   list      receives tuples of two fields, key and value; to be freed with sharedspace_list_free */
+int sharedspace_cells(
+    sharedspace_ns *ns, const char *pattern, const sharedspace_how *how, sharedspace_list **list,
+    sharedspace_error **error);
+
+/* --- Several changes at once ------------------------------------------------------------------------------------------ */
+
+/* Does several things in one transaction: all or nothing. Others see nothing until all are done.
+ *   steps     the operations of `space txn`, in order: a tuple whose fields are the steps, or with SHAREDSPACE_JSON
+ *             [["take", ["token"]], ["write", ["done", 7]], ["incr", "count"], ["complete", 12]]. Templates in them are
+ *             JSON's also in bytes: "?int". See `space help txn`
+ *   how       SHAREDSPACE_JSON
+ *   result    receives the results: a tuple with one field for each step, or JSON. When the call returns 0, because a step
+ *             has found nothing, or a cell was not as expected, a text that says which
+ * Errors: badData for something that is no step, claimLost, transactionTooLarge, and those of sharedspace_write. */
+int sharedspace_transact(
+    sharedspace_ns *ns, sharedspace_bytes steps, const sharedspace_how *how, sharedspace_result *result,
+    sharedspace_error **error);
+
+/* --- Watching --------------------------------------------------------------------------------------------------------- */
+
+/* Posts a notification to all present watchers; it is kept in the journal only.
+ *   name      1 to 480 bytes
+ *   value     NULL and 0: null
+ *   how       SHAREDSPACE_JSON */
+int sharedspace_post(
+    sharedspace_ns *ns, const char *name, sharedspace_bytes value, const sharedspace_how *how,
+    sharedspace_error **error);
+
+/* Begins to watch: every change after this call comes once, in order, or a gap says which were dropped.
+ *   filter    what is wanted, a JSON object with the options of `space watch`: {"tuples": TEMPLATE, "key": "user.name",
+ *             "keys": PATTERN, "all_keys": true, "post": NAME, "posts": PATTERN, "pid": PID, "collection": NAME,
+ *             "responder": NAME, "object": NAME, "events": ["write", "take"]}; NULL and 0: everything
+ *   from      where it begins: NULL now; "initial" with the tuples and cells that are there; "N" or "N@LIFE" with change N,
+ *             as sharedspace_watch_point gives it
+ *   how       subscription: it begins where the subscription of this name last acknowledged, and `from` is NULL
+ *   watch     receives the handle, to be closed with sharedspace_watch_close. It may outlast `ns`, and does not keep the
+ *             namespace alive
+ * Errors: badData for something that is no filter, invalidArgument, storageFull, namespaceDeleted. */
+int sharedspace_watch_open(
+    sharedspace_ns *ns, sharedspace_bytes filter, const char *from, const sharedspace_how *how,
+    sharedspace_watch **watch, sharedspace_error **error);
+
+/* The next change. Returns 0 when the time has passed.
+ *   how       SHAREDSPACE_JSON; timeout_ms, interrupted
+ *   result    receives its sequence, time_ms, kind and pid, and all of it as an object, as `space watch` prints it: a
+ *             record, or JSON
+ * Errors: cancelled; namespaceDeleted after SHAREDSPACE_CHANGE_GONE, which is the last change; subscriptionEnded. */
+int sharedspace_watch_next(
+    sharedspace_watch *watch, const sharedspace_how *how, sharedspace_result *result, sharedspace_error **error);
+
+/* Where a later watch goes on after the last change that came: a text for `from`, "N@LIFE". */
+int sharedspace_watch_point(sharedspace_watch *watch, sharedspace_result *result, sharedspace_error **error);
+
+/* Acknowledges all changes up to a number, for a subscription: they don't come again. */
+int sharedspace_watch_acknowledge(sharedspace_watch *watch, uint64_t sequence, sharedspace_error **error);
+
+/* Ends watching; a subscription stays. NULL and a closed one are nothing. */
+void sharedspace_watch_close(sharedspace_watch *watch);
+
+/* --- Locks, semaphores, elections --------------------------------------------------------------------------------------- */
+
+/* Waits in line for a lock, several locks, permits of a semaphore or leadership, and holds it until sharedspace_let_go, or
+ * until this process ends. A hold belongs to the process, and any of its threads may let it go; a lock is not reentrant.
+ *   what      SHAREDSPACE_LOCK, with SHAREDSPACE_SHARED together with others; SHAREDSPACE_SEMAPHORE with permits and count;
+ *             SHAREDSPACE_ELECTION, whose leader others see with how->value
+ *   names     count of them. Several only of locks, which are acquired in the order of their names, all or none
+ *   how       SHAREDSPACE_SHARED, SHAREDSPACE_JSON (for value and result); timeout_ms, interrupted, permits, count, value
+ *   result    receives the number that lets it go, and the fencing numbers in the order of the names as a tuple. When the
+ *             call returns 0 because the time has passed, pid is a holder's
+ * Errors: wouldDeadlock, typeMismatch if the name is of another kind, cancelled, holderStopped, holderBusy. */
+int sharedspace_hold(
+    sharedspace_ns *ns, int what, const char *const *names, size_t count, const sharedspace_how *how,
+    sharedspace_result *result, sharedspace_error **error);
+
+/* Lets go what this handle holds. Errors: holdLost if it had been taken away; invalidArgument if there is no such hold;
+ * holderStopped, holderBusy, and then it is still held. */
+int sharedspace_let_go(sharedspace_ns *ns, uint64_t number, sharedspace_error **error);
+
+/* Whether this handle still holds it: 0 if it was taken away, or let go. */
+int sharedspace_holds(sharedspace_ns *ns, uint64_t number, sharedspace_error **error);
+
+/* --- Queues of work ----------------------------------------------------------------------------------------------------- */
+
+/* Puts items into a queue in one transaction: all or none.
+ *   queue     its name, 1 to 240 bytes
+ *   items     count values
+ *   how       SHAREDSPACE_JSON; priority, delay_ms, group, deliveries, bound. Of one item also unique, and then the call
+ *             returns 0 if an item with the key is in the queue; and timeout_ms, interrupted: how long to wait for room
+ *   numbers   receives the items' numbers, in order; of an item that was not put that of the one in its way, or 0 if there
+ *             was no room in time. NULL if they are not wanted
+ * Errors: limitReached if the queue is full, typeMismatch, and those of sharedspace_write. */
+int sharedspace_put(
+    sharedspace_ns *ns, const char *queue, const sharedspace_bytes *items, size_t count, const sharedspace_how *how,
+    uint64_t *numbers, sharedspace_error **error);
+
+/* Takes the next item of a queue, and waits for it if the options say so; takers are served in the order in which they
+ * came. The item returns if this process ends before sharedspace_end.
+ *   how       SHAREDSPACE_JSON; timeout_ms, interrupted, deadline_ms
+ *   result    receives its value, its id, deliveries, and the number that ends it */
+int sharedspace_item(
+    sharedspace_ns *ns, const char *queue, const sharedspace_how *how, sharedspace_result *result,
+    sharedspace_error **error);
+
+/* The items of a queue, in the order in which they come next. If there are none the call returns 0, and there is no list.
+ *   state     SHAREDSPACE_ITEM_…
+ *   how       SHAREDSPACE_JSON; max
+ *   list      receives their values, ids, deliveries and states (kind); to be freed with sharedspace_list_free */
+int sharedspace_items(
+    sharedspace_ns *ns, const char *queue, int state, const sharedspace_how *how, sharedspace_list **list,
+    sharedspace_error **error);
+
+/* --- Lists and results -------------------------------------------------------------------------------------------------- */
+
+/* The next of several results; 0 after the last.
+ *   result    receives a copy, which outlives the list */
+int sharedspace_list_next(sharedspace_list *list, sharedspace_result *result, sharedspace_error **error);
+
+/* How many results a list has in all; 0 for NULL and a freed list. */
+size_t sharedspace_list_count(sharedspace_list *list);
+
+/* Frees a list. NULL and a freed one are nothing. */
+void sharedspace_list_free(sharedspace_list *list);
+
+/* Makes a tuple's bytes of JSON; with SHAREDSPACE_VALUE those of one value. An object becomes a record.
+ * Errors: badData, with line and column. */
+int sharedspace_pack(sharedspace_bytes json, uint32_t flags, sharedspace_result *result, sharedspace_error **error);
+
+/* Makes JSON of a tuple's bytes: SHAREDSPACE_RECORD for a record; with SHAREDSPACE_VALUE of one value.
+ * Errors: badData, with the place of the byte. */
+int sharedspace_unpack(sharedspace_bytes tuple, uint32_t flags, sharedspace_result *result, sharedspace_error **error);
+
+/* Frees a result's bytes, and makes it one to begin with. */
+void sharedspace_result_free(sharedspace_result *result);
+
+/* --- Errors ------------------------------------------------------------------------------------------------------------- */
+
+/* The kind of failure, for programs: "storageFull", "holderBusy", … The texts are stable; there may be more in later
+ * versions. "" for NULL. Texts last until the error is freed. */
+const char *sharedspace_error_code(const sharedspace_error *error);
+
+/* One line for people: what was attempted, on what, why it failed, what to do. "" for NULL. */
+const char *sharedspace_error_message(const sharedspace_error *error);
+
+/* What was attempted, "write". "" for NULL. */
+const char *sharedspace_error_operation(const sharedspace_error *error);
+
+/* The namespace's name; NULL if the error is not about one. */
+const char *sharedspace_error_namespace(const sharedspace_error *error);
+
+/* What to do; NULL if nothing can be done. */
+const char *sharedspace_error_advice(const sharedspace_error *error);
+
+/* The process in the way; 0 if there is none. */
+int32_t sharedspace_error_holder(const sharedspace_error *error);
+
+/* Frees an error, once. NULL is nothing. */
+void sharedspace_error_free(sharedspace_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

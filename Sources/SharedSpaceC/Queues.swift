@@ -1,0 +1,128 @@
+public import CSharedSpace
+import SharedSpace
+import SpaceEngine
+import SpaceRecipes
+import TupleCoding
+
+extension NamespaceHandle {
+    fileprivate func queue(_ name: UnsafePointer<CChar>?, _ how: Options) throws(SpaceError) -> WorkQueue {
+        namespace.queue(try required(name, "the queue's name"), deliveries: how.deliveries, bound: how.bound)
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_put(
+    _ ns: OpaquePointer!,
+    _ queue: UnsafePointer<CChar>!,
+    _ items: UnsafePointer<sharedspace_bytes>!,
+    _ count: Int,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ numbers: UnsafeMutablePointer<UInt64>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "put an item into a queue", error) { (handle) throws(SpaceError) in
+        let how = try Options(how, allowing: .json)
+        let queue = try handle.queue(queue, how)
+        let items = try given(items, count, "the item")
+        let (delay, group, unique) = (try how.delay, try how.group, try how.unique)
+        if items.count == 1 {
+            let put = try put(try items[0].value(how.flags), into: queue, how, delay, group, unique)
+            numbers?.pointee = put?.id ?? 0
+            switch put {
+            case .added?, .replaced?: return 1
+            case .present?, nil: return 0
+            }
+        }
+        if unique != nil { throw .misuse("a unique key is for one item", advice: "put the items one by one") }
+        if case .none = try how.wait {
+        } else {
+            throw .misuse("several items don't wait for room", advice: "put them one by one")
+        }
+        var values: [Value] = []
+        for item in items { values.append(try item.value(how.flags)) }
+        let made = try queue.put(contentsOf: values, priority: how.priority, delay: delay, group: group)
+        if let numbers { for (index, number) in made.enumerated() { numbers[index] = number } }
+        return 1
+    }
+}
+
+private func put(
+    _ value: Value,
+    into queue: WorkQueue,
+    _ how: Options,
+    _ delay: Duration,
+    _ group: String?,
+    _ unique: String?
+) throws(SpaceError) -> QueuePut? {
+    if case .none = try how.wait {
+        return try queue.put(value, priority: how.priority, delay: delay, group: group, unique: unique)
+    }
+    return try queue.putBlocking(
+        value,
+        priority: how.priority,
+        delay: delay,
+        group: group,
+        unique: unique,
+        ifPresent: .keep,
+        timeout: try how.timeout,
+        interruption: how.interruption
+    )
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_item(
+    _ ns: OpaquePointer!,
+    _ queue: UnsafePointer<CChar>!,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ result: UnsafeMutablePointer<sharedspace_result>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "take an item from a queue", error) { (handle) throws(SpaceError) in
+        let how = try Options(how, allowing: .json)
+        let result = try CallResult(result)
+        let taken = try handle.queue(queue, how).takeBlocking(
+            timeout: try how.timeout,
+            ttr: try how.deadline,
+            interruption: how.interruption
+        )
+        guard let item = taken else { return 0 }
+        // If the caller can't learn of it, it returns with the last reference.
+        try result.give(item.value, how.flags)
+        result.set(id: item.id, number: item.fencing, deliveries: item.deliveries)
+        try handle.keep(KeptItem(try item.detach().withoutValue().attach()))
+        return 1
+    }
+}
+
+extension QueueItem.Info.State {
+    /// The states in the order of C's numbers, which begin with 1.
+    fileprivate static let inC: [QueueItem.Info.State] = [.ready, .delayed, .taken, .blocked, .buried]
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_items(
+    _ ns: OpaquePointer!,
+    _ queue: UnsafePointer<CChar>!,
+    _ state: Int32,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ list: UnsafeMutablePointer<OpaquePointer?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "look at the items of a queue", error) { (handle) throws(SpaceError) in
+        let list = try place(list, "the list")
+        let how = try Options(how, allowing: .json)
+        let states = QueueItem.Info.State.inC
+        guard (0...Int32(states.count)).contains(state) else {
+            throw .misuse("\(state) is no state of an item", advice: "see SHAREDSPACE_ITEM_…")
+        }
+        var elements: [Element] = []
+        let wanted = state == 0 ? nil : states[Int(state) - 1]
+        for item in try handle.queue(queue, how).items(in: wanted, max: how.max) {
+            var element = try Element(item.value, how.flags)
+            (element.id, element.deliveries) = (item.id, item.deliveries)
+            element.kind = UInt32((states.firstIndex(of: item.state) ?? -1) + 1)
+            elements.append(element)
+        }
+        return try store(elements, in: list)
+    }
+}

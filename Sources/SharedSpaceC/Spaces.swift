@@ -1,0 +1,135 @@
+public import CSharedSpace
+import Glibc
+import SharedSpace
+import SpaceEngine
+import SpaceInspection
+import TupleCoding
+import TupleSpace
+
+/// What a `sharedspace` stands for.
+final class SpaceHandle: HandleObject {
+    static var kind: HandleKind { .space }
+
+    let space: Space
+
+    init(_ space: Space) { self.space = space }
+}
+
+// Unsafe, because a pointer is not Sendable: the text is written once, and stays.
+private nonisolated(unsafe) let version = strdup(Space.version)
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_version() -> UnsafePointer<CChar>! { UnsafePointer(version) }
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_abi() -> UInt32 { UInt32(SHAREDSPACE_ABI) }
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_open(
+    _ root: UnsafePointer<CChar>!,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ space: UnsafeMutablePointer<OpaquePointer?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    call(error) { () throws(SpaceError) in
+        try SpaceError.attempt("open the space", on: nil) { () throws(SpaceError) in
+            let space = try place(space, "the space")
+            let timeout = try Options(how).lockTimeout
+            let opened = try Space(root: try text(root, "the root"), timeout: timeout ?? .seconds(5))
+            space.pointee = try HandleTable.shared.open(SpaceHandle(opened))
+            return 1
+        }
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_close(_ space: OpaquePointer!) {
+    try? HandleTable.shared.close(space, SpaceHandle.self)
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_names(
+    _ space: OpaquePointer!,
+    _ list: UnsafeMutablePointer<OpaquePointer?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    call(error) { () throws(SpaceError) in
+        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
+            let list = try place(list, "the list")
+            let names = try handle.space.namespaceNames()
+            return try store(names.map { Element(text: $0) }, in: list, evenIfEmpty: true)
+        }
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_delete(
+    _ space: OpaquePointer!,
+    _ name: UnsafePointer<CChar>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    call(error) { () throws(SpaceError) in
+        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
+            do throws(SpaceError) {
+                try handle.space.delete(try required(name, "the name"))
+            } catch  where error.code == .namespaceNotFound {
+                return 0
+            }
+            return 1
+        }
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_ns_open(
+    _ space: OpaquePointer!,
+    _ name: UnsafePointer<CChar>!,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ ns: UnsafeMutablePointer<OpaquePointer?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    call(error) { () throws(SpaceError) in
+        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
+            try SpaceError.attempt("open the namespace", on: nil) { () throws(SpaceError) in
+                let ns = try place(ns, "the namespace")
+                let how = try Options(how, allowing: [.observer, .persistent])
+                let options = NamespaceOptions(
+                    mode: try how.mode,
+                    isPersistent: how.flags.contains(.persistent),
+                    byteLimit: how.byteLimit
+                )
+                let opened = try handle.space.namespace(
+                    try required(name, "the name"),
+                    owning: !how.flags.contains(.observer),
+                    options: options
+                )
+                ns.pointee = try HandleTable.shared.open(NamespaceHandle(opened))
+                return 1
+            }
+        }
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_ns_close(
+    _ ns: OpaquePointer!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    call(error) { () throws(SpaceError) in
+        try HandleTable.shared.close(ns, NamespaceHandle.self)
+        return 1
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_ns_show(
+    _ ns: OpaquePointer!,
+    _ result: UnsafeMutablePointer<sharedspace_result>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "look at the namespace", error) { (handle) throws(SpaceError) in
+        let result = try CallResult(result)
+        try result.copy(text: StatusReport(status: try handle.namespace.status()).object.line)
+        return 1
+    }
+}

@@ -1,0 +1,229 @@
+public import CSharedSpace
+import SharedSpace
+import SpaceEngine
+import SpaceRecipes
+import TupleCoding
+import TupleSpace
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_write(
+    _ ns: OpaquePointer!,
+    _ tuples: UnsafePointer<sharedspace_bytes>!,
+    _ count: Int,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ ids: UnsafeMutablePointer<UInt64>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "write", error) { (handle) throws(SpaceError) in
+        let how = try Options(how, allowing: [.record, .json, .ownLifetime])
+        let tuples = try given(tuples, count, "the tuple")
+        let (expiry, lifetime) = (try how.expiry, how.lifetime)
+        if tuples.count == 1, !how.flags.contains(.json) {
+            let tuple = try tuples[0].encodedTuple(how.flags)
+            let id = try handle.namespace.insert(tuple, expiry, lifetime)
+            ids?.pointee = id.rawValue
+            return 1
+        }
+        var all: [Tuple] = []
+        all.reserveCapacity(tuples.count)
+        for tuple in tuples { all.append(try tuple.tuple(how.flags)) }
+        let made = try handle.namespace.write(contentsOf: all, expires: expiry, lifetime: lifetime)
+        if let ids { for (index, id) in made.enumerated() { ids[index] = id.rawValue } }
+        return 1
+    }
+}
+
+/// What is looked for.
+private enum Search: Int32 {
+    case read = 1, take, claim
+
+    init(_ number: Int32) throws(SpaceError) {
+        guard let search = Search(rawValue: number) else {
+            throw .misuse("\(number) is nothing to look for", advice: "read, take or claim")
+        }
+        self = search
+    }
+}
+
+private let searching: Flags = [.record, .json, .newest, .exact]
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_find(
+    _ ns: OpaquePointer!,
+    _ what: Int32,
+    _ templates: UnsafePointer<sharedspace_bytes>!,
+    _ count: Int,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ result: UnsafeMutablePointer<sharedspace_result>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "find a tuple", error) { (handle) throws(SpaceError) in
+        let search = try Search(what)
+        let how = try Options(how, allowing: searching)
+        let result = try CallResult(result)
+        let template = try template(templates, count, how.flags)
+        if search == .claim {
+            let claim = try handle.namespace.claimBlocking(
+                matching: template,
+                order: how.order,
+                deadline: try how.deadline,
+                try how.wait,
+                interruption: how.interruption
+            )
+            guard let claim else { return 0 }
+            try handle.keep(claim)
+            do throws(SpaceError) {
+                try result.give(claim, how.flags)
+            } catch {
+                // The caller does not learn of the claim.
+                handle.forget(claim: claim.number)
+                handle.namespace.core.claiming.releaseOrRemember(claim)
+                throw error
+            }
+            return 1
+        }
+        let found: Void? = try handle.namespace.findBlocking(
+            template,
+            isTaking: search == .take,
+            how.order,
+            try how.wait,
+            interruption: how.interruption
+        ) { (match) throws(SpaceError) in try result.give(match, how.flags) }
+        // There may have been one that another process took first.
+        if found == nil { result.clear() }
+        return found == nil ? 0 : 1
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_find_all(
+    _ ns: OpaquePointer!,
+    _ what: Int32,
+    _ templates: UnsafePointer<sharedspace_bytes>!,
+    _ count: Int,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ list: UnsafeMutablePointer<OpaquePointer?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "find tuples", error) { (handle) throws(SpaceError) in
+        let search = try Search(what)
+        let list = try place(list, "the list")
+        let how = try Options(how, allowing: searching)
+        let template = try template(templates, count, how.flags)
+        var elements: [Element] = []
+        switch search {
+        case .read:
+            for match in try handle.namespace.matches(template, order: how.order, max: how.max) {
+                elements.append(try Element(match, how.flags))
+            }
+        case .take:
+            for match in try handle.namespace.takeMatches(template, order: how.order, max: how.max) {
+                elements.append(try Element(match, how.flags))
+            }
+        case .claim:
+            let claims = try handle.namespace.claimMatches(
+                template,
+                order: how.order,
+                max: how.max,
+                deadline: try how.deadline
+            )
+            for claim in claims {
+                try handle.keep(claim)
+                elements.append(Element(claim, how.flags))
+            }
+        }
+        return try store(elements, in: list)
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_count(
+    _ ns: OpaquePointer!,
+    _ templates: UnsafePointer<sharedspace_bytes>!,
+    _ count: Int,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int64 {
+    var number: Int64 = 0
+    let outcome = use(ns, "count", error) { (handle) throws(SpaceError) in
+        let how = try Options(how, allowing: [.record, .json, .exact])
+        let template = try template(templates, count, how.flags)
+        number = Int64(try handle.namespace.count(matching: template))
+        return 1
+    }
+    return outcome < 0 ? -1 : number
+}
+
+// MARK: Ends
+
+private enum End: Int32 {
+    case complete = 1, release, bury, extend
+
+    init(_ number: Int32) throws(SpaceError) {
+        guard let end = End(rawValue: number) else {
+            throw .misuse("\(number) is no end of a claim", advice: "complete, release, bury or extend")
+        }
+        self = end
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_end(
+    _ ns: OpaquePointer!,
+    _ number: UInt64,
+    _ end: Int32,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "end a claim", error) { (handle) throws(SpaceError) in
+        let end = try End(end)
+        let how = try Options(how, allowing: .keep)
+        let deadline = try how.deadline
+        if end == .extend, deadline == nil {
+            throw .misuse("there is no time to extend by", advice: "set deadline_ms")
+        }
+        let tuple = handle.tuple(ofClaim: number)
+        if tuple == nil, let kept = handle.item(number) { return try finish(kept, number, end, how, in: handle) }
+        let ending: ClaimEnd =
+            switch end {
+            case .complete: .complete(keeping: how.flags.contains(.keep))
+            case .release: .release(delay: try how.delay)
+            case .bury: .bury
+            case .extend: .extend(by: deadline ?? .zero)
+            }
+        do throws(SpaceError) {
+            let stood = try handle.namespace.end(claimNumbered: number, on: tuple, ending)
+            if end != .extend { handle.forget(claim: number) }
+            return stood ? 1 : 0
+        } catch {
+            if error.code == .claimLost { handle.forget(claim: number) }
+            throw error
+        }
+    }
+}
+
+/// Ends or extends an item of a queue.
+private func finish(
+    _ kept: KeptItem,
+    _ number: UInt64,
+    _ end: End,
+    _ how: Options,
+    in handle: NamespaceHandle
+) throws(SpaceError) -> Int32 {
+    if how.flags.contains(.keep) { throw .misuse("an item of a queue is not kept", advice: "release it") }
+    do throws(SpaceError) {
+        switch end {
+        case .complete: try kept.item.complete()
+        case .release:
+            let priority = how.priority == 0 ? nil : how.priority
+            try kept.item.giveBack(delay: try how.delay, priority: priority)
+        case .bury: try kept.item.bury(reason: try how.reason)
+        case .extend: try kept.item.extend(by: try how.deadline ?? .zero)
+        }
+    } catch {
+        if error.code == .holdLost { handle.forget(item: number) }
+        throw error
+    }
+    if end != .extend { handle.forget(item: number) }
+    return 1
+}
