@@ -1,4 +1,5 @@
 import Testing
+import TupleCoding
 
 @testable import SpaceCommands
 
