@@ -262,7 +262,7 @@ let package = Package(
             "FuzzMessages",
             ["FuzzCheck", "SpaceCluster", "TupleSpace", "SpaceMachines", "SpaceEngine", "ClusterStore"]
         ),
-        fuzzer("FuzzCommands", ["SpaceCommands", "CommandWords", "TupleCoding"]),
+        fuzzer("FuzzCommands", engine + ["SpaceCommands", "CommandWords", "TupleCoding"]),
         .executableTarget(
             name: "space-fuzz-replay",
             dependencies: fuzzers.map { .target(name: $0) } + ["SeededRandom"],

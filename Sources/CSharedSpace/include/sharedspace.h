@@ -102,7 +102,7 @@ typedef struct {
     int32_t reserved;
 } sharedspace_result;
 
-/* Asked after signals during a wait, on the waiting thread; nonzero ends the wait. */
+/* Asked after signals during a wait, on the waiting thread; nonzero ends the wait. It may call the library, and returns. */
 typedef int (*sharedspace_interrupted)(void *context);
 
 /* The options of a call; NULL for none. Begin with sharedspace_defaults(). Zero is the default of every field; fields

@@ -5,6 +5,8 @@ import CommandWords
 import TupleCoding
 
 @testable import SpaceCommands
+@testable import SpaceRecipes
+@testable import TupleSpace
 
 /// Runs one input: words, each ended by NUL, then 0xFF and lines.
 #if FUZZING
