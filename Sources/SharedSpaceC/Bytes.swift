@@ -202,11 +202,11 @@ struct CallResult {
         set(id: claim.id.rawValue, number: claim.number, deliveries: claim.deliveries)
     }
 
-    func give(_ tuple: Tuple, _ flags: Flags) throws(SpaceError) { try give(Element(tuple, flags)) }
+    func give(_ tuple: Tuple, _ flags: Flags) throws(SpaceError) { try give(OutputElement(tuple, flags)) }
 
-    func give(_ value: Value, _ flags: Flags) throws(SpaceError) { try give(try Element(value, flags)) }
+    func give(_ value: Value, _ flags: Flags) throws(SpaceError) { try give(try OutputElement(value, flags)) }
 
-    func give(_ element: Element) throws(SpaceError) {
+    func give(_ element: OutputElement) throws(SpaceError) {
         try copy(element.bytes, element.flags)
         set(id: element.id, number: element.number, deliveries: element.deliveries)
         pointer.pointee.kind = element.kind
@@ -214,7 +214,7 @@ struct CallResult {
 }
 
 /// One result, in the form in which the caller wants it.
-struct Element: Sendable {
+struct OutputElement: Sendable {
     let bytes: [UInt8]
     let flags: Flags
     var id: UInt64 = 0

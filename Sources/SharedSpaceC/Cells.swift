@@ -105,6 +105,6 @@ import TupleSpace
         let how = try Options(how, allowing: .json)
         let pattern = try text(pattern, "the pattern")
         let cells = try handle.namespace.cells(pattern.map { .matching($0) } ?? .all)
-        return try store(cells.map { Element(enclosing: [.string($0.key), $0.value], how.flags) }, in: list)
+        return try store(cells.map { OutputElement(enclosing: [.string($0.key), $0.value], how.flags) }, in: list)
     }
 }

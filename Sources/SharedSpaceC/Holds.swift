@@ -44,7 +44,7 @@ private enum Holding: Int32 {
             return 0
         }
         // If the caller can't learn of them, they are released with their last reference.
-        try result.give(Element(enclosing: fencing.map { .int(Int(clamping: $0)) }, how.flags))
+        try result.give(OutputElement(enclosing: fencing.map { .int(Int(clamping: $0)) }, how.flags))
         result.set(\.number, fencing[0])
         try handle.keep(holds, as: fencing[0])
         return 1

@@ -9,12 +9,12 @@ import TupleCoding
 final class List: HandleObject {
     static var kind: HandleKind { .list }
 
-    let elements: [Element]
+    let elements: [OutputElement]
     private let position = Atomic<Int>(0)
 
-    init(_ elements: [Element]) { self.elements = elements }
+    init(_ elements: [OutputElement]) { self.elements = elements }
 
-    func next() -> Element? {
+    func next() -> OutputElement? {
         let index = position.wrappingAdd(1, ordering: .relaxed).oldValue
         return elements.indices.contains(index) ? elements[index] : nil
     }
@@ -22,7 +22,7 @@ final class List: HandleObject {
 
 /// Stores a list where the caller wants it; without elements there is none.
 func store(
-    _ elements: [Element],
+    _ elements: [OutputElement],
     in list: UnsafeMutablePointer<OpaquePointer?>,
     evenIfEmpty: Bool = false
 ) throws(SpaceError) -> Int32 {

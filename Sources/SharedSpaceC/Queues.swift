@@ -115,10 +115,10 @@ extension QueueItem.Info.State {
         guard (0...Int32(states.count)).contains(state) else {
             throw .misuse("\(state) is no state of an item", advice: "see SHAREDSPACE_ITEM_…")
         }
-        var elements: [Element] = []
+        var elements: [OutputElement] = []
         let wanted = state == 0 ? nil : states[Int(state) - 1]
         for item in try handle.queue(queue, how).items(in: wanted, max: how.max) {
-            var element = try Element(item.value, how.flags)
+            var element = try OutputElement(item.value, how.flags)
             (element.id, element.deliveries) = (item.id, item.deliveries)
             element.kind = UInt32((states.firstIndex(of: item.state) ?? -1) + 1)
             elements.append(element)

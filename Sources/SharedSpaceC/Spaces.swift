@@ -57,7 +57,7 @@ private nonisolated(unsafe) let version = strdup(Space.version)
         try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
             let list = try place(list, "the list")
             let names = try handle.space.namespaceNames()
-            return try store(names.map { Element(text: $0) }, in: list, evenIfEmpty: true)
+            return try store(names.map { OutputElement(text: $0) }, in: list, evenIfEmpty: true)
         }
     }
 }

@@ -26,7 +26,7 @@ import TupleCoding
         do {
             let results = try TransactionStep.run(parsed, in: handle.namespace)
             for step in parsed { if let number = step.claimNumber { handle.forget(claim: number) } }
-            try result?.give(Element(enclosing: results, how.flags))
+            try result?.give(OutputElement(enclosing: results, how.flags))
             return 1
         } catch let nothing as TransactionStep.NothingFound {
             try result?.copy(text: nothing.message)

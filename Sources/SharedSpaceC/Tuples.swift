@@ -110,15 +110,15 @@ private let searching: Flags = [.record, .json, .newest, .exact]
         let list = try place(list, "the list")
         let how = try Options(how, allowing: searching)
         let template = try template(templates, count, how.flags)
-        var elements: [Element] = []
+        var elements: [OutputElement] = []
         switch search {
         case .read:
             for match in try handle.namespace.matches(template, order: how.order, max: how.max) {
-                elements.append(try Element(match, how.flags))
+                elements.append(try OutputElement(match, how.flags))
             }
         case .take:
             for match in try handle.namespace.takeMatches(template, order: how.order, max: how.max) {
-                elements.append(try Element(match, how.flags))
+                elements.append(try OutputElement(match, how.flags))
             }
         case .claim:
             let claims = try handle.namespace.claimMatches(
@@ -129,7 +129,7 @@ private let searching: Flags = [.record, .json, .newest, .exact]
             )
             for claim in claims {
                 try handle.keep(claim)
-                elements.append(Element(claim, how.flags))
+                elements.append(OutputElement(claim, how.flags))
             }
         }
         return try store(elements, in: list)

@@ -194,7 +194,7 @@ private func use(
         let how = try Options(how, allowing: .json)
         let result = try CallResult(result)
         guard let change = try watch.next(how) else { return 0 }
-        try result.give(Element(report: change.object(), how.flags))
+        try result.give(OutputElement(report: change.object(), how.flags))
         result.set(\.id, change.id?.rawValue ?? 0)
         result.set(\.sequence, change.lastSequence)
         result.set(\.time_ms, change.time)

@@ -73,7 +73,7 @@ private enum CPrograms {
     static let include = "-I \(package)/Sources/CSharedSpace/include"
 
     /// A build under a sanitizer makes a library that only a program of the same sanitizer can load.
-    static var canBeRun: Bool { ["__asan_init", "__tsan_init"].allSatisfy { (name: String) in dlsym(nil, name) == nil } }
+    static var canBeRun: Bool { dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil }
 
     static var environment: [String: String] {
         // The toolchain's compilers come last, so that the system's is taken where there is one.
