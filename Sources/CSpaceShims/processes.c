@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "space_processes.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -50,12 +51,11 @@ int space_die_with_parent(int signal, int32_t expectedParent) {
 
 bool space_processor_is_at_hand;
 
-// glibc 2.35 and later: the size of the thread's memory in which the kernel keeps the processor's number (rseq(2)); 0 if
-// there is none.
-extern const unsigned int __rseq_size __attribute__((weak));
-
 __attribute__((constructor)) static void look_for_processor(void) {
-    space_processor_is_at_hand = &__rseq_size && __rseq_size > 0;
+    // glibc 2.35 and later: the size of the thread's memory in which the kernel keeps the processor's number (rseq(2)); 0 if
+    // there is none. It is looked up, because a reference, also a weak one, would bind the C library to glibc 2.35.
+    const unsigned int *size = dlsym(RTLD_DEFAULT, "__rseq_size");
+    space_processor_is_at_hand = size != NULL && *size > 0;
 #ifdef __x86_64__
     // Without that memory sched_getcpu(3) asks the vDSO, which has a function for it on this architecture.
     if (getauxval(AT_SYSINFO_EHDR)) space_processor_is_at_hand = true;
