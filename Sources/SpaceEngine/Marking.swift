@@ -66,7 +66,8 @@ package struct Marking {
     @inline(never)
     func applySingly(_ near: NearRing) throws(SpaceError) {
         while near.marks.count > 0 {
-            try engine.commitOnce(.removing, removesDue: false, keeps: [.ring, .earlierMarks]) { (scope) throws(SpaceError) in
+            try engine.commitOnce(.removing, removesDue: false, keeps: [.ring, .earlierMarks]) {
+                (scope) throws(SpaceError) in
                 scope.noteUpkeep()
             }
             engine.announce()

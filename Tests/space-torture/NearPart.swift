@@ -52,7 +52,8 @@ struct NearPart: SupervisedPart {
 
     private static let points: [CrashPoint] = [
         .gateTaken, .begun, .beforeCommit, .afterCommit, .granting, .granted, .lockForgotten, .gateReleased,
-        .snapshotTaken, .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearClaiming, .nearClaimed, .nearStored, .marking, .marked,
+        .snapshotTaken, .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearClaiming, .nearClaimed, .nearStored,
+        .marking, .marked,
         .rearmed, .slotPublished, .placeAwaited, .placeRaised,
     ]
 

@@ -71,7 +71,9 @@ package struct NearReading {
         generation = ring.marks.generation
         if ring.marks.isSound {
             marks = (0..<ring.marks.count).map { place in
-                let claim = ring.marks.isClaimed(place) ? (ClaimHolder(raw: ring.marks.holder(place)), ring.marks.number(place)) : nil
+                let claim =
+                    ring.marks.isClaimed(place)
+                    ? (ClaimHolder(raw: ring.marks.holder(place)), ring.marks.number(place)) : nil
                 return (ring.marks.id(place), claim)
             }
         } else {

@@ -82,7 +82,8 @@ package struct Counters: TableRow, Equatable {
         // A waiter's slot has 48 bits for an id. The other numbers can't have come near 64 bits.
         let all =
             sequence | nextNumber | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
-            | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds | logEntry | appliedMarks
+            | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds | logEntry
+            | appliedMarks
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
 

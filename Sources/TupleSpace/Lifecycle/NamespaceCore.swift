@@ -100,7 +100,11 @@ package final class NamespaceCore: Sendable {
         evenAfterDeletion: Bool = false,
         _ body: (Snapshot) throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        let reader = try engine.lendReader(showsNear: showsNear, showsMarks: showsMarks, evenAfterDeletion: evenAfterDeletion)
+        let reader = try engine.lendReader(
+            showsNear: showsNear,
+            showsMarks: showsMarks,
+            evenAfterDeletion: evenAfterDeletion
+        )
         defer { engine.takeBack(reader) }
         let result = try body(engine.snapshot(of: reader))
         try reader.checkUndamaged()
