@@ -27,6 +27,8 @@ package struct Marking {
     ///   - commit: The commit whose tables were searched.
     ///   - terms: The terms of a claim; `nil` for a take.
     ///   - head: The key by which the tuple was found, if all older ones of that key were marked.
+    /// - Returns: What has become of it.
+    /// - Throws: The errors of every write.
     package func mark(
         _ id: UInt64,
         asOf commit: Int,

@@ -5,7 +5,9 @@ import Testing
 /// A command that can't print a result does not remove it.
 @Suite("Results that can't be printed", .blocking, .timeLimit(.minutes(5)))
 struct UnprintedTests {
-    /// Opens a pipe without a reader as 4. It is the shell's own, so that no process of another test has its reading end.
+    /// Opens a pipe without a reader as 4.
+    ///
+    /// It is the shell's own, so that no process of another test has its reading end.
     private static let brokenPipe =
         #"f=$(mktemp -u) && mkfifo "$f" && exec 3<>"$f" && exec 4>"$f" 3<&- && rm "$f" && "#
 
