@@ -195,6 +195,7 @@ extension Engine {
     @inline(__always)
     func store(_ transaction: consuming WriteTransaction) throws(SpaceError) {
         diskReserve.prepareCommit(scope.meter.bytes)
+        if scope.appliesMarks { near?.beginApplying() }
         CrashPoint.reach(.beforeCommit)
         do throws(LMDBError) {
             try transaction.commit()

@@ -41,7 +41,7 @@ package struct Marking {
             guard near.off.loadRelaxed() == 0, !engine.isSomethingDue(near) else { return .refused }
             guard near.marks.place(of: id) == nil else { return .lost }
             if engine.environment.lastTransaction != commit, try !isInTables(id) { return .lost }
-            if near.marks.count == NearMarks.capacity { try applyAll() }
+            if near.hasAllMarks { try applyAll() }
             guard let number = near.mark(id, terms?.holder.raw, engine.control.sequence) else { return .refused }
             if let head { near.marks.noteHead(id + 1, ofShape: head.shape, head.hash, asOf: commit) }
             if engine.control.isCut { try engine.checkUsable() }

@@ -191,6 +191,7 @@ struct NearMarksTests: NearEndSuite {
         #expect(try namespace.release(held))
         #expect(marks.count == 0)
         marks.copy(copy.marks)
+        ring.word.store(ring.word.load() | 1)
         #expect(marks.count == 5)
         #expect(try numbers() == [1] + Array(5..<count))
         #expect(try namespace.status().claims.isEmpty)

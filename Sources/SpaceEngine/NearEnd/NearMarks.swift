@@ -14,9 +14,9 @@ import SpaceSystem
 /// - A tuple of the tables is visible if it is not marked. It keeps its id and its place, so whatever is looked for, and in
 ///   whichever order, is found in the tables.
 /// - A commit applies all marks, or the last ones, and its row of counters says so: the generation of the marks, and how many of
-///   them are left. After it, one store drops what was applied, and what is left is of the next generation. A process killed
-///   between the two leaves marks that are applied: a reader leaves them out by its snapshot's counters, and the next holder of
-///   the gate drops them.
+///   them are left. After it, one store drops what was applied, and what is left is of the next generation. From before the commit
+///   until then the word is odd. A process killed between the two leaves marks that are applied: a reader that finds an odd word
+///   leaves them out by its snapshot's counters, and the next holder of the gate drops them.
 /// - Nothing else changes a marked tuple's rows: what expires or ends with a holder is not marked, and each
 ///   transaction that may touch a tuple applies the marks first.
 /// - A mark is made in a free place, before the store that commits it, and keeps its place until it is dropped.

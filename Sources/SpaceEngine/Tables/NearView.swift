@@ -24,7 +24,9 @@ package struct NearView {
     /// What a snapshot's counters say of the near end: the next id, and what is applied of the marks.
     package typealias Bounds = (next: UInt64, applied: UInt64)
 
-    /// Copies the marks, and if `showsRing` the records, that a snapshot doesn't have: `bounds` is asked only if there are any.
+    /// Copies the marks, and if `showsRing` the records, that a snapshot doesn't have.
+    ///
+    /// `bounds` is asked only if there are records, or if a commit may just be applying the marks.
     ///
     /// - Returns: Whether nothing has changed since `word` was read, before the snapshot.
     @inline(__always)
@@ -41,9 +43,11 @@ package struct NearView {
         markCount = source.marks.count
         isSound = source.isSound(head, tail)
         let hasRecords = head != tail && isSound && showsRing
-        if markCount > 0 || hasRecords {
+        let isApplying = word & 1 != 0
+        if markCount > 0, !isApplying { copyMarks(source, 0) }
+        if hasRecords || markCount > 0 && isApplying {
             let bounds = try bounds()
-            if markCount > 0 { copyMarks(source, bounds.applied) }
+            if isApplying { copyMarks(source, bounds.applied) }
             if hasRecords { copyRecords(source, head, tail, bounds.next) }
         }
         sequence = source.lastChange
