@@ -34,7 +34,7 @@ import Testing
                 example.contains("Package(") ? example : "let package = Package(name: \"example\",\n\(example))\n"
             let root = try TemporaryRoot()
             let runner = CommandRunner(root: root.path)
-            let text = "// swift-tools-version: 6.2\nimport PackageDescription\n\(whole)"
+            let text = "// swift-tools-version: 6.3\nimport PackageDescription\n\(whole)"
             let read = try runner.shell(
                 "mkdir \(root.path)/manifest && cd \(root.path)/manifest && cat > Package.swift && "
                     + "swift package --disable-sandbox dump-package",
