@@ -194,7 +194,7 @@ struct TransactionTests {
             try space.transaction { t in
                 try t.write("before")
                 _ = try? t.increment("word")
-                try? t.write("after")
+                _ = try? t.write("after")
             }
         }
         #expect(error?.code == .badData)

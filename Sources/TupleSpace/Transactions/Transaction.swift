@@ -15,17 +15,19 @@ public struct Transaction: ~Copyable {
 
     /// Writes a tuple.
     ///
+    /// - Returns: The tuple's id.
     /// - Throws: `invalidArgument` for a negative `expires`, `tooLarge`, `transactionTooLarge`, `storageFull`,
     ///   `limitReached`.
+    @discardableResult
     public func write<each F: TupleField>(
         _ field: repeat each F,
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
-    ) throws(SpaceError) {
+    ) throws(SpaceError) -> TupleID {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
         if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
-        try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires, lifetime: lifetime)
+        return try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires, lifetime: lifetime)
     }
 
     /// Writes a tuple that exists as a value.
@@ -160,18 +162,18 @@ public struct Transaction: ~Copyable {
         matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
-    ) throws(SpaceError) -> (claim: HeldClaim, fields: Content)? {
+    ) throws(SpaceError) -> (claim: HeldClaim, content: Content)? {
         try state.claimFirst(selection.form, order, deadline, selection.decode)
     }
 
     /// Claims the first tuple that matches; `nil` if none does.
     ///
-    /// - Returns: The claim, as a plain value, and the fields, typed as the matchers say.
+    /// - Returns: The claim, as a plain value, and the content: the fields, typed as the matchers say.
     public func claimIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
-    ) throws(SpaceError) -> (claim: HeldClaim, fields: (repeat (each M).Matched))? {
+    ) throws(SpaceError) -> (claim: HeldClaim, content: (repeat (each M).Matched))? {
         let template = try state.namespace.template(for: .claim, repeat each matcher)
         return try state.claimFirst(template, order, deadline) { (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)

@@ -157,7 +157,7 @@ package final class TransactionState {
         _ order: MatchOrder,
         _ deadline: Duration?,
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
-    ) throws(SpaceError) -> (claim: HeldClaim, fields: Content)? {
+    ) throws(SpaceError) -> (claim: HeldClaim, content: Content)? {
         guard let (match, content) = try first(template, order, .claim, decode) else { return nil }
         let tuple = try attempt(Verb.claim.rawValue) { () throws(SpaceError) in try match.tuple() }
         guard let claim = try claim(match, tuple, deadline: deadline) else { return nil }

@@ -30,6 +30,7 @@ extension Namespace {
     /// - Returns: The result of `body`.
     /// - Throws: What `body` throws; `cancelled` if the task was cancelled while it waited; `claimLost` if the tuple
     ///   returned at its deadline before `body` did: then another process may have done the same work.
+    @discardableResult
     nonisolated(nonsending) public func claim<each M: Matcher, Result>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -43,7 +44,7 @@ extension Namespace {
             deadline: deadline
         )
         return try await claim.run(keeping: keeping) { () async throws -> Result in
-            try await body(repeat each claim.fields)
+            try await body(repeat each claim.content)
         }
     }
 
@@ -79,7 +80,7 @@ extension Namespace {
         )
         guard let claim else { return nil }
         return try await claim.run(keeping: keeping) { () async throws -> Result in
-            try await body(repeat each claim.fields)
+            try await body(repeat each claim.content)
         }
     }
 
@@ -111,7 +112,7 @@ extension Namespace {
         guard let claim = try claim(repeat each matcher, order: order, deadline: deadline, timeout: timeout) else {
             return nil
         }
-        return try claim.run(keeping: keeping) { () throws -> Result in try body(repeat each claim.fields) }
+        return try claim.run(keeping: keeping) { () throws -> Result in try body(repeat each claim.content) }
     }
 
     /// Claims a tuple that matches, runs `body` with what the selection makes of it, and completes the claim; `nil` if the
@@ -130,7 +131,7 @@ extension Namespace {
     ) async throws -> Result? {
         let claim = try await claim(matching: selection, order: order, deadline: deadline, timeout: timeout)
         guard let claim else { return nil }
-        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.fields) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.content) }
     }
 
     /// Claims a tuple as soon as there is one that matches, runs `body` with what the selection makes of it, and completes
@@ -143,6 +144,7 @@ extension Namespace {
     /// It works like the form for fields.
     ///
     /// - Throws: What `body` throws, `cancelled`, `claimLost`.
+    @discardableResult
     nonisolated(nonsending) public func claim<Content, Result>(
         matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
@@ -151,7 +153,7 @@ extension Namespace {
         _ body: (Content) async throws -> Result
     ) async throws -> Result {
         let claim = try await claim(matching: selection, order: order, deadline: deadline)
-        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.fields) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.content) }
     }
 }
 

@@ -14,18 +14,20 @@ extension Namespace {
     ///   - expires: The time after which the tuple is invisible; `nil`: never. With zero the tuple is accepted and
     ///     never seen; a negative time is refused.
     ///   - lifetime: With which process the tuple ends; watchers are told so with `expire`.
-    /// - Throws: `invalidArgument` for a negative time, `noSuchProcess` for a process that does not run, `tooLarge`, `storageFull`, `limitReached`, `holderStopped`,
-    ///   `holderBusy`, `namespaceDeleted`.
+    /// - Returns: The tuple's id, by which it is renewed, claimed or looked at.
+    /// - Throws: `invalidArgument` for a negative time, `noSuchProcess` for a process that does not run, `tooLarge`,
+    ///   `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n), and one more row for each shape that has an index.
     @inlinable
+    @discardableResult
     public func write<each F: TupleField>(
         _ field: repeat each F,
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
-    ) throws(SpaceError) {
+    ) throws(SpaceError) -> TupleID {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
-        try write(encoder, expires: expires, lifetime: lifetime)
+        return try write(encoder, expires: expires, lifetime: lifetime)
     }
 
     /// Writes a tuple that exists as a value.
@@ -69,9 +71,9 @@ extension Namespace {
 
     /// The first function of a typed write that is not inlined into the caller.
     @usableFromInline
-    func write(_ encoder: TupleEncoder, expires: Duration?, lifetime: Lifetime) throws(SpaceError) {
+    func write(_ encoder: TupleEncoder, expires: Duration?, lifetime: Lifetime) throws(SpaceError) -> TupleID {
         if let failure = encoder.failure { throw SpaceError(failure, Write.name, namespace: name) }
-        _ = try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
+        return try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
             try insert(EncodedTuple(bytes: bytes, isRecord: false, long: encoder.long), expires, lifetime)
         }
     }
