@@ -222,9 +222,9 @@ struct ClaimFormTests {
     // MARK: Burying
 
     @Test func afterSoManyDeliveriesItIsBuried() throws {
-        #expect(try jobs.deliveryLimit() == nil)
+        #expect(try jobs.deliveryLimit == nil)
         try jobs.setDeliveryLimit(2)
-        #expect(try jobs.deliveryLimit() == 2)
+        #expect(try jobs.deliveryLimit == 2)
         for limit in [0, -1] {
             let error = #expect(throws: SpaceError.self) { try jobs.setDeliveryLimit(limit) }
             #expect(error?.code == .invalidArgument)

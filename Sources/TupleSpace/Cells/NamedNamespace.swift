@@ -26,7 +26,7 @@ public struct NamedNamespace: CellStore {
     }
 
     /// How the verbs of cells reach them.
-    public var cellAccess: CellAccess { CellAccess(place: .named(self)) }
+    public var _cells: _CellAccess { _CellAccess(place: .named(self)) }
 
     /// The namespace, which is opened; `nil` if it isn't there and is not to be created.
     func namespace(creates: Bool) throws(SpaceError) -> Namespace? {
