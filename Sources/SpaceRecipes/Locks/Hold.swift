@@ -43,7 +43,7 @@ public struct Hold: ~Copyable, Sendable {
     /// the lock protects refuse every number smaller than the greatest it has seen.
     public var fencing: UInt64 { state.place.ticket }
 
-    /// Whether this is still held: neither released nor taken away. This may change at any moment.
+    /// Whether this is still held, neither released nor taken away; this may change at any moment.
     ///
     /// - Throws: `namespaceDeleted`, `closed`: in both cases nothing is held any more.
     /// - Complexity: O(log n), without a lock.

@@ -74,7 +74,9 @@ extension Looking {
     ) throws(SpaceError) -> Taken<T, R.Made>? {
         let id = removal.candidate.id
         var (content, decoded) = (content, id)
-        if case .removed(let made, _)? = try removal.execute(near: core.engine) { return Taken(id, content, made) }
+        if case .removed(let made, _)? = try removal.execute(withoutTransaction: core.engine) {
+            return Taken(id, content, made)
+        }
         return try core.write(R.purpose) { (scope) throws(SpaceError) -> Taken<T, R.Made>? in
             let removal = core.renewed(removal)
             // The body may run again, and find the candidate that was gone before. What is decoded last is what the caller

@@ -125,7 +125,7 @@ struct Take: SharedRemoval {
     static var name: String { "take" }
 
     @inline(__always)
-    func execute(near engine: Engine) throws(SpaceError) -> Removed<Void>? {
+    func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Removed<Void>? {
         if candidate.isNear { return try engine.takeNear(candidate.id.rawValue) ? .removed((), index: 0) : nil }
         return try candidate.mark(nil, in: engine) { _ in }
     }
@@ -189,7 +189,7 @@ struct ClaimFound: SharedRemoval {
     func size(in scope: WriteScope) -> Int { 2 * (candidate.copy?.bytes.count ?? 0) }
 
     @inline(__always)
-    func execute(near engine: Engine) throws(SpaceError) -> Removed<ClaimMade>? {
+    func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Removed<ClaimMade>? {
         if candidate.isNear { return try engine.claimNear(candidate.id.rawValue, terms).map { .removed($0, index: 0) } }
         return try candidate.mark(terms, in: engine) { ClaimMade(number: $0, deliveries: Int(candidate.deliveries)) }
     }
