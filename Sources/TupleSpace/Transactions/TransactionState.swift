@@ -186,7 +186,7 @@ package final class TransactionState {
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
         try attempt(ClaimFound.name) { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
         let claim = ClaimFound(Candidate(copied: match), core.claiming.ownTerms(deadline: deadline))
-        guard case .removed(let made, _) = try execute(claim) else { return nil }
+        guard case .removed(let made) = try execute(claim) else { return nil }
         hasHolder = true
         return HeldClaim(match.id, made, tuple)
     }
