@@ -256,24 +256,4 @@ struct LastingTests {
         try space["App", for: holder].letGo()
         withExtendedLifetime(holder) {}
     }
-
-    @Test func everyWriteGivesTheIdOfItsTuple() throws {
-        let root = try SpaceTest.root()
-        let namespace = try root.space.namespace("App")
-        let id = try namespace.write("lease", 1, expires: .seconds(60))
-        #expect(try namespace.renew(id, expires: .seconds(120)))
-        #expect(try namespace.expiry(of: id) != nil)
-        #expect(try namespace.persist(id))
-        #expect(try namespace.expiry(of: id) == nil)
-        let second = try namespace.transaction { t in try t.write("lease", 2) }
-        let third = try root.space["App"].write("lease", 3)
-        for (id, number) in [(id, 1), (second, 2), (third, 3)] {
-            guard let claim = try namespace.claimIfExists(id: id) else { throw TestFailure("\(number) is not there") }
-            #expect(claim.tuple == (["lease", number] as Tuple))
-            try claim.complete()
-        }
-        // A body that ends with a write needs no name for what it returns.
-        try namespace.transaction { t in try t.write("lease", 4) }
-        #expect(try namespace.count() == 1)
-    }
 }

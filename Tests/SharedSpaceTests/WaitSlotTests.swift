@@ -221,7 +221,7 @@ import TupleCoding
             { try namespace.write("job", 2, expires: .seconds(3600)) },
             { try namespace.write("job", String(repeating: "x", count: 5000)) },
             { try namespace.write(contentsOf: [["other", 1], ["job", 3]]) },
-        ] as [() throws -> Void] {
+        ] {
             try write()
             #expect(word.state == .granted)
             let id = word.payload

@@ -41,7 +41,6 @@ public struct Election: SharedObject, ObjectHandle {
     /// - Returns: The result of `body`.
     /// - Throws: The errors of `body` and of ``stand(as:onLoss:)``; `holdLost` if leadership was lost before
     ///   `body` returned.
-    @discardableResult
     public func lead<Result: Sendable>(
         as content: some Encodable & Sendable = Value.null,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Result

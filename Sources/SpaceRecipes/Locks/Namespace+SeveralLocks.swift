@@ -19,7 +19,6 @@ extension Namespace {
     /// - Returns: The result of `body`.
     /// - Throws: The errors of `body` and of ``SharedLock/acquire(_:)``; `invalidArgument` if there is no name, or one
     ///   comes twice.
-    @discardableResult
     nonisolated(nonsending) public func withLocks<Result>(
         _ names: [String],
         mode: SharedLock.Mode = .exclusive,

@@ -33,7 +33,6 @@ public struct SharedLock: SharedObject, ObjectHandle {
     ///   - body: The work; it gets the fencing number (see ``Hold/fencing``) and runs with the caller's isolation.
     /// - Returns: The result of `body`.
     /// - Throws: The errors of `body` and of ``acquire(_:)``; `holdLost` if the lock was taken away before `body` returned.
-    @discardableResult
     nonisolated(nonsending) public func withLock<Result>(
         _ mode: Mode = .exclusive,
         _ body: (_ fencing: UInt64) async throws -> Result

@@ -71,7 +71,6 @@ public struct SharedSemaphore: StoredObject, StoredHandle {
     ///   - body: The work; it gets the fencing number (see ``Hold/fencing``).
     /// - Returns: The result of `body`.
     /// - Throws: The errors of `body` and of ``acquire(_:)``.
-    @discardableResult
     nonisolated(nonsending) public func withPermits<Result>(
         _ count: Int = 1,
         _ body: (_ fencing: UInt64) async throws -> Result

@@ -78,7 +78,6 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
     /// - Parameter body: The changes; see ``Namespace/transaction(_:)``.
     /// - Returns: The result of `body`.
     /// - Throws: What `body` throws, after which the item is still held, and the errors of ``complete()``.
-    @discardableResult
     public func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         let (place, operation) = (state.place, "complete an item")
         return try state.end(operation, with: body) { transaction throws(SpaceError) in

@@ -8,7 +8,6 @@ extension Claim {
     /// - Parameter body: The changes to make together with the completion; see ``Namespace/transaction(_:)``.
     /// - Returns: The result of `body`.
     /// - Throws: What `body` throws, after which the claim is still held, and what ``complete(keeping:)`` throws.
-    @discardableResult
     public func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         try hold.complete(body)
     }
@@ -35,7 +34,6 @@ extension Namespace {
     ///   - body: The changes to make together with the completion; see ``transaction(_:)``.
     /// - Returns: The result of `body`.
     /// - Throws: What `body` throws, and `claimLost`; then the claim is not ended.
-    @discardableResult
     public func complete<Result>(
         _ claim: HeldClaim,
         _ body: (borrowing Transaction) throws -> Result

@@ -22,7 +22,6 @@ extension Namespace {
     /// - Throws: What `body` throws, after everything is undone; `transactionTooLarge`, `storageFull`, `limitReached`,
     ///   `holderStopped`, `holderBusy`, `namespaceDeleted`; in a namespace of several machines `outrun`: another machine
     ///   has written first, and the body can be tried again.
-    @discardableResult
     public func transaction<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         let core = try attempt(TransactionState.operation) { (core) throws(SpaceError) in core }
         return try core.transaction(in: self, TransactionState.operation, body)

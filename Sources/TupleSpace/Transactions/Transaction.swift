@@ -13,21 +13,19 @@ public struct Transaction: ~Copyable {
 
     // MARK: Writing
 
-    /// Writes a tuple.
+    /// Writes a tuple; ``write(tuple:expires:lifetime:)`` also returns its id.
     ///
-    /// - Returns: The tuple's id.
     /// - Throws: `invalidArgument` for a negative `expires`, `tooLarge`, `transactionTooLarge`, `storageFull`,
     ///   `limitReached`.
-    @discardableResult
     public func write<each F: TupleField>(
         _ field: repeat each F,
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
-    ) throws(SpaceError) -> TupleID {
+    ) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
         if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
-        return try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires, lifetime: lifetime)
+        try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires, lifetime: lifetime)
     }
 
     /// Writes a tuple that exists as a value.

@@ -6,10 +6,8 @@ public import TupleCoding
 extension NamedNamespace {
     /// Writes a tuple to the namespace, which is created if necessary and held from then on.
     ///
-    /// - Returns: The tuple's id.
     /// - Throws: What ``Namespace/write(_:expires:lifetime:)`` throws.
-    @discardableResult
-    public func write<each F: TupleField>(_ field: repeat each F) throws(SpaceError) -> TupleID {
+    public func write<each F: TupleField>(_ field: repeat each F) throws(SpaceError) {
         try opened().write(repeat each field)
     }
 

@@ -30,7 +30,6 @@ extension Namespace {
     /// - Returns: The result of `body`.
     /// - Throws: What `body` throws; `cancelled` if the task was cancelled while it waited; `claimLost` if the tuple
     ///   returned at its deadline before `body` did: then another process may have done the same work.
-    @discardableResult
     nonisolated(nonsending) public func claim<each M: Matcher, Result>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
@@ -144,7 +143,6 @@ extension Namespace {
     /// It works like the form for fields.
     ///
     /// - Throws: What `body` throws, `cancelled`, `claimLost`.
-    @discardableResult
     nonisolated(nonsending) public func claim<Content, Result>(
         matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,

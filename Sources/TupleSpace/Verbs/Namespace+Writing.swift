@@ -8,26 +8,27 @@ extension Namespace {
     /// try jobs.write("resize", 42, "cat.png")
     /// ```
     ///
+    /// It returns nothing, so that a body of one line may end with it, also in a function or task that returns nothing. For
+    /// the tuple's id, by which it is renewed or claimed, use ``write(tuple:expires:lifetime:)``.
+    ///
     /// - Parameters:
     ///   - field: The fields, each a `TupleField`: integers, doubles, booleans, strings, bytes (`[UInt8]`), UUIDs,
     ///     arrays, dictionaries with string keys, optionals of these, `Value`. Together they take up to 64 MiB encoded.
     ///   - expires: The time after which the tuple is invisible; `nil`: never. With zero the tuple is accepted and
     ///     never seen; a negative time is refused.
     ///   - lifetime: With which process the tuple ends; watchers are told so with `expire`.
-    /// - Returns: The tuple's id, by which it is renewed, claimed or looked at.
     /// - Throws: `invalidArgument` for a negative time, `noSuchProcess` for a process that does not run, `tooLarge`,
     ///   `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n), and one more row for each shape that has an index.
     @inlinable
-    @discardableResult
     public func write<each F: TupleField>(
         _ field: repeat each F,
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
-    ) throws(SpaceError) -> TupleID {
+    ) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
-        return try write(encoder, expires: expires, lifetime: lifetime)
+        try write(encoder, expires: expires, lifetime: lifetime)
     }
 
     /// Writes a tuple that exists as a value.
@@ -71,9 +72,9 @@ extension Namespace {
 
     /// The first function of a typed write that is not inlined into the caller.
     @usableFromInline
-    func write(_ encoder: TupleEncoder, expires: Duration?, lifetime: Lifetime) throws(SpaceError) -> TupleID {
+    func write(_ encoder: TupleEncoder, expires: Duration?, lifetime: Lifetime) throws(SpaceError) {
         if let failure = encoder.failure { throw SpaceError(failure, Write.name, namespace: name) }
-        return try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
+        _ = try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
             try insert(EncodedTuple(bytes: bytes, isRecord: false, long: encoder.long), expires, lifetime)
         }
     }

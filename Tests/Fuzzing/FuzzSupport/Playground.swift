@@ -63,8 +63,8 @@ package struct Playground: Sendable {
             // The existing changes are read, without waiting. Every look takes a change, or a step towards the end.
             while let change = try? changes.nextBlocking(timeout: .zero, interruption: nil), change.kind != .gone {}
         }
-        _ = try? namespace.write("job", 9, "text")
-        _ = try? namespace.write("job", 10, "text", expires: .milliseconds(1))
+        try? namespace.write("job", 9, "text")
+        try? namespace.write("job", 10, "text", expires: .milliseconds(1))
         _ = try? namespace.set("cell", "new")
         _ = try? namespace.takeIfExists(matching: ["job", .any, .any])
         _ = try? namespace.takeIfExists(matching: ["kind": "job"])

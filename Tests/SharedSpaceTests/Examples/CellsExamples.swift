@@ -44,7 +44,7 @@ struct CellsExamples {
         try app.renew("lease", expires: .seconds(30))  // false once it has expired
         try app.persist("lease")  // now it stays
 
-        let id = try app.write("code", 4711, expires: .seconds(600))
+        let id = try app.write(tuple: ["code", 4711], expires: .seconds(600))
         try app.renew(id, expires: .seconds(60))  // tuples by their ids
         #expect(try #require(left) <= .seconds(30))
         #expect(try app.details(of: "lease")?.expiry == nil)
