@@ -20,7 +20,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case unset
     /// A notification was posted.
     case post
-    /// Changes were dropped before this watcher read them: those from `sequence` to `lastSequence`.
+    /// Changes were dropped before this watcher read them: from `sequence` to the number in `Change.Event.gap(through:)`.
     case gap
     /// The namespace was deleted; this is the last change of all. It has no number of its own.
     case gone

@@ -5,7 +5,7 @@ import TupleCoding
 /// opened when it is needed.
 ///
 /// It is public because the requirement of a public protocol is; nothing in it is public.
-public struct CellAccess {
+public struct _CellAccess {
     enum Place {
         case namespace(Namespace)
         case transaction(TransactionState)

@@ -10,10 +10,10 @@ import TupleCoding
 /// let k: Int? = try space["App"].get("k")
 /// ```
 ///
-/// Writing a tuple and setting a cell open the namespace, and create it if need be. From then on it is held: by this
-/// process until ``letGo()`` or its end. So what was written does not go with a handle. Reading, taking and unsetting create
-/// and own nothing: they find nothing in a namespace that isn't there, and those that wait wait for it too. For all other
-/// verbs, ``opened()`` is the namespace itself.
+/// Writing a tuple and setting a cell open the namespace, and create it if need be. From then on it is held until
+/// ``letGo()``: by this process, or, in SharedSpaceObjects, by an object that is named, as long as that exists. So what was
+/// written does not go with a handle. Reading, taking and unsetting create and own nothing: they find nothing in a namespace
+/// that isn't there, and those that wait wait for it too. For all other verbs, ``opened()`` is the namespace itself.
 public struct NamedNamespace: CellStore {
     let space: Space
     let name: String
@@ -26,7 +26,7 @@ public struct NamedNamespace: CellStore {
     }
 
     /// How the verbs of cells reach them.
-    public var cellAccess: CellAccess { CellAccess(place: .named(self)) }
+    public var _cells: _CellAccess { _CellAccess(place: .named(self)) }
 
     /// The namespace, which is opened; `nil` if it isn't there and is not to be created.
     func namespace(creates: Bool) throws(SpaceError) -> Namespace? {
@@ -41,14 +41,22 @@ public struct NamedNamespace: CellStore {
         return namespace
     }
 
-    /// Stops holding the namespace; if it has no other owner, it is deleted.
+    /// Ends the hold that writing began: that of the object, if one was named, else that of this process.
+    ///
+    /// If the namespace has no other owner, it is deleted. If there is no such hold, nothing happens.
+    ///
+    /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace could not be had in time.
     public func letGo() throws(SpaceError) {
-        try space.held.remove(name)?.leave()
+        guard let owner else {
+            try space.held.remove(name)?.leave()
+            return
+        }
+        _ = try space.ifThere(name)?.endOwning(by: owner)
     }
 }
 
 extension NamedNamespace: CustomStringConvertible {
-    /// What it is, in one line: `namespace "App" in /run/user/1000/shared-space, opened at its first use`.
+    /// What it is, in one line: `namespace "App" in /dev/shm/shared-space-1000, opened at its first use`.
     public var description: String { "namespace \(name.quotedForPeople) in \(space.root), opened at its first use" }
 }
 

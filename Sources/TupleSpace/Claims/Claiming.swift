@@ -51,7 +51,7 @@ package struct Claiming {
         if match == nil, try core.endedHolders.returnEndedClaims() { match = try look() }
         guard let match else { return nil }
         let tuple = try match.tuple()
-        guard case .removed(let made, _) = try core.execute(ClaimFound(Candidate(id), terms)) else { return nil }
+        guard case .removed(let made) = try core.execute(ClaimFound(Candidate(id), terms)) else { return nil }
         return HeldClaim(id, made, tuple)
     }
 

@@ -65,10 +65,12 @@ extension Namespace {
     /// The limit is a setting of the namespace, not of the process.
     ///
     /// - Throws: What ``readAll(matching:order:max:)`` throws.
-    public func deliveryLimit() throws(SpaceError) -> Int? {
-        try attempt("look at the limit of deliveries") { (core) throws(SpaceError) in
-            let limit = try core.read { (snapshot) throws(SpaceError) in try snapshot.counters().deliveryLimit }
-            return limit == 0 ? nil : Int(limit)
+    public var deliveryLimit: Int? {
+        get throws(SpaceError) {
+            try attempt("look at the limit of deliveries") { (core) throws(SpaceError) in
+                let limit = try core.read { (snapshot) throws(SpaceError) in try snapshot.counters().deliveryLimit }
+                return limit == 0 ? nil : Int(limit)
+            }
         }
     }
 

@@ -50,7 +50,7 @@ package struct EndedHolders {
 
     /// Ends the claims and holds of a session that have these numbers, as if they had never been made.
     ///
-    /// Numbers are given out once (`Engine.firstFreeNumbers`), so nothing else of the session has them.
+    /// Numbers are given out once (`NamespaceLog.State.firstFreeNumbers`), so nothing else of the session has them.
     func end(_ numbers: Range<UInt64>, of session: UInt64, timeout: Duration?) throws(SpaceError) {
         func isMeant(_ holder: ClaimHolder, _ number: UInt64) -> Bool {
             holder == .session(session) && numbers.contains(number)

@@ -127,7 +127,7 @@ public final class Namespace: Sendable {
     public func enrol(pid: Int32) throws(SpaceError) {
         try attempt("enrol an owner") { (core) throws(SpaceError) in
             guard let process = ProcessIdentity.of(pid: pid) else {
-                throw .noOwner("there is no process \(pid), or it can't be seen")
+                throw .noSuchProcess("there is no process \(pid), or it can't be seen")
             }
             try core.enrol(process)
         }

@@ -19,7 +19,7 @@ struct Complete: OfSession, SentOperation {
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(of: first) }
 
     @inline(__always)
-    func execute(near engine: Engine) throws(SpaceError) -> Void? {
+    func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Void? {
         guard others.isEmpty, try engine.completeNear(first.id, session: session, number: first.number)
         else { return nil }
         return ()

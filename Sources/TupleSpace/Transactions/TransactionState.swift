@@ -157,7 +157,7 @@ package final class TransactionState {
         _ order: MatchOrder,
         _ deadline: Duration?,
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
-    ) throws(SpaceError) -> (claim: HeldClaim, fields: Content)? {
+    ) throws(SpaceError) -> (claim: HeldClaim, content: Content)? {
         guard let (match, content) = try first(template, order, .claim, decode) else { return nil }
         let tuple = try attempt(Verb.claim.rawValue) { () throws(SpaceError) in try match.tuple() }
         guard let claim = try claim(match, tuple, deadline: deadline) else { return nil }
@@ -186,7 +186,7 @@ package final class TransactionState {
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
         try attempt(ClaimFound.name) { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
         let claim = ClaimFound(Candidate(copied: match), core.claiming.ownTerms(deadline: deadline))
-        guard case .removed(let made, _) = try execute(claim) else { return nil }
+        guard case .removed(let made) = try execute(claim) else { return nil }
         hasHolder = true
         return HeldClaim(match.id, made, tuple)
     }
