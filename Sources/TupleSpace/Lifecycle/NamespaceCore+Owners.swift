@@ -18,15 +18,7 @@ extension NamespaceCore {
     ) throws(SpaceError) -> Void? {
         // A child made by fork must not act for its parent's session.
         if isInherited { try engine.checkUsable() }
-        do throws(ProcessLock.Failure) {
-            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
-                try control.door.acquire(timeout: timeout) { engine.openControl() }
-            }
-        } catch {
-            throw SpaceError(error)
-        }
-        var isDoorHeld = true
-        defer { if isDoorHeld { control.door.release() } }
+        let door = try control.takeDoor(timeout: timeout) { engine.openControl() }
         CrashPoint.reach(.doorTaken)
         guard control.dead.load() == 0,
             let rootFolder = try root.open(create: false),
@@ -41,8 +33,7 @@ extension NamespaceCore {
         }
         guard !hasOwner else { return () }
         let removed = try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
-        control.door.release()
-        isDoorHeld = false
+        door.release()
         removed.delete()
         return ()
     }
