@@ -174,7 +174,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
         }
         if let puts = try add() { return puts }
         // The item of a worker that has died may be buried, which makes room.
-        return core.endedHolders.askForTheDead(at: name) ? try add() : nil
+        return core.endedHolders.returnIfAskingIsDue(at: name) ? try add() : nil
     }
 
     /// Adds items to the queue, which is made if it does not exist; `nil` if they are more than its bound allows.

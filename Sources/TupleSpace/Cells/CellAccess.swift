@@ -137,7 +137,7 @@ extension NamespaceCore {
                 mayHaveEnded = row.end.isOfOther(session: session.number)
                 return try body(snapshot, row)
             }
-            guard mayHaveEnded, endedHolders.askForTheDead() else { return result }
+            guard mayHaveEnded, endedHolders.returnIfAskingIsDue() else { return result }
         }
     }
 
@@ -152,7 +152,7 @@ extension NamespaceCore {
                 let holders = mayHaveHolders ? try snapshot.holdersOfRows() : []
                 return (try snapshot.allCells(), !holders.isEmpty)
             }
-            guard mayHaveEnded, endedHolders.askForTheDead() else { return cells }
+            guard mayHaveEnded, endedHolders.returnIfAskingIsDue() else { return cells }
         }
     }
 }

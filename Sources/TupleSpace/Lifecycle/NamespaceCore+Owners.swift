@@ -84,7 +84,7 @@ extension NamespaceCore {
     package func disenrol(pid: Int32) throws(SpaceError) -> Bool {
         try checkUsable()
         // The claims that were made for the process return with its enrolment.
-        try endedHolders.returnClaims { holder in
+        try endedHolders.endAll { holder in
             if case .process(let process, let member) = holder {
                 process.pid == pid && !liveness.isElsewhere(member: member)
             } else {
@@ -135,7 +135,7 @@ extension NamespaceCore {
     package func leave(timeout: Duration, isExiting: Bool = false) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         engine.beginLeaving()
-        try? endedHolders.returnClaims(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
+        try? endedHolders.endAll(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
         for part in parts.all { part.endAll(of: self) }
         dropRegistrations(of: .thisProcess, timeout: timeout)
         guard engine.markLeft() else { return }

@@ -24,7 +24,7 @@ package struct Looking {
             var sight = Sight(isForTake: false)
             try look(template, order, &sight, borrow)
             if let found = sight.match {
-                guard found.endsWithHolder, core.endedHolders.askForTheDead() else { return true }
+                guard found.endsWithHolder, core.endedHolders.returnIfAskingIsDue() else { return true }
             } else {
                 guard try core.endedHolders.returnEndedClaims() else { return false }
             }
@@ -187,7 +187,7 @@ package struct Looking {
                 guard found.count < max, bytes <= maxBytes else { return (found, counters.nextTuple, false) }
                 return (found, nil, counters.mayReturn)
             }
-            if found.contains(where: \.endsWithHolder), core.endedHolders.askForTheDead() { continue }
+            if found.contains(where: \.endsWithHolder), core.endedHolders.returnIfAskingIsDue() { continue }
             guard mayBeMore, try core.endedHolders.returnEndedClaims() else { return (found, end) }
         }
     }
@@ -210,7 +210,7 @@ package struct Looking {
                 }
                 return (count, mayBeMore)
             }
-            if endsWithHolder, core.endedHolders.askForTheDead() { continue }
+            if endsWithHolder, core.endedHolders.returnIfAskingIsDue() { continue }
             guard mayBeMore, try core.endedHolders.returnEndedClaims() else { return count }
         }
     }

@@ -203,8 +203,8 @@ package final class TransactionState {
     /// claimed.
     ///
     /// A body can't do that; the next transaction finds the tuples.
-    package func askForTheDead() {
-        if hasMissed { _ = core.endedHolders.askForTheDead() }
+    package func returnIfAskingIsDue() {
+        if hasMissed { _ = core.endedHolders.returnIfAskingIsDue() }
     }
 
     /// Called once the transaction is committed and the gate is released.
@@ -233,7 +233,7 @@ extension NamespaceCore {
         var outcome: Swift.Result<Result, any Error>?
         var state: TransactionState?
         var numbers: Range<UInt64> = 0..<0
-        defer { state?.askForTheDead() }
+        defer { state?.returnIfAskingIsDue() }
         do throws(SpaceError) {
             // The member is looked at before the body runs.
             try participation.renewingSession { () throws(SpaceError) in
