@@ -12,7 +12,7 @@ extension SharedOrderedSet {
     ///   `limitReached`, `transactionTooLarge`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(n); all other writers wait meanwhile.
     public func copy(as name: String) throws(SpaceError) -> SharedOrderedSet {
-        let number = try place.attempt("copy an ordered set") { () throws(SpaceError) in
+        let number = try place.naming("copy an ordered set") { () throws(SpaceError) in
             try Limits.check(objectName: name)
             switch place {
             case .namespace(let namespace):

@@ -159,7 +159,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
             }
         case .transaction(let state):
             try state.checkRunsHere("the queue \(name.quotedForPeople)")
-            try state.attempt(Self.putting) { () throws(SpaceError) in try check() }
+            try state.naming(Self.putting) { () throws(SpaceError) in try check() }
             let bytes = items.reduce(0) { $0 + $1.encoded.count }
             return try state.change(.adding, count: items.count, bytes: bytes) { scope throws(SpaceError) in
                 try unlessFull(try add(items, delay, scope))
@@ -207,7 +207,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
 
     func value(of content: some Encodable) throws(SpaceError) -> Value {
         if let value = content as? Value { return value }
-        return try namespace.core.attempt(Self.putting) { () throws(SpaceError) in try Value(checking: content) }
+        return try namespace.core.naming(Self.putting) { () throws(SpaceError) in try Value(checking: content) }
     }
 
     func item(
@@ -218,7 +218,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
         _ key: String? = nil,
         _ rule: UniqueRule = .keep
     ) throws(SpaceError) -> NewItem {
-        try namespace.core.attempt(Self.putting) { () throws(SpaceError) in
+        try namespace.core.naming(Self.putting) { () throws(SpaceError) in
             try delay.checkNotNegative("a delay")
             for (text, what) in [(group, "the group's name"), (key, "the unique key")] {
                 if let text, !(1...Limits.queueGroupBytes).contains(text.utf8.count) {

@@ -94,7 +94,7 @@ public final class Namespace: Sendable {
     /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace could not be had in time. The handle is left
     ///   all the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
-        try core.attempt("leave the namespace") { () throws(SpaceError) in
+        try core.naming("leave the namespace") { () throws(SpaceError) in
             if core.isInTransactionHere { throw .usedWithinTransaction }
             guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
             for part in core.parts.all { part.end(handle: ObjectIdentifier(self), of: core) }

@@ -70,11 +70,11 @@ package final class NamespaceCore: Sendable {
         if owners.forgetTheDead() { CoreRegistry.shared.lostObjectOwners(self) }
     }
 
-    /// Runs `body` as one operation on the namespace.
+    /// Runs `body`, and gives its error the operation and the namespace, which the code below does not know.
     ///
-    /// The public edge does so once, and gives an error its operation and namespace; the code below knows neither.
+    /// A call through a handle goes through `Namespace.attempt`, which also refuses a handle that was left.
     @inline(__always)
-    package func attempt<R: ~Copyable>(
+    package func naming<R: ~Copyable>(
         _ operation: @autoclosure () -> String,
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {

@@ -18,7 +18,7 @@ package struct NamespaceRemover {
 
     /// Deletes a namespace if it has no owner.
     func reap(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
-        try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
+        try SpaceError.naming(Reaping.operation, on: name.text) { () throws(SpaceError) in
             try reapIfUnowned(name, host: host)
         }
     }
@@ -63,7 +63,7 @@ package struct NamespaceRemover {
         onlyUnused: Bool = false,
         host: HostIdentity
     ) throws(SpaceError) -> Verdict {
-        try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
+        try SpaceError.naming(Reaping.operation, on: name.text) { () throws(SpaceError) in
             try deleteEvenIfOwned(name, life, onlyUnused: onlyUnused, host: host)
         }
     }
@@ -117,7 +117,7 @@ package struct NamespaceRemover {
         into place: String,
         host: HostIdentity
     ) throws(SpaceError) -> String? {
-        try SpaceError.attempt("set the namespace aside", on: name.text) { () throws(SpaceError) -> String? in
+        try SpaceError.naming("set the namespace aside", on: name.text) { () throws(SpaceError) -> String? in
             guard let rootFolder = try root.open(create: false),
                 let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
             else { return nil }
