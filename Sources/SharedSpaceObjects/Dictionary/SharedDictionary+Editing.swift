@@ -207,7 +207,7 @@ extension SharedDictionary {
         case .transaction(let state):
             return try state.change(
                 purpose,
-                bytes: try state.look { (scope) throws(SpaceError) in try scope.size(ofCell: cell) } + (bytes ?? 0)
+                bytes: try state.read { (scope) throws(SpaceError) in try scope.size(ofCell: cell) } + (bytes ?? 0)
             ) {
                 (scope) throws(SpaceError) in
                 try body(scope, cell)

@@ -179,7 +179,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
             return try namespace.usableCore().read(read)
         case .transaction(let state):
             try state.checkRunsHere(title)
-            return try state.look { (scope) throws(SpaceError) in try read(scope.snapshot) }
+            return try state.read { (scope) throws(SpaceError) in try read(scope.snapshot) }
         }
     }
 

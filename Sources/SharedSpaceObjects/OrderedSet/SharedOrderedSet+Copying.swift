@@ -21,7 +21,7 @@ extension SharedOrderedSet {
                 }
             case .transaction(let state):
                 try state.checkRunsHere(title)
-                let bytes = try state.look { (scope) throws(SpaceError) in
+                let bytes = try state.read { (scope) throws(SpaceError) in
                     let list = try scope.snapshot.elementList(self.name, self.number)
                     try scope.snapshot.checkIsFree(name)
                     return try list.size(of: .sort([]))

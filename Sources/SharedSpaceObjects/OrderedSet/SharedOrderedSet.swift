@@ -204,7 +204,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
             }
         case .transaction(let state):
             try state.checkRunsHere(title)
-            return try state.look { (scope) throws(SpaceError) in try body(scope.snapshot.elementList(name, number)) }
+            return try state.read { (scope) throws(SpaceError) in try body(scope.snapshot.elementList(name, number)) }
         }
     }
 

@@ -91,7 +91,7 @@ enum OpenCells {
         case .transaction(let state):
             try state.naming(operation()) { () throws(SpaceError) in
                 try Limits.check(cellKey: key)
-                return try state.look { (scope) throws(SpaceError) in
+                return try state.read { (scope) throws(SpaceError) in
                     guard let row = try scope.snapshot.cellRow(key) else { return nil }
                     return try body(scope.snapshot, row)
                 }
@@ -107,7 +107,7 @@ enum OpenCells {
             return try namespace.attempt(operation) { (core) throws(SpaceError) in try core.allCells() }
         case .transaction(let state):
             return try state.naming(operation) { () throws(SpaceError) in
-                try state.look { (scope) throws(SpaceError) in try scope.snapshot.allCells() }
+                try state.read { (scope) throws(SpaceError) in try scope.snapshot.allCells() }
             }
         }
     }

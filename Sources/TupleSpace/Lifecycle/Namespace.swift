@@ -159,7 +159,7 @@ public final class Namespace: Sendable {
 
 extension Namespace {
     /// A further handle of this process, which does not keep the namespace alive.
-    package func looking() throws(SpaceError) -> Namespace {
+    package func nonOwningHandle() throws(SpaceError) -> Namespace {
         try CoreRegistry.shared.addHandle(to: core, entry)
         return Namespace(core: core, entry: entry, isOwning: false)
     }

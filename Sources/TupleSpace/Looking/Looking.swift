@@ -224,7 +224,7 @@ package struct Looking {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try look(template, order) { (template) throws(SpaceError) in
+        try firstOfChoices(template, order) { (template) throws(SpaceError) in
             var borrowed = Borrowed<T>()
             guard try readIfExists(template, order, { borrowed.decode($0, decode) }) else { return nil }
             return Found(result: try borrowed.lentContent(), removed: nil)
@@ -238,7 +238,7 @@ package struct Looking {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try look(template, order) { (template) throws(SpaceError) in
+        try firstOfChoices(template, order) { (template) throws(SpaceError) in
             try remove(template, order, by: { Take($0) }, decode: decode).map {
                 Found(result: $0.content, removed: $0.id.rawValue)
             }

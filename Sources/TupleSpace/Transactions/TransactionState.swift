@@ -40,7 +40,7 @@ package final class TransactionState {
     }
 
     /// Reads the namespace with the body's own changes.
-    package func look<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
+    package func read<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
         try naming { () throws(SpaceError) in
             try check()
             return try body(scope)
@@ -94,7 +94,7 @@ package final class TransactionState {
         _ operation: O,
         _ purpose: WritePurpose? = nil
     ) throws(SpaceError) -> O.Outcome {
-        let size = try look { (scope) throws(SpaceError) in try operation.size(in: scope) }
+        let size = try read { (scope) throws(SpaceError) in try operation.size(in: scope) }
         return try change(purpose ?? O.purpose, bytes: size) { (scope) throws(SpaceError) in
             try core.renewed(operation).execute(in: scope)
         }
@@ -104,7 +104,7 @@ package final class TransactionState {
 
     /// The matches, at most `max`, copied, because what follows may change the rows.
     func matches(_ template: TemplateForm, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
-        try look { (scope) throws(SpaceError) in
+        try read { (scope) throws(SpaceError) in
             guard max > 0 else { return [] }
             try template.checkChoice()
             var found: [Match] = []
@@ -165,7 +165,7 @@ package final class TransactionState {
     }
 
     package func count(_ template: TemplateForm) throws(SpaceError) -> Int {
-        try look { (scope) throws(SpaceError) in
+        try read { (scope) throws(SpaceError) in
             if scope.counters.claimed > 0 { hasMissed = true }
             var count = 0
             var search = Search(scope.snapshot, scope.shapes, .oldestFirst)
