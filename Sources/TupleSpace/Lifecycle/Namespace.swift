@@ -54,12 +54,6 @@ public final class Namespace: Sendable {
     /// The number of this process's session in the namespace.
     package var session: UInt64 { core.session.number }
 
-    /// How often a wait of this process was served only by its tick, because its wake-up was lost.
-    package var lateFinds: Int { core.upkeepState.lateFinds.load(ordering: .relaxed) }
-
-    /// The number of LMDB's reader slots that this process holds in the namespace, for tests.
-    package var readerSlots: Int { core.engine.readers.slots(of: core.engine) }
-
     /// Runs `body` as one operation on the open namespace; see ``NamespaceCore/attempt(_:_:)``.
     @inline(__always)
     package func attempt<R: ~Copyable>(
