@@ -157,17 +157,17 @@ struct TakeFirst: SentOperation {
 
     static func encode(_ outcome: Removed<Void>, into bytes: inout [UInt8]) {
         switch outcome {
-        case .lost: bytes.append(1)
+        case .lost: bytes.append(.lost)
         case .removed(_, let index):
-            bytes.append(3)
+            bytes.append(.taken)
             bytes.append(little: UInt32(index))
         }
     }
 
     static func outcome(_ reader: inout ByteReader) -> Removed<Void>? {
-        switch reader.next(UInt8.self) {
-        case 1: .lost
-        case 3: reader.next(UInt32.self).map { .removed((), index: Int($0)) }
+        switch reader.nextOutcome() {
+        case .lost: .lost
+        case .taken: reader.next(UInt32.self).map { .removed((), index: Int($0)) }
         default: nil
         }
     }
@@ -232,9 +232,9 @@ struct ClaimFirst: SentOperation {
 
     static func encode(_ outcome: Removed<ClaimMade>, into bytes: inout [UInt8]) {
         switch outcome {
-        case .lost: bytes.append(1)
+        case .lost: bytes.append(.lost)
         case .removed(let made, let index):
-            bytes.append(4)
+            bytes.append(.claimed)
             bytes.append(little: UInt32(index))
             bytes.append(little: made.number)
             bytes.append(little: UInt32(clamping: made.deliveries))
@@ -242,9 +242,9 @@ struct ClaimFirst: SentOperation {
     }
 
     static func outcome(_ reader: inout ByteReader) -> Removed<ClaimMade>? {
-        switch reader.next(UInt8.self) {
-        case 1: return .lost
-        case 4:
+        switch reader.nextOutcome() {
+        case .lost: return .lost
+        case .claimed:
             guard let index = reader.next(UInt32.self), let number = reader.next(UInt64.self),
                 let deliveries = reader.next(UInt32.self)
             else { return nil }
