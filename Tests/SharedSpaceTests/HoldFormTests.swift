@@ -232,7 +232,7 @@ struct HoldFormTests {
         let leadership = try await namespace.election("leader").stand { told.yield($0.code) }
         let core = namespace.core
         core.engine.beginLeaving()
-        try core.endedHolders.returnClaims(timeout: .seconds(10)) { $0 == .session(core.session.number) }
+        try core.endedHolders.endAll(timeout: .seconds(10)) { $0 == .session(core.session.number) }
         var iterator = losses.makeAsyncIterator()
         #expect(await iterator.next() == .closed)
         withExtendedLifetime(leadership) {}

@@ -18,7 +18,7 @@ enum ChangeReport {
         if change.pid != 0 { object.add("pid", change.pid) }
         if let machine = change.machine { object.add("machine", machine) }
         let part = path.flatMap { change.part($0) }
-        object.add("event", (part.map { $0.new == nil ? .unset : .set } ?? change.kind).description)
+        object.add("event", "\(part.map { $0.new == nil ? .unset : .set } ?? change.kind)")
         if change.isPresent { object.add("present", true) }
         if change.kind == .gap {
             object.add("from", change.sequence)

@@ -111,7 +111,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
-        let expected = try _cells.attempt(SetCell.name) { () throws(SpaceError) in
+        let expected = try _cells.naming(SetCell.name) { () throws(SpaceError) in
             try Value(checking: expected).uncheckedElement()
         }
         return try change(key, to: content, expires, lifetime, if: .equals(expected)).isSet
@@ -162,7 +162,7 @@ extension CellStore where Self: ~Copyable {
     ///   undone.
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
-        try _cells.attempt(Increment.name) { () throws(SpaceError) in try Limits.check(cellKey: key) }
+        try _cells.naming(Increment.name) { () throws(SpaceError) in try Limits.check(cellKey: key) }
         return try opened().execute(Increment(key, by: amount))
     }
 
@@ -226,7 +226,7 @@ extension CellStore where Self: ~Copyable {
     /// - Throws: `invalidArgument` for a negative time.
     @discardableResult
     public func renew(_ key: String, expires: Duration) throws(SpaceError) -> Bool {
-        try _cells.attempt("renew a cell") { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
+        try _cells.naming("renew a cell") { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
         return try changeIfSet(key, SetEnd(row: .cell(key), expires: expires)) ?? false
     }
 
@@ -259,7 +259,7 @@ extension CellStore where Self: ~Copyable {
 
     func decoded<Content: Decodable>(_ value: Value?, _ key: String) throws(SpaceError) -> Content? {
         guard let value else { return nil }
-        return try _cells.attempt("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
+        return try _cells.naming("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
             try value.content(Content.self)
         }
     }
@@ -287,13 +287,13 @@ extension CellStore where Self: ~Copyable {
         _ lifetime: Lifetime,
         if condition: CellCondition
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
-        let encoded = try _cells.attempt(SetCell.name) { () throws(SpaceError) in
+        let encoded = try _cells.naming(SetCell.name) { () throws(SpaceError) in
             try Limits.check(cellKey: key)
             try expires?.checkNotNegative("an expiry")
             return try Value(checking: content).checkedElement()
         }
         let cells = try opened()
-        let end = try _cells.attempt(SetCell.name) { () throws(SpaceError) in
+        let end = try _cells.naming(SetCell.name) { () throws(SpaceError) in
             try cells.end(expires, lifetime)
         }
         return try cells.execute(SetCell(key, encoded, end, if: condition))

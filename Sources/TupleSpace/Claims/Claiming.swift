@@ -16,7 +16,7 @@ package struct Claiming {
         _ terms: ClaimTerms,
         _ keep: Keeping = { _ in }
     ) throws(SpaceError) -> Found<HeldClaim>? {
-        try core.looking.look(template, order) { (template) throws(SpaceError) in
+        try core.looking.firstOfChoices(template, order) { (template) throws(SpaceError) in
             try core.looking.remove(template, order, by: { ClaimFound($0, terms) }) {
                 (match) throws(SpaceError) -> Tuple in
                 try match.decode(keep)

@@ -34,7 +34,7 @@ extension Looking {
                 followUp(template, sight)
                 return nil
             }
-            if match.endsWithHolder, core.endedHolders.askForTheDead() { continue }
+            if match.endsWithHolder, core.endedHolders.returnIfAskingIsDue() { continue }
             let content = try borrowed.content(of: match, decode)
             let operation = removal(Candidate(match, isNear: sight.isNear, commit: sight.commit, head: sight.head))
             attempt += 1

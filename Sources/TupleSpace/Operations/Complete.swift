@@ -47,6 +47,6 @@ struct Complete: OfSession, SentOperation {
         self.init(first, Array(claims.dropFirst()), session: session)
     }
 
-    static func encode(_ outcome: Void, into bytes: inout [UInt8]) { bytes.append(2) }
-    static func outcome(_ reader: inout ByteReader) -> Void? { reader.next(UInt8.self) == 2 ? () : nil }
+    static func encode(_ outcome: Void, into bytes: inout [UInt8]) { bytes.append(.completed) }
+    static func outcome(_ reader: inout ByteReader) -> Void? { reader.nextOutcome() == .completed ? () : nil }
 }

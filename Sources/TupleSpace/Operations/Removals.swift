@@ -165,17 +165,17 @@ struct TakeFirst: SentOperation {
 
     static func encode(_ outcome: Removed<FirstLeft<Void>>, into bytes: inout [UInt8]) {
         switch outcome {
-        case .lost: bytes.append(1)
+        case .lost: bytes.append(.lost)
         case .removed(let first):
-            bytes.append(3)
+            bytes.append(.taken)
             bytes.append(little: UInt32(first.index))
         }
     }
 
     static func outcome(_ reader: inout ByteReader) -> Removed<FirstLeft<Void>>? {
-        switch reader.next(UInt8.self) {
-        case 1: .lost
-        case 3: reader.next(UInt32.self).map { .removed(FirstLeft(index: Int($0), made: ())) }
+        switch reader.nextOutcome() {
+        case .lost: .lost
+        case .taken: reader.next(UInt32.self).map { .removed(FirstLeft(index: Int($0), made: ())) }
         default: nil
         }
     }
@@ -240,9 +240,9 @@ struct ClaimFirst: SentOperation {
 
     static func encode(_ outcome: Removed<FirstLeft<ClaimMade>>, into bytes: inout [UInt8]) {
         switch outcome {
-        case .lost: bytes.append(1)
+        case .lost: bytes.append(.lost)
         case .removed(let first):
-            bytes.append(4)
+            bytes.append(.claimed)
             bytes.append(little: UInt32(first.index))
             bytes.append(little: first.made.number)
             bytes.append(little: UInt32(clamping: first.made.deliveries))
@@ -250,9 +250,9 @@ struct ClaimFirst: SentOperation {
     }
 
     static func outcome(_ reader: inout ByteReader) -> Removed<FirstLeft<ClaimMade>>? {
-        switch reader.next(UInt8.self) {
-        case 1: return .lost
-        case 4:
+        switch reader.nextOutcome() {
+        case .lost: return .lost
+        case .claimed:
             guard let index = reader.next(UInt32.self), let number = reader.next(UInt64.self),
                 let deliveries = reader.next(UInt32.self)
             else { return nil }

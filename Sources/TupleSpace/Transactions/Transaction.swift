@@ -51,7 +51,7 @@ public struct Transaction: ~Copyable {
         _ lifetime: Lifetime,
         _ purpose: WritePurpose
     ) throws(SpaceError) -> TupleID {
-        try state.attempt(Write.name) { () throws(SpaceError) in
+        try state.naming(Write.name) { () throws(SpaceError) in
             try Limits.check(size: tuple.encoded.count)
             let expiry = try Expiry(expires, lifetime, state.namespace.core)
             if expiry.end.holder != nil { state.hasHolder = true }
@@ -70,7 +70,7 @@ public struct Transaction: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> TupleID {
-        let tuple = try state.attempt(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
+        let tuple = try state.naming(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
         return try write(tuple: tuple, expires: expires, lifetime: lifetime)
     }
 

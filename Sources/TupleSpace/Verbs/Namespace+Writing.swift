@@ -53,7 +53,7 @@ extension Namespace {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> TupleID {
-        let tuple = try core.attempt(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
+        let tuple = try core.naming(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
         return try insert(tuple, expires, lifetime)
     }
 

@@ -14,7 +14,7 @@ import TupleCoding
 /// ``letGo()``: by this process, or, in SharedSpaceObjects, by an object that is named, as long as that exists. So what was
 /// written does not go with a handle. Reading, taking and unsetting create and own nothing: they find nothing in a namespace
 /// that isn't there, and those that wait wait for it too. For all other verbs, ``opened()`` is the namespace itself.
-public struct NamedNamespace: CellStore {
+public struct NamedNamespace {
     let space: Space
     let name: String
     let owner: (any AnyObject & Sendable)?
@@ -24,9 +24,6 @@ public struct NamedNamespace: CellStore {
         self.name = name
         self.owner = owner
     }
-
-    /// How the verbs of cells reach them.
-    public var _cells: _CellAccess { _CellAccess(place: .named(self)) }
 
     /// The namespace, which is opened; `nil` if it isn't there and is not to be created.
     func namespace(creates: Bool) throws(SpaceError) -> Namespace? {
@@ -63,4 +60,20 @@ extension NamedNamespace: CustomStringConvertible {
 extension Space {
     /// A namespace by its name, for one line; see ``NamedNamespace``.
     public subscript(name: String) -> NamedNamespace { NamedNamespace(name, in: self) }
+
+    /// A namespace that is created if need be, and that this process owns from then on.
+    func held(_ name: String) throws(SpaceError) -> Namespace {
+        try held.namespace(name, owning: true) { () throws(SpaceError) in try namespace(name) }
+    }
+
+    /// A namespace that exists, without owning it; `nil` if there is none.
+    func ifThere(_ name: String) throws(SpaceError) -> Namespace? {
+        do throws(SpaceError) {
+            return try held.namespace(name, owning: false) { () throws(SpaceError) in
+                try existingNamespace(name, owning: false)
+            }
+        } catch  where error.code == .namespaceNotFound {
+            return nil
+        }
+    }
 }

@@ -60,7 +60,7 @@ package struct Marking {
     /// Applies all marks; called under the gate.
     @inline(never)
     private func applyAll() throws(SpaceError) {
-        try engine.commit(.removing, keeps: .ring) { (scope) throws(SpaceError) in scope.noteUpkeep() }
+        try engine.commitWithRetries(.removing, keeps: .ring) { (scope) throws(SpaceError) in scope.noteUpkeep() }
         engine.announce()
     }
 
