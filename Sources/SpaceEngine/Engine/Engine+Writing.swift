@@ -108,8 +108,7 @@ extension Engine {
                 return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
             } catch  where error.code == .outrun && reruns < Self.mostReruns {
                 reruns += 1
-            } catch  where error.isOfRoom && removesDue && appliesMarks(keeps) {
-                removesDue = false
+            } catch  where error.isOfRoom && near.map({ $0.marks.count > 0 }) ?? false {
                 if let near { try Marking(self).applySingly(near) }
             } catch  where error.isOfRoom && removesDue && scope.hasRemovedDue {
                 (removesDue, keeps) = (false, [])
@@ -121,10 +120,6 @@ extension Engine {
 
     /// That other machines are first again and again is no usual race.
     private static let mostReruns = 4
-
-    private func appliesMarks(_ keeps: NearKept) -> Bool {
-        near.map { $0.marks.count > 0 } ?? false && !keeps.contains(.marks)
-    }
 
     /// Runs `body` in one transaction, once; called under the gate.
     @inline(__always)

@@ -395,15 +395,23 @@ package struct NearRing: @unchecked Sendable {
 
     /// Marks a tuple of the tables as taken, or as claimed by a holder, and raises the number of changes.
     ///
+    /// - `head`: The shape and hash of the index by which the tuple was found, and the commit, if all older tuples of that
+    ///   key are marked.
     /// - Returns: the claim's number, or 0 for a take; `nil` if the numbers are used up, or damaged.
     @inline(__always)
-    func mark(_ id: UInt64, _ holder: UInt64?, _ last: SharedWord64) -> UInt64? {
+    func mark(
+        _ id: UInt64,
+        _ holder: UInt64?,
+        _ last: SharedWord64,
+        head: (shape: UInt16, hash: UInt64, commit: Int)?
+    ) -> UInt64? {
         let number = holder == nil ? 0 : nextClaimNumber
-        guard holder == nil || number != 0 else { return nil }
+        guard marks.isSound, holder == nil || number != 0 else { return nil }
         changing {
             raise(last)
             if holder != nil { nextNumber.storeRelaxed(number + 1) }
             marks.add(id, holder, number: number)
+            if let head { marks.noteHead(id + 1, ofShape: head.shape, head.hash, asOf: head.commit) }
         }
         return number
     }

@@ -41,13 +41,13 @@ package struct NearView {
         ids = tail..<tail
         claimed = 0
         markCount = source.marks.count
-        isSound = source.isSound(head, tail)
+        isSound = source.isSound(head, tail) && source.marks.isSound
         let hasRecords = head != tail && isSound && showsRing
         let isApplying = word & 1 != 0
-        if markCount > 0, !isApplying { copyMarks(source, 0) }
+        if markCount > 0, !isApplying { copyMarks(source, 0, isStill: true) }
         if hasRecords || markCount > 0 && isApplying {
             let bounds = try bounds()
-            if isApplying { copyMarks(source, bounds.applied) }
+            if isApplying { copyMarks(source, bounds.applied, isStill: false) }
             if hasRecords { copyRecords(source, head, tail, bounds.next) }
         }
         sequence = source.lastChange
@@ -58,10 +58,10 @@ package struct NearView {
     }
 
     @inline(never)
-    private mutating func copyMarks(_ source: NearRing, _ applied: UInt64) {
+    private mutating func copyMarks(_ source: NearRing, _ applied: UInt64, isStill: Bool) {
         let target = ring ?? NearRing.allocate()
         ring = target
-        target.marks.copy(source.marks)
+        target.marks.copy(source.marks, isStill: isStill)
         markCount = target.marks.count(beside: applied)
         claimed = UInt64(target.marks.claims(among: markCount))
     }

@@ -40,14 +40,14 @@ struct Candidate {
     func mark<Made>(
         _ terms: ClaimTerms?,
         in engine: Engine,
-        _ made: (UInt64) -> Made
+        _ made: (UInt64, Int) -> Made
     ) throws(SpaceError) -> Removed<Made>? {
         // A claimed tuple needs room in another table once the mark is applied.
         guard !endsByItself, terms == nil || (copy.map { $0.bytes.count <= NearRing.longestTuple } ?? false) else {
             return nil
         }
-        switch try Marking(engine).mark(id.rawValue, asOf: commit, terms, head: head) {
-        case .marked(let number): return .removed(made(number))
+        switch try Marking(engine).mark(id.rawValue, asOf: commit, deliveries: deliveries, terms, head: head) {
+        case .marked(let number, let deliveries): return .removed(made(number, Int(deliveries)))
         case .lost: return .lost
         case .refused: return nil
         }
@@ -135,7 +135,7 @@ struct Take: SharedRemoval {
     @inline(__always)
     func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Removed<Void>? {
         if candidate.isNear { return try engine.takeNear(candidate.id.rawValue) ? .removed(()) : nil }
-        return try candidate.mark(nil, in: engine) { _ in }
+        return try candidate.mark(nil, in: engine) { (_, _) in }
     }
 
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) { try scope.remove(id, row) }
@@ -199,7 +199,7 @@ struct ClaimFound: SharedRemoval {
     @inline(__always)
     func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Removed<ClaimMade>? {
         if candidate.isNear { return try engine.claimNear(candidate.id.rawValue, terms).map { .removed($0) } }
-        return try candidate.mark(terms, in: engine) { ClaimMade(number: $0, deliveries: Int(candidate.deliveries)) }
+        return try candidate.mark(terms, in: engine) { ClaimMade(number: $0, deliveries: $1) }
     }
 
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) -> ClaimMade {
