@@ -123,7 +123,7 @@ extension NamespaceHandle {
 ) -> Int32 {
     use(ns, "look at a hold", error) { (handle) throws(SpaceError) in
         guard let holds = handle.holds(number) else { return 0 }
-        for held in holds { guard try held.hold.isHeld() else { return 0 } }
+        for held in holds { guard try held.hold.isHeld else { return 0 } }
         return 1
     }
 }

@@ -77,7 +77,7 @@ func place(
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     call(error) { () throws(SpaceError) in
-        try SpaceError.attempt("pack JSON", on: nil) { () throws(SpaceError) in
+        try SpaceError.naming("pack JSON", on: nil) { () throws(SpaceError) in
             let flags = Flags(rawValue: flags)
             try flags.check(allowing: .value)
             let result = try CallResult(result)
@@ -99,7 +99,7 @@ func place(
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     call(error) { () throws(SpaceError) in
-        try SpaceError.attempt("unpack a tuple", on: nil) { () throws(SpaceError) in
+        try SpaceError.naming("unpack a tuple", on: nil) { () throws(SpaceError) in
             let flags = Flags(rawValue: flags)
             try flags.check(allowing: [.value, .record])
             let result = try CallResult(result)

@@ -32,7 +32,7 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     call(error) { () throws(SpaceError) in
-        try SpaceError.attempt("open the space", on: nil) { () throws(SpaceError) in
+        try SpaceError.naming("open the space", on: nil) { () throws(SpaceError) in
             let space = try place(space, "the space")
             let timeout = try Options(how).lockTimeout
             let opened = try Space(root: try text(root, "the root"), timeout: timeout ?? .seconds(5))
@@ -90,7 +90,7 @@ private nonisolated(unsafe) let version = strdup(Space.version)
 ) -> Int32 {
     call(error) { () throws(SpaceError) in
         try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
-            try SpaceError.attempt("open the namespace", on: nil) { () throws(SpaceError) in
+            try SpaceError.naming("open the namespace", on: nil) { () throws(SpaceError) in
                 let ns = try place(ns, "the namespace")
                 let how = try Options(how, allowing: [.observer, .persistent])
                 let options = NamespaceOptions(

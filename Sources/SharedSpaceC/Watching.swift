@@ -76,7 +76,7 @@ final class Watch: HandleObject {
         let how = try Options(how)
         let filter = filter.isNothing ? .everything : try ChangeChoice(json: try filter.text()).filter
         let start = try start(try text(from, "the place to begin"), try how.subscription)
-        let namespace = try handle.namespace.looking()
+        let namespace = try handle.namespace.nonOwningHandle()
         do throws(SpaceError) {
             watch.pointee = try HandleTable.shared.open(Watch(namespace, try namespace.changes(filter, from: start)))
         } catch {
@@ -159,7 +159,7 @@ extension ChangeChoice {
         var kinds: Set<ChangeKind> = []
         for name in names {
             guard case .string(let text) = name,
-                let kind = ChangeKind.allCases.first(where: { $0.description == text })
+                let kind = ChangeKind.allCases.first(where: { "\($0)" == text })
             else { throw bad("\(name.json.shortenedForPeople) is no event") }
             kinds.insert(kind)
         }
@@ -174,7 +174,7 @@ private func use(
     _ body: (Watch) throws(SpaceError) -> Int32
 ) -> Int32 {
     call(error) { () throws(SpaceError) in
-        try SpaceError.attempt("watch", on: nil) { () throws(SpaceError) in
+        try SpaceError.naming("watch", on: nil) { () throws(SpaceError) in
             try HandleTable.shared.use(watch, Watch.self) { (watch) throws(SpaceError) in
                 if watch.isInherited { try watch.checkUsable() }
                 return try body(watch)

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // The fuzzers: of the tuple coding, of the files on disk, and of the commands' input. They need the library

@@ -34,7 +34,7 @@ import Testing
                 example.contains("Package(") ? example : "let package = Package(name: \"example\",\n\(example))\n"
             let root = try TemporaryRoot()
             let runner = CommandRunner(root: root.path)
-            let text = "// swift-tools-version: 6.2\nimport PackageDescription\n\(whole)"
+            let text = "// swift-tools-version: 6.3\nimport PackageDescription\n\(whole)"
             let read = try runner.shell(
                 "mkdir \(root.path)/manifest && cd \(root.path)/manifest && cat > Package.swift && "
                     + "swift package --disable-sandbox dump-package",
@@ -71,12 +71,8 @@ import Testing
     /// The map of the sources, and what contributors read, name files that are there, and what these declare.
     @Test(arguments: ["HowATakeTravels", "Contributing"]) func mapsNameWhatIsThere(_ article: String) throws {
         let text = try Self.text("Sources/SharedSpace/SharedSpace.docc/\(article).md")
-        let files = try ["Sources", "Tests"].flatMap { folder in
-            try Self.files(under: folder, suffix: ".swift").map { "\(folder)/\($0)" }
-        }
-        let sources = try files.map(Self.text).joined()
-        let declaration = #/\b(?:func|var|let|case|struct|class|enum|protocol|actor|typealias) `?(\w+)/#
-        let declared = Set(sources.matches(of: declaration).map { String($0.output.1) })
+        let declarations = try Self.declarations.get()
+        let (files, declared) = (declarations.keys, declarations.values.reduce(into: Set()) { $0.formUnion($1) })
         var (named, known) = (0, 0)
         for word in text.split(separator: "`", omittingEmptySubsequences: false).enumerated() where word.offset % 2 == 1
         {
@@ -98,8 +94,45 @@ import Testing
         #expect(named > 3 && known > 5)
     }
 
-    /// What is in quotes and not Swift's.
-    private static let words: Set<String> = ["sh", "in"]
+    /// A row of a table that names a function names a file that declares it.
+    @Test func rowsNameTheFilesOfTheirFunctions() throws {
+        let declarations = try Self.declarations.get()
+        let tables = declarations.first { $0.key.hasSuffix("/Tables/Tables.swift") }?.value ?? []
+        var known = 0
+        for article in ["HowATakeTravels", "Contributing"] {
+            let text = try Self.text("Sources/SharedSpace/SharedSpace.docc/\(article).md")
+            for row in text.split(separator: "\n") where row.hasPrefix("|") {
+                let quoted = row.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+                    .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+                let declared = declarations.filter { file in quoted.contains { "/\(file.key)".hasSuffix("/\($0)") } }
+                    .values.reduce(into: Set()) { $0.formUnion($1) }
+                for word in quoted where word.wholeMatch(of: #/[a-z]\w*(?:\(\w*:?\))?/#) != nil {
+                    let name = String(word.prefix { $0 != "(" })
+                    let isValue = StorageMode(rawValue: name) != nil || SpaceError.Code(rawValue: name) != nil
+                    guard !isValue, !tables.contains(name), !Self.words.contains(name) else { continue }
+                    #expect(declared.contains(name), "\(article): no file of this row declares \(word):\n\(row)")
+                    known += 1
+                }
+            }
+        }
+        #expect(known > 20 && !tables.isEmpty)
+    }
+
+    /// What each source file declares.
+    private static let declarations = Result {
+        let declaration = #/\b(?:func|var|let|case|struct|class|enum|protocol|actor|typealias) `?(\w+)/#
+        let files = try ["Sources", "Tests"].flatMap { folder in
+            try Self.files(under: folder, suffix: ".swift").map { "\(folder)/\($0)" }
+        }
+        return Dictionary(
+            uniqueKeysWithValues: try files.map { file in
+                (file, Set(try text(file).matches(of: declaration).map { String($0.output.1) }))
+            }
+        )
+    }
+
+    /// What is in quotes and not declared in the sources.
+    private static let words: Set<String> = ["sh", "in", "nil"]
 
     @Test func thereAreArticles() throws {
         #expect(Self.articles.count > 10)

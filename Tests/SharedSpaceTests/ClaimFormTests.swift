@@ -74,14 +74,14 @@ struct ClaimFormTests {
         try jobs.write("job", 1)
         do {
             guard let claim = try jobs.claimIfExists("job", any(Int.self)) else { throw Broken() }
-            #expect(claim.fields == ("job", 1))
+            #expect(claim.content == ("job", 1))
             #expect(claim.deliveries == 0)
             #expect(try jobs.count() == 0)
         }
         #expect(try jobs.count() == 1)
         guard let again = try jobs.claimIfExists(matching: ["job", .any]) else { throw Broken() }
         #expect(again.deliveries == 1)
-        #expect(again.fields == ["job", 1])
+        #expect(again.content == ["job", 1])
         try again.release()
         #expect(try jobs.matches(.any).map(\.deliveries) == [2])
     }
@@ -101,10 +101,10 @@ struct ClaimFormTests {
         try jobs.write(record: Job(kind: "resize", id: 1))
         let id = try jobs.write(tuple: ["crop", 2])
         let record = try await jobs.claim(matching: .record(Job.self, ["kind": "resize"]))
-        #expect(record.fields == Job(kind: "resize", id: 1))
+        #expect(record.content == Job(kind: "resize", id: 1))
         guard let tuple = try jobs.claimIfExists(id: id) else { throw Broken() }
         #expect(tuple.id == id)
-        #expect(tuple.fields == ["crop", 2])
+        #expect(tuple.content == ["crop", 2])
         guard case nil = try jobs.claimIfExists(id: id) else { throw Broken() }
         try record.complete()
         try tuple.complete()
@@ -130,7 +130,7 @@ struct ClaimFormTests {
         guard let claim = try jobs.claimIfExists("job", any(Int.self)) else { throw Broken() }
         #expect(throws: Broken.self) {
             try claim.complete { t in
-                try t.write("done", claim.fields.1)
+                try t.write("done", claim.content.1)
                 throw Broken()
             }
         }
@@ -138,7 +138,7 @@ struct ClaimFormTests {
         #expect(try jobs.count() == 0)
         #expect(try jobs.status().claims.count == 1)
         let answer = try claim.complete { t in
-            try t.write("done", claim.fields.1)
+            try t.write("done", claim.content.1)
             return try t.count(matching: ["done", .any])
         }
         #expect(answer == 1)
@@ -222,9 +222,9 @@ struct ClaimFormTests {
     // MARK: Burying
 
     @Test func afterSoManyDeliveriesItIsBuried() throws {
-        #expect(try jobs.deliveryLimit() == nil)
+        #expect(try jobs.deliveryLimit == nil)
         try jobs.setDeliveryLimit(2)
-        #expect(try jobs.deliveryLimit() == 2)
+        #expect(try jobs.deliveryLimit == 2)
         for limit in [0, -1] {
             let error = #expect(throws: SpaceError.self) { try jobs.setDeliveryLimit(limit) }
             #expect(error?.code == .invalidArgument)

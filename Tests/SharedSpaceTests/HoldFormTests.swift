@@ -25,12 +25,12 @@ struct HoldFormTests {
         let lock = namespace.lock("a")
         do {
             let hold = try lock.acquire(timeout: .zero).inTime()
-            #expect(try hold.isHeld())
+            #expect(try hold.isHeld)
             #expect(try lock.tryAcquire() == nil)
         }
         guard let hold = try lock.tryAcquire() else { throw TestFailure("it is still held") }
         try hold.release()
-        #expect(try !hold.isHeld())
+        #expect(try !hold.isHeld)
         let error = #expect(throws: SpaceError.self) { try hold.release() }
         #expect(error?.code == .invalidArgument)
         #expect(try namespace.status().holds == [])
@@ -170,7 +170,7 @@ struct HoldFormTests {
         #expect(try election.depose())
         var iterator = losses.makeAsyncIterator()
         #expect(await iterator.next() == .holdLost)
-        #expect(try !leadership.isHeld())
+        #expect(try !leadership.isHeld)
         let error = #expect(throws: SpaceError.self) { try leadership.release() }
         #expect(error?.code == .holdLost)
         #expect(try await second.value > leadership.fencing)
@@ -218,7 +218,7 @@ struct HoldFormTests {
             return term
         }
         #expect(led > 0)
-        #expect(try hold.isHeld())
+        #expect(try hold.isHeld)
         let isFreeMeanwhile = try namespace.lock("l").tryAcquire() != nil
         #expect(!isFreeMeanwhile)
         try hold.release()
@@ -232,7 +232,7 @@ struct HoldFormTests {
         let leadership = try await namespace.election("leader").stand { told.yield($0.code) }
         let core = namespace.core
         core.engine.beginLeaving()
-        try core.endedHolders.returnClaims(timeout: .seconds(10)) { $0 == .session(core.session.number) }
+        try core.endedHolders.endAll(timeout: .seconds(10)) { $0 == .session(core.session.number) }
         var iterator = losses.makeAsyncIterator()
         #expect(await iterator.next() == .closed)
         withExtendedLifetime(leadership) {}

@@ -87,7 +87,7 @@ struct KeptClaimTests {
         // For a waiter's slot every integer is the same, so it is granted what it does not want.
         let waiter = Task { [lab] in
             let claim = try await lab.claim("gpu", 1...9)
-            return claim.fields.1
+            return claim.content.1
         }
         #expect(try await eventually { try !lab.status().waiters.isEmpty })
         for _ in 0..<3 { try await lab.claim("gpu", any(Int.self), keeping: true) { _, _ in } }

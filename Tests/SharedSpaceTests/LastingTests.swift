@@ -228,4 +228,32 @@ struct LastingTests {
         holder = nil
         #expect(try eventually { try root.space.namespaceNames() == [] })
     }
+
+    @Test func anObjectsHoldAndThatOfTheProcessEndOnTheirOwn() throws {
+        final class Holder: Sendable {}
+        let root = try SpaceTest.root()
+        let (space, holder) = (root.space, Holder())
+        let looking = try Space(root: root.path)
+        try space["App"].set("k", 1)
+        let namespace = try looking.existingNamespace("App", owning: false)
+        try space["App", for: holder].set("k", 2)
+        #expect(namespace.ownerObjects.contains { $0 === holder })
+
+        // The object's hold ends, that of the process stays.
+        try space["App", for: holder].letGo()
+        #expect(namespace.ownerObjects.isEmpty)
+        #expect(try looking.namespaceNames() == ["App"])
+        try space["App", for: holder].letGo()
+        #expect(try looking.namespaceNames() == ["App"])
+
+        // The hold of the process ends, the object's stays.
+        try space["App", for: holder].set("k", 3)
+        try space["App"].letGo()
+        #expect(namespace.ownerObjects.contains { $0 === holder })
+        #expect(try looking.namespaceNames() == ["App"])
+        try space["App", for: holder].letGo()
+        #expect(try looking.namespaceNames() == [])
+        try space["App", for: holder].letGo()
+        withExtendedLifetime(holder) {}
+    }
 }

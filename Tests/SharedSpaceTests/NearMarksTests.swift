@@ -186,17 +186,87 @@ struct NearMarksTests: NearEndSuite {
         for number in 2..<5 { #expect(try take() == number) }
         let copy = NearRing.allocate()
         defer { copy.free() }
-        copy.marks.copy(marks)
+        copy.marks.copy(marks, isStill: true)
         // The same commit applies the marks and returns the tuple; then its maker is killed.
         #expect(try namespace.release(held))
         #expect(marks.count == 0)
-        marks.copy(copy.marks)
+        marks.copy(copy.marks, isStill: true)
+        ring.word.store(ring.word.load() | 1)
         #expect(marks.count == 5)
         #expect(try numbers() == [1] + Array(5..<count))
         #expect(try namespace.status().claims.isEmpty)
         namespace.core.control.gateNeedsRecovery.store(1)
         #expect(try take() == 1)
         #expect(marks.count == 1)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Marks a tuple that a look has found as of a commit.
+    private func mark(_ id: TupleID, asOf commit: Int, _ terms: ClaimTerms?) throws -> Marking.Outcome {
+        try Marking(engine).mark(id.rawValue, asOf: commit, deliveries: 0, terms, head: nil)
+    }
+
+    /// A tuple that has got an end since the look is not marked: what is due is removed by its rows alone.
+    @Test func whatGetsAnEndAfterTheLookIsNotMarked() throws {
+        let (seen, first) = (commit, try #require(try namespace.matches(["job", 0]).first).id)
+        try namespace.renew(first, expires: .seconds(60))
+        guard case .refused = try mark(first, asOf: seen, nil) else { throw TestFailure("it is marked") }
+        #expect(try take() == 0)
+        guard case .lost = try mark(first, asOf: seen, nil) else { throw TestFailure("it is there") }
+        #expect(marks.count == 0)
+        #expect(try numbers() == Array(1..<count))
+    }
+
+    /// A claim tells how often its tuple has returned, also if that was after its look.
+    @Test func deliveriesAreThoseOfTheMark() throws {
+        let seen = commit
+        let claim = try #require(try claim())
+        #expect(try namespace.release(claim))
+        let terms = namespace.core.claiming.ownTerms(deadline: nil)
+        guard case .marked(let number, let deliveries) = try mark(claim.id, asOf: seen, terms) else {
+            throw TestFailure("it is not marked")
+        }
+        #expect(deliveries == 1)
+        let again = try #require(try namespace.claim(numbered: number))
+        #expect(again.deliveries == 1)
+        #expect(try namespace.release(again))
+        #expect(try self.claim()?.deliveries == 2)
+    }
+
+    /// The room of what was taken is there for the next small cell.
+    @Test func aCellHasTheRoomOfWhatWasTaken() throws {
+        let namespace = try SpaceTest.namespace(.fast, "room", byteLimit: 16 << 20)
+        let body = String(repeating: "x", count: 200_000)
+        var number = 0
+        while (try? namespace.write("large", number, body)) != nil { number += 1 }
+        while (try? namespace.set("cell \(number)", String(repeating: "y", count: 900))) != nil { number += 1 }
+        for _ in 0..<20 { #expect(try namespace.takeIfExists("large", any(Int.self), any(String.self)) != nil) }
+        #expect(namespace.core.control.near.marks.count == 20)
+        for cell in 0..<100 { try namespace.set("one more \(cell)", String(repeating: "z", count: 900)) }
+        #expect(try namespace.verify() == [])
+    }
+
+    /// A claim that is the first half of a take is told as a take.
+    @Test func theFirstHalfOfATakeIsNotMarked() async throws {
+        let claims = try namespace.claimAll(matching: ["job", 0], max: 1, isTake: true)
+        #expect(marks.count == 0)
+        var changes = try namespace.changes().makeAsyncIterator()
+        try namespace.complete(claims)
+        #expect(try await changes.next()?.kind == .take)
+    }
+
+    /// A number of marks that can't be is damage, and not believed.
+    @Test(arguments: [UInt64(1) << 62 | 2, 200, 0x3FFF_FFFF_FFFF_FF02])
+    func aDamagedNumberIsNotBelieved(_ word: UInt64) throws {
+        try takeFirst(3)
+        let place = marks.counted
+        let before = place.load()
+        place.store(word)
+        #expect(try refusal { _ = try namespace.count() }.code == .damaged)
+        #expect(try refusal { _ = try take() }.code == .damaged)
+        #expect(try refusal { try namespace.write("long", String(repeating: "x", count: 2000)) }.code == .damaged)
+        place.store(before)
+        #expect(try take() == 3)
         #expect(try namespace.verify() == [])
     }
 

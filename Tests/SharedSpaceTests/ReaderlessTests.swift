@@ -44,13 +44,13 @@ struct ReaderlessTests {
         #expect(
             try await eventually {
                 readers += takeReaders()
-                return (try? leadership.isHeld()) == nil
+                return (try? leadership.isHeld) == nil
             }
         )
         // The leader's watch looks in vain, and waits on.
         core.upkeep.wakeOwnWaiters()
         readers = []
-        #expect(try leadership.isHeld())
+        #expect(try leadership.isHeld)
         #expect(try election.depose())
         var iterator = losses.makeAsyncIterator()
         #expect(await iterator.next() == .holdLost)

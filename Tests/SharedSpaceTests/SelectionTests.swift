@@ -34,7 +34,7 @@ struct SelectionTests {
                 #expect(try t.readIfExists(matching: next)?.1 == 4)
                 #expect(try t.takeIfExists(matching: next)?.1 == 4)
                 let held = try #require(try t.claimIfExists(matching: next))
-                #expect(held.fields.1 == 5)
+                #expect(held.content.1 == 5)
                 try t.complete(held.claim)
                 #expect(try t.readAll(matching: next).map(\.1) == [6, 7, 8])
                 #expect(try t.count(matching: next) == 3)
@@ -50,7 +50,7 @@ struct SelectionTests {
     /// The number in the tuple that is claimed, and released.
     private func claimed(_ next: Selection<(String, Int)>, in jobs: Namespace) throws -> Int? {
         guard let claim = try jobs.claimIfExists(matching: next) else { return nil }
-        return claim.fields.1
+        return claim.content.1
     }
 
     @Test func aWaitOfEachKindEndsWithTheContent() async throws {

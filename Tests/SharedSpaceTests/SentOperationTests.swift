@@ -79,19 +79,21 @@ struct SentOperationTests {
 
     @Test("Each outcome has its bytes, and no other operation's is taken for it")
     func outcomes() throws {
-        func place<Made>(_ removed: Removed<Made>) -> Int? {
-            if case .removed(_, let index) = removed { index } else { nil }
+        func place<Made>(_ removed: Removed<FirstLeft<Made>>) -> Int? {
+            if case .removed(let first) = removed { first.index } else { nil }
         }
         try expect([1], ofOutcome: .lost, of: TakeFirst.self) { place($0) == nil }
-        try expect([3, 2, 0, 0, 0], ofOutcome: .removed((), index: 2), of: TakeFirst.self) { place($0) == 2 }
+        let taken = FirstLeft(index: 2, made: ())
+        try expect([3, 2, 0, 0, 0], ofOutcome: .removed(taken), of: TakeFirst.self) { place($0) == 2 }
         try expect([1], ofOutcome: .lost, of: ClaimFirst.self) { place($0) == nil }
-        let made = ClaimMade(number: 9, deliveries: 4)
+        let claimed = FirstLeft(index: 2, made: ClaimMade(number: 9, deliveries: 4))
         try expect(
             [4, 2, 0, 0, 0] + Self.number + [4, 0, 0, 0],
-            ofOutcome: .removed(made, index: 2),
+            ofOutcome: .removed(claimed),
             of: ClaimFirst.self
         ) {
-            if case .removed(let made, 2) = $0 { made.number == 9 && made.deliveries == 4 } else { false }
+            guard case .removed(let first) = $0 else { return false }
+            return first.index == 2 && first.made.number == 9 && first.made.deliveries == 4
         }
         try expect([2], ofOutcome: (), of: Complete.self) { true }
         try expect([5] + Self.id, ofOutcome: TupleID(rawValue: 7), of: SentWrite.self) { $0.rawValue == 7 }

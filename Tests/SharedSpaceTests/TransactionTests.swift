@@ -187,6 +187,17 @@ struct TransactionTests {
         #expect(try space.verify() == [])
     }
 
+    /// A write of fields returns nothing: with a result, these would not compile.
+    @Test func aBodyOfOneLineMayEndWithAWrite() async throws {
+        func add() throws { try space.transaction { t in try t.write("job", 1) } }
+        try add()
+        try await withThrowingTaskGroup(of: Void.self) { [space] group in
+            group.addTask { try await space.claim("job", 1) { (_, _) in try space.write("done", 1) } }
+            try await group.waitForAll()
+        }
+        #expect(try space.takeIfExists("done", 1) != nil)
+    }
+
     /// An error in the middle of a change undoes the whole transaction, even if the body swallows it.
     @Test func aSwallowedFailureIsNone() throws {
         try space.set("word", "no number")

@@ -64,7 +64,7 @@ struct TupleTests {
                 Issue.record("nothing to claim")
                 return
             }
-            #expect(claim.fields.1 == content && claim.fields.2 == text)
+            #expect(claim.content.1 == content && claim.content.2 == text)
             try claim.release()
             #expect(try namespace.takeIfExists("long", content, text) != nil)
             #expect(try namespace.count() == 0)

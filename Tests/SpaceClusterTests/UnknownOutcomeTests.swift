@@ -125,7 +125,7 @@ struct UnknownOutcomeTests {
     /// A lock that a process lets go of is free, also if the store refuses that at first, and the process does not hear of it.
     @Test func aReleaseIsRepeated() throws {
         var lock: Hold? = try n.lock("L").acquire(timeout: watchdog)
-        #expect(try lock?.isHeld() == true)
+        #expect(try lock?.isHeld == true)
         try withoutAnswer(false) { lock = nil }
         let other = try Agent(cluster[0].root, "n", "owning=0")
         #expect(try other.ask("lock L 120000") == "waiting")

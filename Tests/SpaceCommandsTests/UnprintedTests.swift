@@ -5,16 +5,19 @@ import Testing
 /// A command that can't print a result does not remove it.
 @Suite("Results that can't be printed", .blocking, .timeLimit(.minutes(5)))
 struct UnprintedTests {
-    @Test("A cell, and a tuple that was moved", arguments: ["> /dev/full", ">&-", ""])
+    /// Opens a pipe without a reader as 4.
+    ///
+    /// It is the shell's own, so that no process of another test has its reading end.
+    private static let brokenPipe =
+        #"f=$(mktemp -u) && mkfifo "$f" && exec 3<>"$f" && exec 4>"$f" 3<&- && rm "$f" && "#
+
+    @Test("A cell, and a tuple that was moved", arguments: ["> /dev/full", ">&-", ">&4"])
     func stays(_ output: String) throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", #"["a",1]"#)
             try runner.space("set", "jobs", "k", "7")
             for command in ["unset jobs k", #"move jobs '["a","?"]' '["b"]'"#] {
-                let shell = try runner.start("/bin/sh", ["-c", "read start; exec space \(command) \(output)"])
-                // Without a redirection the output is a pipe that breaks before the command begins.
-                if output.isEmpty { shell.closeOutput() }
-                try shell.send("now\n")
+                let shell = try runner.start("/bin/sh", ["-c", "\(Self.brokenPipe)exec space \(command) \(output)"])
                 #expect(try shell.finish().ending == .exited(74), "\(command)")
             }
             #expect(try runner.space("get", "jobs", "k").output == "7\n")
@@ -22,7 +25,7 @@ struct UnprintedTests {
         }
     }
 
-    @Test("Counts, and what is removed from a queue", arguments: [">&-", ""])
+    @Test("Counts, and what is removed from a queue", arguments: [">&-", ">&4"])
     func counts(_ output: String) throws {
         try withRoot { (runner) throws in
             try runner.space("write", "jobs", "[1]")
@@ -33,9 +36,7 @@ struct UnprintedTests {
                 "counter jobs c", "latch jobs l --count 2 --down", "queue jobs q drain", "queue jobs q kick",
                 "claim jobs --hold '[1]'", "request jobs r --wait 0",
             ] {
-                let shell = try runner.start("/bin/sh", ["-c", "read start; exec space \(command) \(output)"])
-                if output.isEmpty { shell.closeOutput() }
-                try shell.send("now\n")
+                let shell = try runner.start("/bin/sh", ["-c", "\(Self.brokenPipe)exec space \(command) \(output)"])
                 #expect(try shell.finish().ending == .exited(74), "\(command)")
             }
             #expect(try runner.space("counter", "jobs", "c", "0").output == "5\n")

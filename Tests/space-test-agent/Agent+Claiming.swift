@@ -61,7 +61,7 @@ extension Agent {
         let namespace = try namespace()
         var count = 0
         while let claim = try namespace.claim("job", any(Int.self), timeout: .seconds(60)) {
-            let job = claim.fields.1
+            let job = claim.content.1
             try claim.complete { t in try t.write("done", job) }
             count += 1
         }

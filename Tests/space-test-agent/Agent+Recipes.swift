@@ -45,7 +45,7 @@ extension Agent {
             }
         case "is-held":
             guard let held = held[Name(try word(words, 0))] else { throw Failure("it holds no such thing") }
-            return "ok \(try held.hold.isHeld())"
+            return "ok \(try held.hold.isHeld)"
         case "elect":
             // `elect <name> <ms> [tells]`.
             let election = try namespace().election(try word(words, 0))

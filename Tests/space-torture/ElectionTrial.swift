@@ -96,7 +96,7 @@ struct ElectionTrial: Trial {
         let term = leadership.fencing
         offered.storeSequential(term)
         let deadline = MonotonicInstant.now.advanced(by: .milliseconds(20))
-        while try leadership.isHeld() {
+        while try leadership.isHeld {
             if deadline.hasPassed { return }
             usleep(100)
         }

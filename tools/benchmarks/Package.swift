@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.3
 import PackageDescription
 
 // A package of its own, so that a build of the library does not fetch or build the benchmark's dependencies.

@@ -9,7 +9,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -188,7 +187,8 @@ static inline uint64_t end_of_work(void) {
 static inline int is_over(uint64_t end) { return end && now_ns() >= end; }
 
 // `producers` and `takers` in processes of their own pass `count` messages: nanoseconds a message, from the moment when all
-// are ready until the last message was taken. With a limit, the producers stop when their time is over.
+// are ready until the last message was taken; and the percentiles and the mean of the times from one message of all takers to
+// their next. With a limit, the producers stop when their time is over.
 struct crowd {
     int producers, takers;
     long count;
@@ -199,67 +199,110 @@ struct crowd {
         _Atomic int ready, go, producing;
         _Atomic long produced;
         _Atomic uint64_t end;
-        // A taker's own line: how many messages it has taken, and when the last one.
+        // A taker's own line: how many messages it has taken.
         struct {
             _Alignas(64) _Atomic long taken;
-            _Atomic uint64_t last;
         } takers[64];
     } *shared;
+    // When each taker took each of its messages: room for `count` of each.
+    uint64_t *times;
 };
 
 static void crowd_member(int number, void *context) {
     struct crowd *crowd = context;
-    int is_taker = number >= crowd->producers, among = is_taker ? crowd->takers : crowd->producers;
+    int is_taker = number >= crowd->producers;
     void (*body)(long, int, void *) = is_taker ? crowd->take : crowd->produce;
+    uint64_t *times = is_taker ? crowd->times + crowd->count * (number - crowd->producers) : NULL;
+    // A page that the kernel provides during the measurement would cost a message its time.
+    if (is_taker) memset(times, 1, sizeof *times * (size_t)crowd->count);
     // Connects: includes all that a first call sets up, by passing no messages.
     body(0, number, crowd->context);
     atomic_fetch_add(&crowd->shared->ready, 1);
     while (!atomic_load(&crowd->shared->go)) usleep(100);
+    if (is_taker) {
+        // It does not know how many messages will be its own.
+        for (long taken = 0;; taken++) {
+            body(1, number, crowd->context);
+            MUST(taken < crowd->count);
+            times[taken] = now_ns();
+            atomic_store(&crowd->shared->takers[number - crowd->producers].taken, taken + 1);
+        }
+    }
     uint64_t end = atomic_load(&crowd->shared->end);
-    // A taker doesn't know how many messages there will be, if there is a limit: it is ended with its parent.
-    long count = is_taker && end ? LONG_MAX : crowd->count / among, part = !end ? count : is_taker ? 1 : 64, done = 0;
-    while (done < count && (is_taker || !is_over(end))) {
+    long count = crowd->count / crowd->producers, part = end ? 64 : count, done = 0;
+    while (done < count && !is_over(end)) {
         long next = part < count - done ? part : count - done;
         body(next, number, crowd->context);
         done += next;
-        if (!is_taker) continue;
-        atomic_store(&crowd->shared->takers[number - crowd->producers].last, now_ns());
-        atomic_store(&crowd->shared->takers[number - crowd->producers].taken, done);
     }
-    if (is_taker) return;
     atomic_fetch_add(&crowd->shared->produced, done);
     atomic_fetch_sub(&crowd->shared->producing, 1);
+    // What it has sent may still be on its way through a thread of this process.
+    while (1) pause();
+}
+
+static int compare_times(const void *left, const void *right) {
+    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+    return (a > b) - (a < b);
+}
+
+// What happened at `times` after `start`, by several processes: the time of all ÷ their number, under the name; under the
+// name and `p50`, `p99` and `mean` these of the times from one to the next.
+static inline void tell_crowd(const char *name, uint64_t start, uint64_t *times, long count) {
+    MUST(count > 0);
+    qsort(times, (size_t)count, sizeof *times, compare_times);
+    double mean = (double)(times[count - 1] - start) / (double)count, *laps = malloc(sizeof *laps * (size_t)count);
+    MUST(laps && times[0] >= start);
+    for (long i = 0; i < count; i++) laps[i] = (double)(times[i] - (i ? times[i - 1] : start));
+    qsort(laps, (size_t)count, sizeof *laps, compare_doubles);
+    tell(name, mean);
+    tell_part(name, "p50", laps[(count - 1) / 2]);
+    if (count >= 100) tell_part(name, "p99", laps[(count * 99 + 99) / 100 - 1]);
+    tell_part(name, "mean", mean);
+    free(laps);
 }
 
 static inline void measure_crowd(const char *name, struct crowd crowd) {
     crowd.shared = shared_memory(sizeof *crowd.shared);
     int members = crowd.producers + crowd.takers;
-    MUST(crowd.takers <= (int)(sizeof crowd.shared->takers / sizeof *crowd.shared->takers));
+    MUST(crowd.producers > 0 && crowd.takers > 0);
+    MUST(crowd.takers <= (int)(sizeof crowd.shared->takers / sizeof *crowd.shared->takers) && members <= 128);
+    crowd.times = shared_memory(sizeof *crowd.times * (size_t)crowd.count * (size_t)crowd.takers);
     atomic_store(&crowd.shared->producing, crowd.producers);
-    for (int i = 0; i < members; i++) start_child(crowd_member, i, &crowd);
+    pid_t children[128];
+    for (int i = 0; i < members; i++) children[i] = start_child(crowd_member, i, &crowd);
     while (atomic_load(&crowd.shared->ready) < members) {
         MUST(waitpid(-1, NULL, WNOHANG) == 0);
         usleep(1000);
     }
-    uint64_t start = now_ns(), last = start;
+    uint64_t start = now_ns();
     atomic_store(&crowd.shared->end, end_of_work());
     atomic_store(&crowd.shared->go, 1);
-    while (true) {
+    long taken = 0;
+    while (1) {
         // In this order: a producer counts what it has produced before it ends.
         int producing = atomic_load(&crowd.shared->producing);
-        long taken = 0;
+        taken = 0;
         for (int i = 0; i < crowd.takers; i++) taken += atomic_load(&crowd.shared->takers[i].taken);
         if (producing == 0 && taken == atomic_load(&crowd.shared->produced)) break;
-        int status;
-        MUST(waitpid(-1, &status, WNOHANG) <= 0 || (WIFEXITED(status) && WEXITSTATUS(status) == 0));
+        // A member ends only if it fails.
+        MUST(waitpid(-1, NULL, WNOHANG) == 0);
         usleep(1000);
     }
-    for (int i = 0; i < crowd.takers; i++) {
-        uint64_t its = atomic_load(&crowd.shared->takers[i].last);
-        if (its > last) last = its;
+    for (int i = 0; i < members; i++) {
+        MUST(kill(children[i], SIGKILL) == 0 && waitpid(children[i], NULL, 0) == children[i]);
     }
-    tell(name, (double)(last - start) / (double)atomic_load(&crowd.shared->produced));
-    if (!atomic_load(&crowd.shared->end)) wait_children();
+    uint64_t *all = malloc(sizeof *all * (size_t)taken);
+    MUST(all);
+    for (long i = 0, at = 0; i < crowd.takers; i++) {
+        long its = atomic_load(&crowd.shared->takers[i].taken);
+        memcpy(all + at, crowd.times + crowd.count * i, sizeof *all * (size_t)its);
+        at += its;
+    }
+    tell_crowd(name, start, all, taken);
+    free(all);
+    munmap(crowd.times, sizeof *crowd.times * (size_t)crowd.count * (size_t)crowd.takers);
+    munmap(crowd.shared, sizeof *crowd.shared);
 }
 
 // Messages there and back, with a sleeping partner and without a pause: both are reported, however the peer waits.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // A package of its own, so that a build of the library and of `space` fetches and builds neither gRPC nor NIO. The

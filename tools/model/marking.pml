@@ -203,8 +203,19 @@ inline commit(change, remaining) {
     begin()
 }
 
+inline makeOdd() {
+    if
+    :: word_ % 2 == 0 -> word_++
+    :: else
+    fi
+}
+
 inline drop(from) {
-    word_++;
+    makeOdd();
+#ifndef WEAK_SAME
+    /* A look that began before the commit does not count. */
+    word_ = word_ + 2;
+#endif
     /* One store: what is left is of the next generation. */
     d_step {
 #ifdef WEAK_GENERATION
@@ -223,6 +234,7 @@ inline drop(from) {
 inline flush() {
     begin();
 #ifdef WEAK_DROP
+    makeOdd();
     d_step { apply(0) };
     drop(0);
     commit(0, 0)
@@ -231,17 +243,22 @@ inline flush() {
 #ifdef WEAK_SINGLY
     /* The mark is dropped as if all of them were applied. */
     d_step { place = count - 1; apply(place) };
+    makeOdd();
     commit(0, 0);
     drop(place);
     place = 0
 #else
     d_step { place = count - 1; apply(place) };
+    makeOdd();
     commit(0, place);
     drop(place);
     place = 0
 #endif
 #else
     d_step { apply(0) };
+#ifndef WEAK_EVEN
+    makeOdd();
+#endif
     commit(0, 0);
     drop(0)
 #endif
@@ -425,6 +442,9 @@ inline giveBack() {
 #else
         if
         :: count > 0 ->
+#ifndef WEAK_EVEN
+            makeOdd();
+#endif
             commit(CLAIM(number) | TUPLE(id), 0);
             drop(0)
         :: else -> commit(CLAIM(number) | TUPLE(id), count)
@@ -480,9 +500,9 @@ inline read() {
     d_step {
         seen = count;
 #ifndef WEAK_SNAPSHOT
-        /* Marks that the snapshot's commit has applied don't count. */
+        /* Marks that the snapshot's commit has applied don't count; with an even word there are none. */
         if
-        :: applied == generation + 1 && place < seen -> seen = place
+        :: word1 % 2 == 1 && applied == generation + 1 && place < seen -> seen = place
         :: else
         fi
 #endif

@@ -38,7 +38,7 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
     /// Throws `closed` if the collection has been removed. If the state does not decode, the observer gets that error
     /// in its turn.
     package func begin() throws(SpaceError) {
-        try source.namespace.core.attempt(Self.operation) { () throws(SpaceError) in
+        try source.namespace.core.naming(Self.operation) { () throws(SpaceError) in
             guard options.contains(.initial) else { return try source.checkIsThere() }
             let initial: Result<(told: Source.Told, sequence: UInt64), SpaceError>
             do throws(SpaceError) {
@@ -55,7 +55,7 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
     /// Throws `badData` for a change that does not decode; later changes are reported all the same, after a reset if
     /// one is needed.
     package func tell(_ change: Change) throws(SpaceError) -> Source.Told? {
-        try source.namespace.core.attempt(Self.operation) { () throws(SpaceError) in try told(change) }
+        try source.namespace.core.naming(Self.operation) { () throws(SpaceError) in try told(change) }
     }
 
     private static var operation: String { "observe" }

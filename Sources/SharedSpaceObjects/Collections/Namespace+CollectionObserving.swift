@@ -21,7 +21,7 @@ extension Namespace {
         _ handler: (WeakObject<Object>, CollectionFeed<Source>) -> ObserverHandler
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
-        let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
+        let kept = try attempt("observe") { (_) throws(SpaceError) in try nonOwningHandle() }
         let teller = try feed(kept)
         let subject = Observer.Subject(object)
         return ObservationToken(

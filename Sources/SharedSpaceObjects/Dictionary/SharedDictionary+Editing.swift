@@ -15,7 +15,7 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func updateValue(_ value: Value, forKey key: String) throws(SpaceError) -> Value? {
-        try place.attempt("set a value") { () throws(SpaceError) in
+        try place.naming("set a value") { () throws(SpaceError) in
             let encoded = try encode(value)
             let old = try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
                 try scope.set(cell, encoded, if: .any).old
@@ -31,7 +31,7 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func setDefault(_ value: Value, forKey key: String) throws(SpaceError) -> Value {
-        try place.attempt("set a default") { () throws(SpaceError) in
+        try place.naming("set a default") { () throws(SpaceError) in
             let encoded = try encode(value)
             let old = try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
                 try scope.set(cell, encoded, if: .isAbsent).old
@@ -48,7 +48,7 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func removeValue(forKey key: String) throws(SpaceError) -> Value? {
-        try place.attempt("remove a value") { () throws(SpaceError) in
+        try place.naming("remove a value") { () throws(SpaceError) in
             let old = try edit(key, adding: nil) { (scope, cell) throws(SpaceError) in try scope.unsetIfSet(cell) }
             return try decode(old, key)
         }
@@ -66,7 +66,7 @@ extension SharedDictionary {
     /// - Throws: The same errors as ``updateValue(_:forKey:)``.
     /// - Complexity: O(log n).
     public func compareAndSet(expected: Value?, new: Value?, forKey key: String) throws(SpaceError) -> Bool {
-        try place.attempt("compare and set a value") { () throws(SpaceError) in
+        try place.naming("compare and set a value") { () throws(SpaceError) in
             let expected = try expected.map { (value) throws(SpaceError) in try encode(value) }
             let new = try new.map { (value) throws(SpaceError) in try encode(value) }
             return try edit(key, adding: new?.count) { (scope, cell) throws(SpaceError) in
@@ -99,9 +99,9 @@ extension SharedDictionary {
     public func modify<Result>(_ key: String, _ body: (inout Value?) throws -> Result) throws -> Result {
         try inTransaction { dictionary in
             let operation = "modify a value"
-            var (old, value) = try place.attempt(operation) { () throws(SpaceError) in try dictionary.present(key) }
+            var (old, value) = try place.naming(operation) { () throws(SpaceError) in try dictionary.present(key) }
             let result = try body(&value)
-            try place.attempt(operation) { () throws(SpaceError) in
+            try place.naming(operation) { () throws(SpaceError) in
                 if let value {
                     let new = try dictionary.encode(value)
                     if new != old?.knownElement { try dictionary.set(new, key) }
@@ -133,14 +133,14 @@ extension SharedDictionary {
             // unchanged.
             var changes: [(key: String, encoded: [UInt8])] = []
             for (key, new) in other {
-                let (old, current) = try place.attempt(Self.merging) { () throws(SpaceError) in
+                let (old, current) = try place.naming(Self.merging) { () throws(SpaceError) in
                     try dictionary.present(key)
                 }
                 let merged = try current.map { try combine($0, new) } ?? new
-                let encoded = try place.attempt(Self.merging) { () throws(SpaceError) in try dictionary.encode(merged) }
+                let encoded = try place.naming(Self.merging) { () throws(SpaceError) in try dictionary.encode(merged) }
                 if encoded != old?.knownElement { changes.append((key, encoded)) }
             }
-            try place.attempt(Self.merging) { () throws(SpaceError) in
+            try place.naming(Self.merging) { () throws(SpaceError) in
                 for change in changes { try dictionary.set(change.encoded, change.key) }
             }
         }
@@ -154,7 +154,7 @@ extension SharedDictionary {
     ///   transaction.
     /// - Complexity: O(n log n).
     public func removeAll() throws(SpaceError) {
-        try place.attempt("remove all entries") { () throws(SpaceError) in
+        try place.naming("remove all entries") { () throws(SpaceError) in
             switch place {
             case .namespace(let namespace):
                 try namespace.usableCore().write(.removing) { (scope) throws(SpaceError) in
@@ -207,7 +207,7 @@ extension SharedDictionary {
         case .transaction(let state):
             return try state.change(
                 purpose,
-                bytes: try state.look { (scope) throws(SpaceError) in try scope.size(ofCell: cell) } + (bytes ?? 0)
+                bytes: try state.read { (scope) throws(SpaceError) in try scope.size(ofCell: cell) } + (bytes ?? 0)
             ) {
                 (scope) throws(SpaceError) in
                 try body(scope, cell)

@@ -17,7 +17,7 @@ extension Namespace {
         throws(SpaceError)
     {
         let object = WeakObject(observer)
-        let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
+        let kept = try attempt("observe") { (_) throws(SpaceError) in try nonOwningHandle() }
         let request = ObservationRequest(
             filter: filter,
             options: [],

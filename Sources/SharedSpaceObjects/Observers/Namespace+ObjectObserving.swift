@@ -144,7 +144,7 @@ extension Namespace {
         _ onError: ObservationErrorHandler?,
         _ handler: (_ kept: Namespace) -> ObserverHandler
     ) throws(SpaceError) -> ObservationToken {
-        let kept = try attempt("observe") { (_) throws(SpaceError) in try looking() }
+        let kept = try attempt("observe") { (_) throws(SpaceError) in try nonOwningHandle() }
         let request = ObservationRequest(
             filter: filter,
             options: options,

@@ -12,7 +12,7 @@ extension SharedOrderedSet {
     ///   `limitReached`, `transactionTooLarge`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(n); all other writers wait meanwhile.
     public func copy(as name: String) throws(SpaceError) -> SharedOrderedSet {
-        let number = try place.attempt("copy an ordered set") { () throws(SpaceError) in
+        let number = try place.naming("copy an ordered set") { () throws(SpaceError) in
             try Limits.check(objectName: name)
             switch place {
             case .namespace(let namespace):
@@ -21,7 +21,7 @@ extension SharedOrderedSet {
                 }
             case .transaction(let state):
                 try state.checkRunsHere(title)
-                let bytes = try state.look { (scope) throws(SpaceError) in
+                let bytes = try state.read { (scope) throws(SpaceError) in
                     let list = try scope.snapshot.elementList(self.name, self.number)
                     try scope.snapshot.checkIsFree(name)
                     return try list.size(of: .sort([]))

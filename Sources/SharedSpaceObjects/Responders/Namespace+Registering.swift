@@ -81,7 +81,7 @@ extension Namespace {
         _ body: @escaping @Sendable (RequestAtHand) async throws -> Value
     ) throws(SpaceError) -> ResponderToken {
         // For an object, the namespace is not kept alive.
-        let kept = subject == nil ? self : try attempt("respond") { (_) throws(SpaceError) in try looking() }
+        let kept = subject == nil ? self : try attempt("respond") { (_) throws(SpaceError) in try nonOwningHandle() }
         let (name, key) = (responder.name, responder.key)
         let position = try enrolResponder(
             name,

@@ -151,14 +151,14 @@ extension Namespace {
         _ argument: repeat each Argument
     ) throws(SpaceError) -> [UInt8] {
         var values: [Value] = []
-        try core.attempt(Requesting.operation) { () throws(SpaceError) in
+        try core.naming(Requesting.operation) { () throws(SpaceError) in
             for argument in repeat each argument { values.append(try Value(checking: argument)) }
         }
         return try encodedArgument(values.count == 1 ? values[0] : values.isEmpty ? .null : .array(values))
     }
 
     func encodedArgument(_ argument: some Encodable) throws(SpaceError) -> [UInt8] {
-        try core.attempt(Requesting.operation) { () throws(SpaceError) in
+        try core.naming(Requesting.operation) { () throws(SpaceError) in
             try Value(checking: argument).checkedElement()
         }
     }

@@ -111,7 +111,7 @@ struct HoldingOptions: ParsableArguments {
     /// once there is a namespace of that name again, another process may hold the same name in it.
     private static func isHeld(_ hold: borrowing Hold, _ existence: Existence) -> Bool {
         do throws(SpaceError) {
-            return try hold.isHeld()
+            return try hold.isHeld
         } catch  where error.code == .namespaceDeleted {
             return !((try? existence.isThere()) ?? false)
         } catch {

@@ -108,7 +108,7 @@ struct JoinCommand: ParsableCommand {
         let machine = name ?? Self.hostName
         let connector = try connector()
         defer { connector.end() }
-        let daemon = try SpaceError.attempt(Self.task, on: nil) { () throws(SpaceError) in
+        let daemon = try SpaceError.naming(Self.task, on: nil) { () throws(SpaceError) in
             try ClusterDaemon(
                 root: LocalReplicas(root),
                 machine: machine,

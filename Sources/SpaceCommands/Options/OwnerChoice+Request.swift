@@ -31,7 +31,7 @@ extension ProcessIdentity {
     ///
     /// - Throws: `SpaceError` (`descriptorsExhausted`) if no descriptor is left to look at it.
     static func found(_ pid: Int32) throws(SpaceError) -> ProcessIdentity? {
-        try SpaceError.attempt("look at the owner", on: nil) { () throws(SpaceError) in
+        try SpaceError.naming("look at the owner", on: nil) { () throws(SpaceError) in
             try system("/proc") { () throws(Errno) in try ProcessIdentity.find(pid: pid) }
         }
     }

@@ -143,7 +143,7 @@ struct DumpReport {
             try inspection.forEachChange { change in
                 try add([
                     "\(change.sequence)", PeopleText.relative(change.time, to: now), "\(change.pid)",
-                    change.kind.description,
+                    "\(change.kind)",
                     change.tuple?.json
                         ?? [change.key, change.edit.map(ChangeReport.text) ?? change.new?.json].compactMap { $0 }
                         .joined(separator: " "),

@@ -40,10 +40,10 @@ struct WatchChoice: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Only these, separated by commas: \(ChangeKind.allCases.map(\.description).joined(separator: ", ")).",
+            "Only these, separated by commas: \(eventNames.joined(separator: ", ")).",
             valueName: "events"
         ),
-        completion: .list(ChangeKind.allCases.map(\.description))
+        completion: .list(eventNames)
     )
     var events: String?
 
@@ -86,7 +86,7 @@ struct WatchChoice: ParsableArguments {
         guard let events else { return nil }
         return Set(
             try events.split(separator: ",", omittingEmptySubsequences: false).map { word in
-                guard let kind = ChangeKind.allCases.first(where: { $0.description == word }) else {
+                guard let kind = ChangeKind.allCases.first(where: { "\($0)" == word }) else {
                     throw ValidationError("'\(PeopleText.escaped(String(word)))' is no event")
                 }
                 return kind
@@ -94,3 +94,5 @@ struct WatchChoice: ParsableArguments {
         )
     }
 }
+
+private let eventNames = ChangeKind.allCases.map { "\($0)" }

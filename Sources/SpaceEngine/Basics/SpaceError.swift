@@ -187,7 +187,7 @@ public struct SpaceError: Error, Sendable {
 
     /// Runs `body` as one operation: an error that has no operation yet gets this one, and the namespace.
     @inline(__always)
-    package static func attempt<R: ~Copyable>(
+    package static func naming<R: ~Copyable>(
         _ operation: @autoclosure () -> String,
         on namespace: @autoclosure () -> String?,
         _ body: () throws(SpaceError) -> R

@@ -341,6 +341,32 @@ package final class ControlFile: Sendable {
 
     // MARK: The door
 
+    /// Takes the door, even from a thread that no longer exists.
+    ///
+    /// No recovery is needed if an owner of the door was killed: every holder checks the state that it can have left.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait; an opener waits longer while the door changes hands.
+    ///   - openControl: Opens the namespace's control file, if the path still leads to it.
+    /// - Returns: The door, held.
+    /// - Throws: `holderStopped` and `holderBusy`.
+    package func takeDoor(timeout: Duration, openControl: () -> OwnedDescriptor?) throws(SpaceError) -> HeldDoor {
+        do throws(ProcessLock.Failure) {
+            _ = try enterDoor { () throws(ProcessLock.Failure) in
+                try door.acquire(timeout: timeout, openControl: openControl)
+            }
+            return HeldDoor(door: door)
+        } catch {
+            throw SpaceError(error)
+        }
+    }
+
+    /// Takes the door in the same way, for a caller that has the namespace's folder open.
+    package func takeDoor(timeout: Duration, of folder: borrowing NamespaceFolder) throws(SpaceError) -> HeldDoor {
+        let files = folder.files
+        return try takeDoor(timeout: timeout) { try? files.open(NamespaceFolder.control, flags: O_RDWR) }
+    }
+
     /// Takes the door by `acquire`; if that fails, it names the process that blocks the caller.
     ///
     /// The door's holder may itself wait for the gate. In that case, if the gate's holder is stopped, that process
@@ -371,4 +397,13 @@ package final class ControlFile: Sendable {
     package static func announceReinitialiser(pid: Int32, in descriptor: CInt) throws(Errno) {
         try FileBytes.write(withUnsafeBytes(of: pid) { Array($0) }, to: descriptor, at: reinitialiserOffset)
     }
+}
+
+/// The door of a namespace, held until it is released or this value's life ends.
+package struct HeldDoor: ~Copyable {
+    fileprivate let door: ProcessLock
+
+    package consuming func release() {}
+
+    deinit { door.release() }
 }

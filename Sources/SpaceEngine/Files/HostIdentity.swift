@@ -10,7 +10,7 @@ package struct HostIdentity: Equatable, Sendable {
 
     /// Reads the identity from /proc.
     package static func current() throws(SpaceError) -> HostIdentity {
-        try SpaceError.attempt("identify the running system", on: nil) { () throws(SpaceError) in
+        try SpaceError.naming("identify the running system", on: nil) { () throws(SpaceError) in
             HostIdentity(
                 bootID: try read("/proc/sys/kernel/random/boot_id") { (path) throws(Errno) in
                     try SystemIdentity.bootID(path: path).bytes

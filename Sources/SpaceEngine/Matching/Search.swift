@@ -116,9 +116,10 @@ package struct Search {
     @inline(__always)
     private func isMarked(_ id: UInt64) -> Bool { snapshot.near?.pointee.isMarked(id) ?? false }
 
-    /// Whether each of the tables' tuples was taken or is claimed.
-    var isOfEmptyTables: Bool {
-        get throws(SpaceError) { try snapshot.tuples.count <= snapshot.near?.pointee.markCount ?? 0 }
+    /// Whether the tables have no tuple, or the search went through all of them, and each was taken or is claimed.
+    func hasSeenAllMarked(_ template: TemplateForm) throws(SpaceError) -> Bool {
+        if examined == 0, shapes.index(for: template.shape) == nil { return true }
+        return try snapshot.tuples.count == 0
     }
 
     /// The tuple at which a walk begins or ends, because all older ones that the key names are marked.

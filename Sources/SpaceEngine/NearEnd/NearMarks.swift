@@ -14,9 +14,9 @@ import SpaceSystem
 /// - A tuple of the tables is visible if it is not marked. It keeps its id and its place, so whatever is looked for, and in
 ///   whichever order, is found in the tables.
 /// - A commit applies all marks, or the last ones, and its row of counters says so: the generation of the marks, and how many of
-///   them are left. After it, one store drops what was applied, and what is left is of the next generation. A process killed
-///   between the two leaves marks that are applied: a reader leaves them out by its snapshot's counters, and the next holder of
-///   the gate drops them.
+///   them are left. After it, one store drops what was applied, and what is left is of the next generation. From before the commit
+///   until then the word is odd. A process killed between the two leaves marks that are applied: a reader that finds an odd word
+///   leaves them out by its snapshot's counters, and the next holder of the gate drops them.
 /// - Nothing else changes a marked tuple's rows: what expires or ends with a holder is not marked, and each
 ///   transaction that may touch a tuple applies the marks first.
 /// - A mark is made in a free place, before the store that commits it, and keeps its place until it is dropped.
@@ -34,6 +34,8 @@ struct NearMarks {
     /// The low bits of a word that has a number of marks beside a generation.
     private static let countBits: UInt64 = 8
     private static let countMask: UInt64 = 1 << countBits - 1
+    /// Such a word is less; one more generation still is a number that the counters may have.
+    private static let end: UInt64 = 1 << 60
 
     /// How many marks there may be.
     static let capacity = 64
@@ -60,14 +62,18 @@ struct NearMarks {
 
     /// The marks' generation, and how many there are.
     @inline(__always)
-    private var counted: SharedWord64 { word(Self.countOffset) }
+    var counted: SharedWord64 { word(Self.countOffset) }
 
     /// How many marks there are; exact under the gate.
     @inline(__always)
     var count: Int { Self.count(counted.load()) }
 
-    /// Whether there are more marks than places, which only damage explains.
-    var isSound: Bool { counted.load() & Self.countMask <= UInt64(Self.capacity) }
+    /// Whether the number and the generation can be; damage is the only reason why they can't.
+    @inline(__always)
+    var isSound: Bool {
+        let word = counted.load()
+        return word & Self.countMask <= UInt64(Self.capacity) && word < Self.end
+    }
 
     @inline(__always)
     private static func count(_ word: UInt64) -> Int { min(Int(word & countMask), capacity) }
@@ -142,19 +148,29 @@ struct NearMarks {
 
     /// Drops what a commit has applied, if a killed holder of the gate did not come to it.
     func recover(_ applied: UInt64) {
+        // A commit of this number may come again, after a crash of the machine.
+        word(Self.headOffset).store(0)
         guard applied >> Self.countBits > counted.load() >> Self.countBits else { return }
         let count = count(beside: applied)
         counted.store(applied & ~Self.countMask | UInt64(count))
     }
 
-    func copy(_ other: NearMarks) { base.copyMemory(from: other.base, byteCount: Self.byteCount) }
+    /// Copies other marks; `isStill`: the ring's word is even, and so nothing is being changed if it stays the same.
+    func copy(_ other: NearMarks, isStill: Bool) {
+        // Their number first: what comes after it is whole for as many.
+        counted.storeRelaxed(other.counted.load())
+        base.copyMemory(from: other.base, byteCount: Self.countOffset)
+        let head = Self.headOffset
+        (base + head).copyMemory(from: other.base + head, byteCount: Self.byteCount - head)
+        // Its four words belong together.
+        if !isStill { word(head).storeRelaxed(0) }
+    }
 
     // MARK: Where the next look begins
 
     /// The first tuple by an index's shape and hash that may be unmarked, as of a commit: all older ones that the index names are marked.
     ///
-    /// It spares a take the walk past what was taken. It is stored after the mark that makes it true, and read and
-    /// stored under the gate alone.
+    /// It spares a take the walk past what was taken. It is stored after the mark that makes it true.
     @inline(__always)
     func head(ofShape shape: UInt16, _ hash: UInt64, asOf commit: Int) -> UInt64 {
         guard word(Self.headOffset).loadRelaxed() == UInt64(truncatingIfNeeded: commit),

@@ -100,7 +100,7 @@ package struct NearRing: @unchecked Sendable {
     @inline(__always)
     var off: SharedWord32 { word32(32) }
 
-    /// How many records are not used: tests use few records, so that the ring is full all the time.
+    /// How many records are not used: tests use few records, and few marks, so that these are full all the time.
     @inline(__always)
     package var unused: SharedWord32 { word32(36) }
 
@@ -147,6 +147,12 @@ package struct NearRing: @unchecked Sendable {
     /// What was taken and claimed of the tuples in LMDB.
     @inline(__always)
     var marks: NearMarks { NearMarks(at: base + Self.marksOffset) }
+
+    /// Whether a commit has to apply the marks before another one can be made; under the gate.
+    @inline(__always)
+    var hasAllMarks: Bool {
+        marks.count >= min(NearMarks.capacity, max(1, Self.capacity - Int(unused.loadRelaxed())))
+    }
 
     // MARK: Reading
 
@@ -389,15 +395,23 @@ package struct NearRing: @unchecked Sendable {
 
     /// Marks a tuple of the tables as taken, or as claimed by a holder, and raises the number of changes.
     ///
+    /// - `head`: The shape and hash of the index by which the tuple was found, and the commit, if all older tuples of that
+    ///   key are marked.
     /// - Returns: the claim's number, or 0 for a take; `nil` if the numbers are used up, or damaged.
     @inline(__always)
-    func mark(_ id: UInt64, _ holder: UInt64?, _ last: SharedWord64) -> UInt64? {
+    func mark(
+        _ id: UInt64,
+        _ holder: UInt64?,
+        _ last: SharedWord64,
+        head: (shape: UInt16, hash: UInt64, commit: Int)?
+    ) -> UInt64? {
         let number = holder == nil ? 0 : nextClaimNumber
-        guard holder == nil || number != 0 else { return nil }
+        guard marks.isSound, holder == nil || number != 0 else { return nil }
         changing {
             raise(last)
             if holder != nil { nextNumber.storeRelaxed(number + 1) }
             marks.add(id, holder, number: number)
+            if let head { marks.noteHead(id + 1, ofShape: head.shape, head.hash, asOf: head.commit) }
         }
         return number
     }
@@ -414,9 +428,27 @@ package struct NearRing: @unchecked Sendable {
         }
     }
 
+    /// Makes the word odd before a commit that applies marks; it stays odd until these are dropped.
+    ///
+    /// So a reader that finds an even word knows, without its snapshot's counters, that no commit has applied the marks. After a
+    /// commit that fails, or a kill, the word is odd until the gate is repaired.
+    @inline(__always)
+    func beginApplying() {
+        word.storeRelaxed(word.loadRelaxed() | 1)
+        SharedWord64.fence()
+    }
+
     /// Drops the marks that a commit has applied, as its counters say it.
     @inline(__always)
-    func dropMarks(_ applied: UInt64) { changing { marks.drop(applied) } }
+    func dropMarks(_ applied: UInt64) {
+        // Another odd word than before the commit, so that a look does not count that has the snapshot before it, and the
+        // marks after this.
+        let odd = (word.loadRelaxed() | 1) &+ 2
+        word.storeRelaxed(odd)
+        SharedWord64.releaseFence()
+        marks.drop(applied)
+        word.store(odd &+ 1)
+    }
 
     /// Empties the ring after a commit that has taken over all records: `next` is the next id by its counters.
     @inline(__always)

@@ -75,6 +75,10 @@ package struct Interest: Hashable, Sendable {
         case .none, .cell, .hold: false
         }
     }
+    /// Whether what the waiter waits for may appear because a process dies: a tuple that returns, a place that comes free.
+    ///
+    /// A cell that goes with its holder is no reason to look: a waiter for a cell waits until it is set.
+    package var mayComeFromTheDead: Bool { form != .cell }
     package var isHashed: Bool { selector & Self.hashed != 0 }
     package var arity: Int { Int(selector >> Self.maskBits & UInt64(Self.largestArity)) }
     package var mask: UInt64 { selector & (1 << Self.maskBits - 1) }

@@ -1,5 +1,7 @@
 /// The kinds of change in a namespace.
-public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
+///
+/// The commands print a case by its name, which is therefore as fixed as its number.
+public enum ChangeKind: UInt8, Sendable, CaseIterable {
     /// A tuple was written.
     case write = 1
     /// A tuple was taken.
@@ -20,7 +22,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case unset
     /// A notification was posted.
     case post
-    /// Changes were dropped before this watcher read them: those from `sequence` to `lastSequence`.
+    /// Changes were dropped before this watcher read them: from `sequence` to the number in `Change.Event.gap(through:)`.
     case gap
     /// The namespace was deleted; this is the last change of all. It has no number of its own.
     case gone
@@ -52,38 +54,6 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     case count
     /// Processes were found that wait for each other in a circle, so that none of them goes on by itself.
     case deadlock
-
-    /// The event's name, as the commands print it.
-    public var description: String {
-        switch self {
-        case .write: "write"
-        case .take: "take"
-        case .expire: "expire"
-        case .claim: "claim"
-        case .complete: "complete"
-        case .return: "return"
-        case .bury: "bury"
-        case .set: "set"
-        case .unset: "unset"
-        case .post: "post"
-        case .gap: "gap"
-        case .gone: "gone"
-        case .insert: "insert"
-        case .remove: "remove"
-        case .replace: "replace"
-        case .move: "move"
-        case .exchange: "exchange"
-        case .sort: "sort"
-        case .reset: "reset"
-        case .discard: "discard"
-        case .respond: "respond"
-        case .hold: "hold"
-        case .release: "release"
-        case .proclaim: "proclaim"
-        case .count: "count"
-        case .deadlock: "deadlock"
-        }
-    }
 
     /// Whether this kind of change happens to what is held or counted by name.
     package var isOfObject: Bool {

@@ -30,7 +30,7 @@ package struct Counters: TableRow, Equatable {
     /// The most bytes of changes that the journal then keeps, or 0 for the journal's own bound.
     package var historyBytes: UInt64 = 0
     /// How many claimed tuples are buried or rest; these claims have no holder.
-    package var buried: UInt64 = 0
+    package var withoutHolder: UInt64 = 0
     /// The number of deliveries after which a returning tuple is buried, or 0 for never.
     package var deliveryLimit: UInt64 = 0
     /// The number that the next named object gets.
@@ -49,7 +49,7 @@ package struct Counters: TableRow, Equatable {
     private static let following: UInt64 = 1 << 61
 
     /// Whether a tuple may be about to return from `claims`, because its holder has ended or its time has come.
-    package var mayReturn: Bool { claimed > 0 || buried > 0 && expiring > 0 }
+    package var mayReturn: Bool { claimed > 0 || withoutHolder > 0 && expiring > 0 }
 
     package init() {}
 
@@ -72,7 +72,7 @@ package struct Counters: TableRow, Equatable {
         journalBytes = word(9)
         historyRows = word(10)
         historyBytes = word(11)
-        buried = word(12)
+        withoutHolder = word(12)
         deliveryLimit = word(13)
         nextObject = word(14)
         holds = word(15)
@@ -82,7 +82,7 @@ package struct Counters: TableRow, Equatable {
         // A waiter's slot has 48 bits for an id. The other numbers can't have come near 64 bits.
         let all =
             sequence | nextNumber | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
-            | journalBytes | historyRows | historyBytes | buried | deliveryLimit | nextObject | holds | logEntry
+            | journalBytes | historyRows | historyBytes | withoutHolder | deliveryLimit | nextObject | holds | logEntry
             | appliedMarks
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
@@ -105,7 +105,7 @@ package struct Counters: TableRow, Equatable {
         store(9, journalBytes)
         store(10, historyRows)
         store(11, historyBytes)
-        store(12, buried)
+        store(12, withoutHolder)
         store(13, deliveryLimit)
         store(14, nextObject)
         store(15, holds)

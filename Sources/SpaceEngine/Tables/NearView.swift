@@ -24,7 +24,9 @@ package struct NearView {
     /// What a snapshot's counters say of the near end: the next id, and what is applied of the marks.
     package typealias Bounds = (next: UInt64, applied: UInt64)
 
-    /// Copies the marks, and if `showsRing` the records, that a snapshot doesn't have: `bounds` is asked only if there are any.
+    /// Copies the marks, and if `showsRing` the records, that a snapshot doesn't have.
+    ///
+    /// `bounds` is asked only if there are records, or if a commit may just be applying the marks.
     ///
     /// - Returns: Whether nothing has changed since `word` was read, before the snapshot.
     @inline(__always)
@@ -39,11 +41,13 @@ package struct NearView {
         ids = tail..<tail
         claimed = 0
         markCount = source.marks.count
-        isSound = source.isSound(head, tail)
+        isSound = source.isSound(head, tail) && source.marks.isSound
         let hasRecords = head != tail && isSound && showsRing
-        if markCount > 0 || hasRecords {
+        let isApplying = word & 1 != 0
+        if markCount > 0, !isApplying { copyMarks(source, 0, isStill: true) }
+        if hasRecords || markCount > 0 && isApplying {
             let bounds = try bounds()
-            if markCount > 0 { copyMarks(source, bounds.applied) }
+            if isApplying { copyMarks(source, bounds.applied, isStill: false) }
             if hasRecords { copyRecords(source, head, tail, bounds.next) }
         }
         sequence = source.lastChange
@@ -54,10 +58,10 @@ package struct NearView {
     }
 
     @inline(never)
-    private mutating func copyMarks(_ source: NearRing, _ applied: UInt64) {
+    private mutating func copyMarks(_ source: NearRing, _ applied: UInt64, isStill: Bool) {
         let target = ring ?? NearRing.allocate()
         ring = target
-        target.marks.copy(source.marks)
+        target.marks.copy(source.marks, isStill: isStill)
         markCount = target.marks.count(beside: applied)
         claimed = UInt64(target.marks.claims(among: markCount))
     }

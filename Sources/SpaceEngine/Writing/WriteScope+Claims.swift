@@ -151,7 +151,7 @@ extension WriteScope {
     /// Buries a visible tuple.
     package func bury(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
         let copy = row.copied()
-        counters.buried += 1
+        counters.withoutHolder += 1
         try remove(id, row, as: .bury)
         try put(claim: id, .nobody, number: 0, deadline: 0, tuple: copy)
     }
@@ -163,7 +163,7 @@ extension WriteScope {
         else { return false }
         try putBack(id, row, deliveries: row.deliveries)
         try claims.delete(id)
-        counters.buried -= min(1, counters.buried)
+        counters.withoutHolder -= min(1, counters.withoutHolder)
         noteUpkeep()
         return true
     }
@@ -194,7 +194,7 @@ extension WriteScope {
         try put(claim: id, .nobody, number: 0, deadline: time, tuple: copy)
         if deadline != 0 { try removeExpiry(ExpiryKey(.claim(id), at: deadline)) }
         counters.claimed -= min(1, counters.claimed)
-        counters.buried += 1
+        counters.withoutHolder += 1
         noteUpkeep()
         return copy
     }
@@ -207,7 +207,7 @@ extension WriteScope {
         }
         try putBack(id, row, deliveries: 0)
         try claims.delete(id)
-        counters.buried -= min(1, counters.buried)
+        counters.withoutHolder -= min(1, counters.withoutHolder)
         noteUpkeep()
         return true
     }

@@ -39,7 +39,8 @@ extension NearMarks {
     ///
     /// As with the ring's tuples, all of it was done before, so nothing is numbered, journaled or granted here.
     func apply(from first: Int, in scope: WriteScope) throws(SpaceError) {
-        for place in first..<count {
+        // The youngest first: LMDB then moves no younger rows within their pages (mdb.c, mdb_node_del).
+        for place in (first..<count).reversed() {
             let id = id(place)
             // After a crash of the machine, the data file may be older than the control file.
             guard let row = try scope.tuples.get(id) else { continue }

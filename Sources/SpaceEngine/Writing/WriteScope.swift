@@ -109,6 +109,7 @@ package final class WriteScope: TransactionTables {
         appliesMarks = false
         guard let near else { return }
         if !keeps.contains(.ring) { try takeOver(near) }
+        guard near.marks.isSound else { throw .damaged(NearRing.nonsense) }
         if !keeps.contains(.marks), near.marks.count > 0 {
             try near.marks.apply(from: keeps.contains(.earlierMarks) ? near.marks.count - 1 : 0, in: self)
             appliesMarks = true

@@ -40,7 +40,7 @@ extension Space {
     ///   beginning is.
     /// - Complexity: O(bytes).
     package static func contents(ofBackup path: String) throws(SpaceError) -> BackupContents {
-        try SpaceError.attempt(reading, on: nil) { () throws(SpaceError) in
+        try SpaceError.naming(reading, on: nil) { () throws(SpaceError) in
             let file = try LogFile.reading(path)
             guard let subject = try file.subject() else { throw empty(path) }
             var contents = BackupContents(name: subject.name)
@@ -65,7 +65,7 @@ extension Space {
 
     /// The name of the namespace that a file is a backup of.
     package static func name(ofBackup path: String) throws(SpaceError) -> String {
-        try SpaceError.attempt(reading, on: nil) { () throws(SpaceError) in
+        try SpaceError.naming(reading, on: nil) { () throws(SpaceError) in
             guard let subject = try LogFile.reading(path).subject() else { throw empty(path) }
             return subject.name
         }
@@ -109,7 +109,7 @@ extension Space {
         group: UInt32? = nil,
         asStandby isStandby: Bool = false
     ) throws(SpaceError) -> (Namespace, BackupMoment) {
-        try SpaceError.attempt(Self.replaying, on: name) { () throws(SpaceError) in
+        try SpaceError.naming(Self.replaying, on: name) { () throws(SpaceError) in
             let file = try LogFile.reading(path)
             guard let subject = try file.subject() else { throw Self.empty(path) }
             var first: UInt64?

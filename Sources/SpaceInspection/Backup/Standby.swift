@@ -44,7 +44,7 @@ package struct Standby {
     package init(_ namespace: Namespace, log path: String) throws(SpaceError) {
         self.namespace = namespace
         core = try namespace.attempt("follow a log") { $0 }
-        let found = try SpaceError.attempt("follow a log", on: core.name.text) { [core] () throws(SpaceError) in
+        let found = try SpaceError.naming("follow a log", on: core.name.text) { [core] () throws(SpaceError) in
             guard try core.isStandby, let known = try core.log.path() else {
                 throw .incompatible("it is no standby", advice: "give another name, under which a standby can be made")
             }
@@ -94,7 +94,7 @@ package struct Standby {
             var isAhead = false
             // The log has ended only if no entry follows its end, because a log may begin again in the same file.
             var end: LogFile.Entry?
-            let walk = try SpaceError.attempt("follow a log", on: core.name.text) { () throws(SpaceError) in
+            let walk = try SpaceError.naming("follow a log", on: core.name.text) { () throws(SpaceError) in
                 try file.file.walk(behind: try Self.position(of: core)) { (entry) throws(SpaceError) in
                     // Another process may follow the log, too.
                     if let end { isAhead = try !core.engine.log.follow(end, of: file.file) }

@@ -170,8 +170,8 @@ package struct IntegrityCheck {
             return true
         }
         if count != counters.claimed { report("\(count) claims are out, and the counter says \(counters.claimed)") }
-        if buried != counters.buried {
-            report("\(buried) tuples are buried or rest, and the counter says \(counters.buried)")
+        if buried != counters.withoutHolder {
+            report("\(buried) tuples are buried or rest, and the counter says \(counters.withoutHolder)")
         }
     }
 

@@ -74,8 +74,8 @@ package final class Inspection {
 
     /// Opens the folder of the namespace to look at.
     static func folder(_ subject: Subject, for operation: String) throws(SpaceError) -> NamespaceFolder {
-        let (root, name) = try SpaceError.attempt(operation, on: nil) { () throws(SpaceError) in try locate(subject) }
-        return try SpaceError.attempt(operation, on: name.text) { () throws(SpaceError) in
+        let (root, name) = try SpaceError.naming(operation, on: nil) { () throws(SpaceError) in try locate(subject) }
+        return try SpaceError.naming(operation, on: name.text) { () throws(SpaceError) in
             guard let rootFolder = try root.open(create: false),
                 let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
             else { throw .noNamespace(in: root.path, advice: "look at the others with: space list") }
@@ -86,7 +86,7 @@ package final class Inspection {
     /// The names of the namespaces in a root, without reaping any.
     package static func names(root path: String?) throws(SpaceError) -> [String] {
         let root = SpaceRoot(path: path)
-        return try SpaceError.attempt(operation, on: nil) { () throws(SpaceError) in
+        return try SpaceError.naming(operation, on: nil) { () throws(SpaceError) in
             try root.check(mustExist: true)
             guard let folder = try root.open(create: false) else { return [] }
             let entries = try system(root.path.quotedForPeople) { () throws(Errno) in try Directory.list(folder.raw) }

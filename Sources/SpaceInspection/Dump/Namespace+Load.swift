@@ -74,7 +74,7 @@ extension InitialContents {
     /// its contents take, and the namespace comes with all of it or not at all. Nothing of it is in the history.
     package init(_ contents: LoadedContents, of namespace: String) {
         self.init { (core) throws(SpaceError) in
-            try SpaceError.attempt(Namespace.loading, on: namespace) { () throws(SpaceError) in
+            try SpaceError.naming(Namespace.loading, on: namespace) { () throws(SpaceError) in
                 try contents.check()
                 var history = (rows: UInt64(0), bytes: UInt64(0))
                 try core.write(.adding) { (scope) throws(SpaceError) in

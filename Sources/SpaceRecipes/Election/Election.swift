@@ -17,7 +17,7 @@ public struct Election: SharedObject, ObjectHandle {
 
     /// The request of a candidate; throws `badData` if its content doesn't encode.
     private func request(_ content: some Encodable) throws(SpaceError) -> PlaceRequest {
-        let value = try namespace.core.attempt("acquire an election") { () throws(SpaceError) in
+        let value = try namespace.core.naming("acquire an election") { () throws(SpaceError) in
             let value = if let value = content as? Value { value } else { try Value(checking: content) }
             try Self.check(value)
             return value

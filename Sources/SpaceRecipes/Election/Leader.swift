@@ -13,6 +13,6 @@ public struct Leader: Sendable, Hashable {
     ///
     /// - Throws: `badData` if the value doesn't decode as the type.
     public func content<Content: Decodable>(as type: Content.Type = Content.self) throws(SpaceError) -> Content {
-        try SpaceError.attempt("read a leader's value", on: nil) { () throws(SpaceError) in try value.content(type) }
+        try SpaceError.naming("read a leader's value", on: nil) { () throws(SpaceError) in try value.content(type) }
     }
 }

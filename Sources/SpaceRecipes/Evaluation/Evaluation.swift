@@ -49,7 +49,7 @@ package final class Evaluation: Sendable {
     /// `signal` returns the number of a signal that asks the caller to end, once there is one; it is passed on to the
     /// child, once.
     package func run(timeout: Duration?, signal: () -> Int32? = { nil }) throws(SpaceError) -> Ending {
-        try namespace.core.attempt(Self.operation) { () throws(SpaceError) in
+        try namespace.core.naming(Self.operation) { () throws(SpaceError) in
             try namespace.core.checkUsable()
             try namespace.core.checkMayWait()
             return try evaluate(timeout: timeout, signal)

@@ -43,12 +43,13 @@ public struct Hold: ~Copyable, Sendable {
     /// the lock protects refuse every number smaller than the greatest it has seen.
     public var fencing: UInt64 { state.place.ticket }
 
-    /// Whether this is still held: neither released nor taken away.
+    /// Whether this is still held, neither released nor taken away; this may change at any moment.
     ///
-    /// - Returns: Whether it is held now; this may change at any moment.
     /// - Throws: `namespaceDeleted`, `closed`: in both cases nothing is held any more.
     /// - Complexity: O(log n), without a lock.
-    public func isHeld() throws(SpaceError) -> Bool { try state.isHeld() }
+    public var isHeld: Bool {
+        get throws(SpaceError) { try state.isHeld() }
+    }
 
     /// Releases the hold; a leader resigns.
     ///

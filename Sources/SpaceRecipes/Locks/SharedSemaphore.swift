@@ -19,7 +19,7 @@ public struct SharedSemaphore: StoredObject, StoredHandle {
     private static let setting = "set the permits of a semaphore"
 
     private func request(_ count: Int) throws(SpaceError) -> PlaceRequest {
-        try namespace.core.attempt("acquire a semaphore") { () throws(SpaceError) in
+        try namespace.core.naming("acquire a semaphore") { () throws(SpaceError) in
             try Self.check(permits: permits)
             guard (1...Int(UInt32.max)).contains(count) else {
                 throw .badNumber("\(count) is no number of permits", advice: "ask for at least one")

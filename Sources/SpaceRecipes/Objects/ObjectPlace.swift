@@ -17,11 +17,11 @@ package enum ObjectPlace: @unchecked Sendable {
     }
 
     /// Runs `body` as one operation on the object; see ``NamespaceCore/attempt(_:_:)``.
-    package func attempt<R>(
+    package func naming<R>(
         _ operation: @autoclosure () -> String,
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        try namespace.core.attempt(operation(), body)
+        try namespace.core.naming(operation(), body)
     }
 }
 
@@ -29,7 +29,7 @@ extension TransactionState {
     /// Throws `invalidArgument` if the transaction does not run on this thread; `what` names its part.
     package func checkRunsHere(_ what: String) throws(SpaceError) {
         guard !namespace.core.isInTransactionHere else { return }
-        try attempt { () throws(SpaceError) in
+        try naming { () throws(SpaceError) in
             let reason = "\(what) was got in a transaction that does not run here"
             throw .misuse(reason, advice: "use it in the transaction's body alone, and on its thread")
         }
@@ -38,7 +38,7 @@ extension TransactionState {
     /// Throws `invalidArgument` if `what` belongs to another namespace.
     package func checkIsHere(_ what: String, of other: Namespace) throws(SpaceError) {
         guard other.core !== namespace.core else { return }
-        try attempt { () throws(SpaceError) in
+        try naming { () throws(SpaceError) in
             throw .misuse("\(what) is in \(other.name.quotedForPeople)", advice: "a transaction is about one namespace")
         }
     }

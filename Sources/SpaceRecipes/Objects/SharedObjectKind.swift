@@ -21,20 +21,23 @@ package enum SharedObjectKind: UInt8, CaseIterable, Sendable {
     package var isCollection: Bool { self == .orderedSet || self == .dictionary }
 
     /// The kind with its article, for errors and other texts: "a lock".
-    package var phrase: String {
+    package var phrase: String { "\(self == .orderedSet || self == .election ? "an" : "a") \(word)" }
+
+    /// The kind without its article: "lock".
+    package var word: String {
         switch self {
-        case .orderedSet: "an ordered set"
-        case .dictionary: "a dictionary"
-        case .counter: "a counter"
-        case .latch: "a latch"
-        case .barrier: "a barrier"
-        case .queue: "a queue"
-        case .rateLimit: "a rate limit"
-        case .lock: "a lock"
-        case .semaphore: "a semaphore"
-        case .election: "an election"
-        case .responder: "a responder"
-        case .request: "a request"
+        case .orderedSet: "ordered set"
+        case .dictionary: "dictionary"
+        case .counter: "counter"
+        case .latch: "latch"
+        case .barrier: "barrier"
+        case .queue: "queue"
+        case .rateLimit: "rate limit"
+        case .lock: "lock"
+        case .semaphore: "semaphore"
+        case .election: "election"
+        case .responder: "responder"
+        case .request: "request"
         }
     }
 }

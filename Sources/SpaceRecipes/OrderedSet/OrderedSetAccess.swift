@@ -36,7 +36,7 @@ extension TransactionState {
         _ number: UInt64,
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
-        let (edit, result, bytes) = try look { (scope) throws(SpaceError) -> (ElementEdit?, R, Int) in
+        let (edit, result, bytes) = try read { (scope) throws(SpaceError) -> (ElementEdit?, R, Int) in
             let list = try scope.snapshot.elementList(name, number)
             let (edit, result) = try plan(list)
             guard let edit else { return (nil, result, 0) }

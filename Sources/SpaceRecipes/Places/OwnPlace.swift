@@ -30,7 +30,7 @@ package final class OwnPlace: Sendable {
 
     package func isHeld() throws(SpaceError) -> Bool {
         guard !hasEnded.load(ordering: .acquiring) else { return false }
-        return try namespace.core.attempt("look at \(place.kind.phrase)") { () throws(SpaceError) in
+        return try namespace.core.naming("look at \(place.kind.phrase)") { () throws(SpaceError) in
             try namespace.core.places.row(of: place) != nil
         }
     }
@@ -47,7 +47,7 @@ package final class OwnPlace: Sendable {
         // A handle that was left is no error here: the hold belongs to the process, and lasts until its last handle
         // goes.
         let core = namespace.core
-        try core.attempt(operation) { () throws(SpaceError) in
+        try core.naming(operation) { () throws(SpaceError) in
             try begin()
             do throws(SpaceError) {
                 try body(core)
@@ -65,7 +65,7 @@ package final class OwnPlace: Sendable {
         _ ending: (TransactionState) throws(SpaceError) -> Void
     ) throws -> Result {
         let core = namespace.core
-        try core.attempt(operation) { () throws(SpaceError) in try begin() }
+        try core.naming(operation) { () throws(SpaceError) in try begin() }
         do {
             return try core.transaction(in: namespace, operation) { transaction in
                 // The end comes first: if the place is lost, the body must not run.

@@ -274,8 +274,3 @@ extension SpaceError {
         )
     }
 }
-
-extension SharedObjectKind {
-    /// The kind without its article: "lock".
-    package var word: String { phrase.split(separator: " ").dropFirst().joined(separator: " ") }
-}

@@ -39,7 +39,7 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
     /// - Returns: The content.
     /// - Throws: `badData` if the value doesn't decode as that type.
     public func content<Content: Decodable>(as type: Content.Type = Content.self) throws(SpaceError) -> Content {
-        try state.namespace.core.attempt("decode an item of a queue") { () throws(SpaceError) in try value.content(type)
+        try state.namespace.core.naming("decode an item of a queue") { () throws(SpaceError) in try value.content(type)
         }
     }
 
@@ -103,7 +103,7 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
     /// Puts the item back, and keeps the reason in its row.
     package func giveBack(delay: Duration, priority: Int? = nil, reason: String? = nil) throws(SpaceError) {
         let operation = "put an item back"
-        try state.namespace.core.attempt(operation) { () throws(SpaceError) in try delay.checkNotNegative("a delay") }
+        try state.namespace.core.naming(operation) { () throws(SpaceError) in try delay.checkNotNegative("a delay") }
         try end(operation) { (scope, item, rows, name) throws(SpaceError) in
             let readyTime = delay > .zero ? scope.clock.time(after: delay) : 0
             try scope.queues.returnItem(item, rows, name, readyTime: readyTime, priority: priority, reason: reason)
@@ -127,7 +127,7 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
     /// - Throws: `holdLost` if the item had returned already; `invalidArgument` for a negative duration.
     public func extend(by duration: Duration) throws(SpaceError) {
         let place = state.place
-        try state.namespace.core.attempt("extend an item") { () throws(SpaceError) in
+        try state.namespace.core.naming("extend an item") { () throws(SpaceError) in
             try duration.checkNotNegative("an extension")
             let isOurs = try state.namespace.core.write(.removing) { scope throws(SpaceError) in
                 try scope.queues.extendItem(place, by: duration)

@@ -83,7 +83,7 @@ extension WorkQueue {
             // The items of workers that have died return first, in case no other process has noticed.
             let hasHolds = try core.read { snapshot throws(SpaceError) in try snapshot.counters().holds > 0 }
             if hasHolds {
-                _ = core.endedHolders.askForTheDead(at: name)
+                _ = core.endedHolders.returnIfAskingIsDue(at: name)
                 returnOverdue(core)
             }
             return try core.read { snapshot throws(SpaceError) in

@@ -101,7 +101,7 @@ extension WorkQueue {
     }
 
     private func remove(_ core: NamespaceCore, cancellingTaken: Bool) throws(SpaceError) -> Int? {
-        _ = core.endedHolders.askForTheDead(at: name)
+        _ = core.endedHolders.returnIfAskingIsDue(at: name)
         var removed: Int?
         while true {
             let (count, isGone) = try core.write(.removing) { scope throws(SpaceError) -> (Int?, Bool) in

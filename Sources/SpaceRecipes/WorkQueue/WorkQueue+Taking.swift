@@ -105,7 +105,7 @@ extension WorkQueue {
         try attempt(QueueWait.operation) { (core) throws(SpaceError) in
             try ttr.map { ttr throws(SpaceError) in try Self.check(ttr) }
             try core.checkUsable()
-            _ = core.endedHolders.askForTheDead(at: name)
+            _ = core.endedHolders.returnIfAskingIsDue(at: name)
             core.claimants.announce()
             let request = QueueWait.request(name, ttr, core.clock)
             let row = try core.write(.removing) { scope throws(SpaceError) in

@@ -159,7 +159,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
             }
         case .transaction(let state):
             try state.checkRunsHere("the queue \(name.quotedForPeople)")
-            try state.attempt(Self.putting) { () throws(SpaceError) in try check() }
+            try state.naming(Self.putting) { () throws(SpaceError) in try check() }
             let bytes = items.reduce(0) { $0 + $1.encoded.count }
             return try state.change(.adding, count: items.count, bytes: bytes) { scope throws(SpaceError) in
                 try unlessFull(try add(items, delay, scope))
@@ -174,7 +174,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
         }
         if let puts = try add() { return puts }
         // The item of a worker that has died may be buried, which makes room.
-        return core.endedHolders.askForTheDead(at: name) ? try add() : nil
+        return core.endedHolders.returnIfAskingIsDue(at: name) ? try add() : nil
     }
 
     /// Adds items to the queue, which is made if it does not exist; `nil` if they are more than its bound allows.
@@ -207,7 +207,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
 
     func value(of content: some Encodable) throws(SpaceError) -> Value {
         if let value = content as? Value { return value }
-        return try namespace.core.attempt(Self.putting) { () throws(SpaceError) in try Value(checking: content) }
+        return try namespace.core.naming(Self.putting) { () throws(SpaceError) in try Value(checking: content) }
     }
 
     func item(
@@ -218,7 +218,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
         _ key: String? = nil,
         _ rule: UniqueRule = .keep
     ) throws(SpaceError) -> NewItem {
-        try namespace.core.attempt(Self.putting) { () throws(SpaceError) in
+        try namespace.core.naming(Self.putting) { () throws(SpaceError) in
             try delay.checkNotNegative("a delay")
             for (text, what) in [(group, "the group's name"), (key, "the unique key")] {
                 if let text, !(1...Limits.queueGroupBytes).contains(text.utf8.count) {

@@ -5,7 +5,7 @@ import TupleCoding
 /// opened when it is needed.
 ///
 /// It is public because the requirement of a public protocol is; nothing in it is public.
-public struct CellAccess {
+public struct _CellAccess {
     enum Place {
         case namespace(Namespace)
         case transaction(TransactionState)
@@ -15,14 +15,14 @@ public struct CellAccess {
     let place: Place
 
     /// Runs `body` as an operation, before anything is opened or locked.
-    func attempt<Result>(
+    func naming<Result>(
         _ operation: @autoclosure () -> String,
         _ body: () throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
         switch place {
-        case .namespace(let namespace): try namespace.core.attempt(operation(), body)
-        case .transaction(let state): try state.attempt(operation(), body)
-        case .named(let named): try SpaceError.attempt(operation(), on: named.name, body)
+        case .namespace(let namespace): try namespace.core.naming(operation(), body)
+        case .transaction(let state): try state.naming(operation(), body)
+        case .named(let named): try SpaceError.naming(operation(), on: named.name, body)
         }
     }
 
@@ -89,9 +89,9 @@ enum OpenCells {
                 return try core.lookAtCell(key, body)
             }
         case .transaction(let state):
-            try state.attempt(operation()) { () throws(SpaceError) in
+            try state.naming(operation()) { () throws(SpaceError) in
                 try Limits.check(cellKey: key)
-                return try state.look { (scope) throws(SpaceError) in
+                return try state.read { (scope) throws(SpaceError) in
                     guard let row = try scope.snapshot.cellRow(key) else { return nil }
                     return try body(scope.snapshot, row)
                 }
@@ -106,8 +106,8 @@ enum OpenCells {
         case .namespace(let namespace):
             return try namespace.attempt(operation) { (core) throws(SpaceError) in try core.allCells() }
         case .transaction(let state):
-            return try state.attempt(operation) { () throws(SpaceError) in
-                try state.look { (scope) throws(SpaceError) in try scope.snapshot.allCells() }
+            return try state.naming(operation) { () throws(SpaceError) in
+                try state.read { (scope) throws(SpaceError) in try scope.snapshot.allCells() }
             }
         }
     }
@@ -137,7 +137,7 @@ extension NamespaceCore {
                 mayHaveEnded = row.end.isOfOther(session: session.number)
                 return try body(snapshot, row)
             }
-            guard mayHaveEnded, endedHolders.askForTheDead() else { return result }
+            guard mayHaveEnded, endedHolders.returnIfAskingIsDue() else { return result }
         }
     }
 
@@ -152,7 +152,7 @@ extension NamespaceCore {
                 let holders = mayHaveHolders ? try snapshot.holdersOfRows() : []
                 return (try snapshot.allCells(), !holders.isEmpty)
             }
-            guard mayHaveEnded, endedHolders.askForTheDead() else { return cells }
+            guard mayHaveEnded, endedHolders.returnIfAskingIsDue() else { return cells }
         }
     }
 }

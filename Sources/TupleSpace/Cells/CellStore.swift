@@ -18,7 +18,7 @@ public import TupleCoding
 /// throw what ``Namespace/write(_:expires:lifetime:)`` throws, and `badData` for content that does not encode.
 public protocol CellStore: ~Copyable {
     /// How the verbs reach the cells.
-    var cellAccess: CellAccess { get }
+    var _cells: _CellAccess { get }
 }
 
 /// A cell with what is known about it.
@@ -49,7 +49,7 @@ extension CellStore {
         as type: Content.Type = Content.self,
         timeout: Duration?
     ) async throws(SpaceError) -> Content? {
-        let value = try await cellAccess.awaiting(timeout: timeout) { (namespace, rest) async throws(SpaceError) in
+        let value = try await _cells.awaiting(timeout: timeout) { (namespace, rest) async throws(SpaceError) in
             try await namespace.value(of: key, timeout: rest)
         }
         return try decoded(value, key)
@@ -69,7 +69,7 @@ extension CellStore {
         as type: Content.Type = Content.self,
         timeout: Duration?
     ) async throws(SpaceError) -> Content? {
-        try await cellAccess.awaiting(timeout: timeout) { (namespace, rest) async throws(SpaceError) in
+        try await _cells.awaiting(timeout: timeout) { (namespace, rest) async throws(SpaceError) in
             try await namespace.awaitCell(key, timeout: rest, to: "take a cell") { () throws(SpaceError) in
                 try namespace.take(key: key, as: type)
             }
@@ -111,7 +111,7 @@ extension CellStore where Self: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> Bool {
-        let expected = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in
+        let expected = try _cells.naming(SetCell.name) { () throws(SpaceError) in
             try Value(checking: expected).uncheckedElement()
         }
         return try change(key, to: content, expires, lifetime, if: .equals(expected)).isSet
@@ -162,7 +162,7 @@ extension CellStore where Self: ~Copyable {
     ///   undone.
     @discardableResult
     public func increment(_ key: String, by amount: Int = 1) throws(SpaceError) -> Int {
-        try cellAccess.attempt(Increment.name) { () throws(SpaceError) in try Limits.check(cellKey: key) }
+        try _cells.naming(Increment.name) { () throws(SpaceError) in try Limits.check(cellKey: key) }
         return try opened().execute(Increment(key, by: amount))
     }
 
@@ -207,7 +207,7 @@ extension CellStore where Self: ~Copyable {
     /// - Returns: Keys and values.
     /// - Throws: What every read throws.
     public func cells(_ which: ChangeFilter.Cells = .all) throws(SpaceError) -> [(key: String, value: Value)] {
-        let all = try cellAccess.opened(creates: false)?.all() ?? []
+        let all = try _cells.opened(creates: false)?.all() ?? []
         guard which != .all else { return all }
         return all.filter { cell in
             var key = cell.key
@@ -226,7 +226,7 @@ extension CellStore where Self: ~Copyable {
     /// - Throws: `invalidArgument` for a negative time.
     @discardableResult
     public func renew(_ key: String, expires: Duration) throws(SpaceError) -> Bool {
-        try cellAccess.attempt("renew a cell") { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
+        try _cells.naming("renew a cell") { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
         return try changeIfSet(key, SetEnd(row: .cell(key), expires: expires)) ?? false
     }
 
@@ -259,14 +259,14 @@ extension CellStore where Self: ~Copyable {
 
     func decoded<Content: Decodable>(_ value: Value?, _ key: String) throws(SpaceError) -> Content? {
         guard let value else { return nil }
-        return try cellAccess.attempt("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
+        return try _cells.naming("get the cell \(key.quotedForPeople)") { () throws(SpaceError) in
             try value.content(Content.self)
         }
     }
 
     /// The open namespace, which is created if it isn't there.
     private func opened() throws(SpaceError) -> OpenCells {
-        guard let cells = try cellAccess.opened(creates: true) else {
+        guard let cells = try _cells.opened(creates: true) else {
             preconditionFailure("a namespace that may be created is opened, or the opening throws")
         }
         return cells
@@ -277,7 +277,7 @@ extension CellStore where Self: ~Copyable {
         _ key: String,
         _ body: (Snapshot, CellRow) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result? {
-        try cellAccess.opened(creates: false)?.look(operation, at: key, body) ?? nil
+        try _cells.opened(creates: false)?.look(operation, at: key, body) ?? nil
     }
 
     private func change(
@@ -287,13 +287,13 @@ extension CellStore where Self: ~Copyable {
         _ lifetime: Lifetime,
         if condition: CellCondition
     ) throws(SpaceError) -> (isSet: Bool, old: Value?) {
-        let encoded = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in
+        let encoded = try _cells.naming(SetCell.name) { () throws(SpaceError) in
             try Limits.check(cellKey: key)
             try expires?.checkNotNegative("an expiry")
             return try Value(checking: content).checkedElement()
         }
         let cells = try opened()
-        let end = try cellAccess.attempt(SetCell.name) { () throws(SpaceError) in
+        let end = try _cells.naming(SetCell.name) { () throws(SpaceError) in
             try cells.end(expires, lifetime)
         }
         return try cells.execute(SetCell(key, encoded, end, if: condition))
@@ -301,7 +301,7 @@ extension CellStore where Self: ~Copyable {
 
     /// Changes a cell that is set; a look comes first, so that nothing is locked for a cell that is not.
     private func changeIfSet<O: Operation>(_ key: String, _ operation: O) throws(SpaceError) -> O.Outcome? {
-        guard let cells = try cellAccess.opened(creates: false),
+        guard let cells = try _cells.opened(creates: false),
             try cells.look(operation.name, at: key, { (_, _) in () }) != nil
         else { return nil }
         return try cells.execute(operation)

@@ -3,7 +3,7 @@ public import TupleCoding
 
 extension Namespace: CellStore {
     /// How the verbs of cells reach them.
-    public var cellAccess: CellAccess { CellAccess(place: .namespace(self)) }
+    public var _cells: _CellAccess { _CellAccess(place: .namespace(self)) }
 }
 
 extension Namespace {

@@ -7,7 +7,7 @@ extension Namespace {
     /// Sets a cell as it was before it was unset, with the end that it had, unless it is set again or would have expired
     /// by now.
     package func putBack(_ key: String, _ former: FormerCell) throws(SpaceError) {
-        let element = try core.attempt(PutBack.name) { () throws(SpaceError) in try former.value.checkedElement() }
+        let element = try core.naming(PutBack.name) { () throws(SpaceError) in try former.value.checkedElement() }
         try perform(PutBack(key: key, element: element, end: former.end))
     }
 }

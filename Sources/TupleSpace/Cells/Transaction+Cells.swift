@@ -1,4 +1,4 @@
 extension Transaction: CellStore {
     /// How the verbs of cells reach them.
-    public var cellAccess: CellAccess { CellAccess(place: .transaction(state)) }
+    public var _cells: _CellAccess { _CellAccess(place: .transaction(state)) }
 }

@@ -7,14 +7,14 @@ extension Change {
     package func object(of path: String? = nil, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         // The number of a gap is that of its last missed change; the next change has a higher one. The end is not counted:
-        // a number would be that of another
+        // a number would be that of another change.
         if kind != .gone { object.add("seq", lastSequence) }
         object.add("time", time)
         // A gap comes from no process, and the end from none in particular.
         if pid != 0 { object.add("pid", pid) }
         if let machine { object.add("machine", machine) }
         let part = path.flatMap { self.part($0) }
-        object.add("event", (part.map { $0.new == nil ? .unset : .set } ?? kind).description)
+        object.add("event", "\(part.map { $0.new == nil ? .unset : .set } ?? kind)")
         if isPresent { object.add("present", true) }
         if kind == .gap {
             object.add("from", sequence)

@@ -127,7 +127,7 @@ public struct ChangeFilter: Sendable {
         case .all: parts.append("all that is held and counted")
         case .named(let name): parts.append("object \(name)")
         }
-        if let kinds { parts.append(kinds.map(\.description).sorted().joined(separator: ",")) }
+        if let kinds { parts.append(kinds.map { "\($0)" }.sorted().joined(separator: ",")) }
         return parts.joined(separator: ", ")
     }
 }

@@ -129,7 +129,7 @@ package final class ChangeSource: Sendable {
             state.handled = max(state.handled, sequence)
             return state.settled
         }
-        try namespace.core.attempt("acknowledge changes") { () throws(SpaceError) in
+        try namespace.core.naming("acknowledge changes") { () throws(SpaceError) in
             try save(settled, timeout: nil)
         }
     }
@@ -194,7 +194,7 @@ package final class ChangeSource: Sendable {
             if let ready { return ready }
             if hasEnded { return nil }
             CrashPoint.reach(.nothingReady)
-            let reading = try core.attempt("watch") { () throws(SpaceError) in
+            let reading = try core.naming("watch") { () throws(SpaceError) in
                 try present.withLock { (present) throws(SpaceError) in
                     // Another iterator has read in between: the changes that it made ready come before any that are
                     // read now.

@@ -1,24 +1,6 @@
 import SpaceSystem
 
-// The namespaces that calls on the space open: one line for each operation, and cells by a namespace's name.
-
 extension Space {
-    /// A namespace that is created if need be, and that this process owns from then on.
-    func held(_ name: String) throws(SpaceError) -> Namespace {
-        try held.namespace(name, owning: true) { () throws(SpaceError) in try namespace(name) }
-    }
-
-    /// A namespace that exists, without owning it; `nil` if there is none.
-    func ifThere(_ name: String) throws(SpaceError) -> Namespace? {
-        do throws(SpaceError) {
-            return try held.namespace(name, owning: false) { () throws(SpaceError) in
-                try existingNamespace(name, owning: false)
-            }
-        } catch  where error.code == .namespaceNotFound {
-            return nil
-        }
-    }
-
     /// Waits in a namespace, which is neither created nor owned: one that isn't there, or is deleted meanwhile, is waited
     /// for.
     ///

@@ -36,7 +36,7 @@ package final class SpaceChangeSource: Sendable {
         state = Mutex(State())
         // This refuses a root that belongs to another user. If the root does not exist, or goes before the first
         // look, the ticks look for it.
-        try SpaceError.attempt(Self.operation, on: nil) { () throws(SpaceError) in
+        try SpaceError.naming(Self.operation, on: nil) { () throws(SpaceError) in
             _ = try root.open(create: false)
         }
         let watch = EventLoop.shared.begin(signal, path: root.path)
@@ -90,7 +90,7 @@ package final class SpaceChangeSource: Sendable {
 
     /// Compares the root with what was known of it.
     private func look(_ state: inout State) throws(SpaceError) {
-        let found = try SpaceError.attempt(Self.operation, on: nil) { () throws(SpaceError) in
+        let found = try SpaceError.naming(Self.operation, on: nil) { () throws(SpaceError) in
             try identities(listening: &state)
         }
         var changes: [SpaceChange] = []

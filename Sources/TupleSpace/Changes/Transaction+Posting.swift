@@ -7,6 +7,6 @@ extension Transaction {
         _ content: some Encodable = Value.null,
         from sender: (any AnyObject & Sendable)? = nil
     ) throws(SpaceError) {
-        try state.attempt(Post.name) { () throws(SpaceError) in try state.execute(Post(name, content, sender)) }
+        try state.naming(Post.name) { () throws(SpaceError) in try state.execute(Post(name, content, sender)) }
     }
 }

@@ -5,7 +5,7 @@ public import TupleCoding
 ///
 /// ```swift
 /// let claim = try await jobs.claim("resize", any(Int.self), any(String.self))
-/// let (_, id, file) = claim.fields
+/// let (_, id, file) = claim.content
 /// try resize(file)
 /// try claim.complete { t in try t.write("done", id) }
 /// ```
@@ -15,13 +15,13 @@ public import TupleCoding
 /// lives.
 public struct Claim<Content: Sendable>: ~Copyable, Sendable {
     /// What the selection makes of the tuple: its fields, typed, the decoded record, or the tuple itself.
-    public let fields: Content
+    public let content: Content
     @usableFromInline let hold: OwnClaim
 
     @inlinable
-    package init(_ hold: OwnClaim, _ fields: Content) {
+    package init(_ hold: OwnClaim, _ content: Content) {
         self.hold = hold
-        self.fields = fields
+        self.content = content
     }
 
     @inlinable

@@ -16,7 +16,7 @@ package struct Claiming {
         _ terms: ClaimTerms,
         _ keep: Keeping = { _ in }
     ) throws(SpaceError) -> Found<HeldClaim>? {
-        try core.looking.look(template, order) { (template) throws(SpaceError) in
+        try core.looking.firstOfChoices(template, order) { (template) throws(SpaceError) in
             try core.looking.remove(template, order, by: { ClaimFound($0, terms) }) {
                 (match) throws(SpaceError) -> Tuple in
                 try match.decode(keep)
@@ -51,7 +51,7 @@ package struct Claiming {
         if match == nil, try core.endedHolders.returnEndedClaims() { match = try look() }
         guard let match else { return nil }
         let tuple = try match.tuple()
-        guard case .removed(let made, _) = try core.execute(ClaimFound(Candidate(id), terms)) else { return nil }
+        guard case .removed(let made) = try core.execute(ClaimFound(Candidate(id), terms)) else { return nil }
         return HeldClaim(id, made, tuple)
     }
 

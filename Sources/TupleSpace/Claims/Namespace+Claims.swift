@@ -65,10 +65,12 @@ extension Namespace {
     /// The limit is a setting of the namespace, not of the process.
     ///
     /// - Throws: What ``readAll(matching:order:max:)`` throws.
-    public func deliveryLimit() throws(SpaceError) -> Int? {
-        try attempt("look at the limit of deliveries") { (core) throws(SpaceError) in
-            let limit = try core.read { (snapshot) throws(SpaceError) in try snapshot.counters().deliveryLimit }
-            return limit == 0 ? nil : Int(limit)
+    public var deliveryLimit: Int? {
+        get throws(SpaceError) {
+            try attempt("look at the limit of deliveries") { (core) throws(SpaceError) in
+                let limit = try core.read { (snapshot) throws(SpaceError) in try snapshot.counters().deliveryLimit }
+                return limit == 0 ? nil : Int(limit)
+            }
         }
     }
 
@@ -114,7 +116,7 @@ extension Namespace {
         try attempt("kick tuples back") { (core) throws(SpaceError) in
             var kicked = 0
             while kicked < max {
-                let moved = try core.endedHolders.moveSlice(max: max - kicked) { (_, claim) in
+                let moved = try core.moveClaims(max: max - kicked) { (_, claim) in
                     guard claim.isBuried, let row = TupleRow(claim.tupleBytes) else { return false }
                     return template.matches(row.encoded)
                 }
@@ -131,7 +133,7 @@ extension Namespace {
     @discardableResult
     public func kick(id: TupleID) throws(SpaceError) -> Bool {
         try attempt("kick tuples back") { (core) throws(SpaceError) in
-            try core.endedHolders.moveSlice { (candidate, claim) in candidate == id.rawValue && claim.isBuried } > 0
+            try core.moveClaims { (candidate, claim) in candidate == id.rawValue && claim.isBuried } > 0
         }
     }
 
@@ -230,7 +232,7 @@ extension Snapshot {
     /// The tuples that match among those that were buried, the oldest first.
     fileprivate func buried(matching template: Template, max: Int) throws(SpaceError) -> [BuriedTuple] {
         var found: [BuriedTuple] = []
-        guard try counters().buried > 0 else { return found }
+        guard try counters().withoutHolder > 0 else { return found }
         try forEachClaim { (id, claim) throws(SpaceError) in
             guard claim.isBuried, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
             else { return true }

@@ -33,7 +33,7 @@ struct Adoption {
         _ finding: borrowing ControlFinding,
         _ difference: ControlFinding.Difference
     ) throws(SpaceError) {
-        try SpaceError.attempt(Opening.operation, on: folder.name.text) { () throws(SpaceError) in
+        try SpaceError.naming(Opening.operation, on: folder.name.text) { () throws(SpaceError) in
             try obtainAndAdopt(folder, rootFolder, finding, difference)
         }
     }

@@ -49,7 +49,7 @@ package struct Claimants {
         for index in core.slots.range {
             let slot = core.slots.slot(index)
             guard slot.current.state == .active || slot.current.state == .granted,
-                slot.interest.form != .cell, rung.insert(slot.session.load()).inserted
+                slot.interest.mayComeFromTheDead, rung.insert(slot.session.load()).inserted
             else { continue }
             wakes.add(slot)
         }

@@ -52,7 +52,7 @@ struct Creation {
 
     /// - Returns: `nil` if another creator was quicker.
     func run(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> (CoreRegistry.Entry, NamespaceCore)? {
-        try SpaceError.attempt("create the namespace", on: opening.name.text) { () throws(SpaceError) in
+        try SpaceError.naming("create the namespace", on: opening.name.text) { () throws(SpaceError) in
             try opening.owner.checkMayCreate(persistent: opening.options.isPersistent)
             return try create(in: rootFolder)
         }

@@ -2,19 +2,19 @@ import SpaceSystem
 import Synchronization
 import TupleCoding
 
-// Returning the claims of holders that have ended: of processes that died or left, and of overdue claims.
-
-/// The holders that have ended: their claims return, and their holds and rows end.
+/// The holders that have ended, because their process died or left: their claims return, and their holds and rows end.
+///
+/// Overdue claims return too.
 package struct EndedHolders {
     let core: NamespaceCore
 
-    /// Ends the holds of holders that have ended, and returns their claims.
+    /// Ends the holds and rows of holders that have ended, and returns their claims.
     ///
     /// A claim that can't be moved, because it is damaged or disk space is missing, is left to a later time and does
     /// not hold up the others.
     ///
     /// `timeout` is for the gate; `nil` means the time-out of the space.
-    func returnClaims(timeout: Duration? = nil, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
+    func endAll(timeout: Duration? = nil, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
         var refusal: SpaceError?
         for part in core.parts.all {
             do throws(SpaceError) {
@@ -32,11 +32,11 @@ package struct EndedHolders {
         var most = 64
         var moved = 0
         repeat {
-            let slice = try claimSlice(max: most) { (id, row) in
+            let slice = try core.claimSlice(max: most) { (id, row) in
                 row.holder != .nobody && hasEnded(row.holder) && !left.contains(id)
             }
             do throws(SpaceError) {
-                moved = try move(slice, timeout: timeout) { (_, row) in hasEnded(row.holder) }
+                moved = try core.move(slice, timeout: timeout) { (_, row) in hasEnded(row.holder) }
             } catch  where error.isOfContent {
                 refusal = refusal ?? error
                 // Retry with fewer claims at a time, down to the one that causes the error.
@@ -50,7 +50,7 @@ package struct EndedHolders {
 
     /// Ends the claims and holds of a session that have these numbers, as if they had never been made.
     ///
-    /// Numbers are given out once (`Engine.firstFreeNumbers`), so nothing else of the session has them.
+    /// Numbers are given out once (`NamespaceLog.State.firstFreeNumbers`), so nothing else of the session has them.
     func end(_ numbers: Range<UInt64>, of session: UInt64, timeout: Duration?) throws(SpaceError) {
         func isMeant(_ holder: ClaimHolder, _ number: UInt64) -> Bool {
             holder == .session(session) && numbers.contains(number)
@@ -74,7 +74,7 @@ package struct EndedHolders {
     func endSessionsOfBefore(_ hasEnded: (ProcessIdentity) -> Bool) throws(SpaceError) {
         // Those of a replica belong to members, whose ends are entries of the log.
         guard try !core.isStandby, !core.control.staying.isReplica else { return }
-        try returnClaims { holder in
+        try endAll { holder in
             if case .process(let process, _) = holder { hasEnded(process) } else { true }
         }
         core.dropRegistrations(of: .all)
@@ -83,68 +83,10 @@ package struct EndedHolders {
     /// Ends the claims, holds and watchers that came with the tables of another namespace.
     package func endSessionsOfElsewhere() throws(SpaceError) { try endSessionsOfBefore { _ in true } }
 
-    /// Returns the claims for which `isWanted` is true, and kicks such tuples that were buried.
-    ///
-    /// One call moves only as many as fit the disk reserve. The result is the number that moved. It is also 0 if
-    /// another process moved them first; so a caller that loops until it is 0 ends.
-    func moveSlice(
-        max: Int = 64,
-        where isWanted: (UInt64, ClaimRow) -> Bool
-    ) throws(SpaceError) -> Int {
-        try move(try claimSlice(max: max, where: isWanted), timeout: nil, if: isWanted)
-    }
-
-    /// The ids of tuples in `claims`, and the total size of their rows.
-    private typealias ClaimSlice = (ids: [UInt64], bytes: Int)
-
-    private func claimSlice(
-        max: Int,
-        where isWanted: (UInt64, ClaimRow) -> Bool
-    ) throws(SpaceError) -> ClaimSlice {
-        try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
-            try Self.claimSlice(snapshot, max: max, where: isWanted)
-        }
-    }
-
-    private static func claimSlice(
-        _ snapshot: Snapshot,
-        max: Int = 64,
-        where isWanted: (UInt64, ClaimRow) -> Bool
-    ) throws(SpaceError) -> ClaimSlice {
-        var slice: ClaimSlice = ([], 0)
-        let counters = try snapshot.counters()
-        guard counters.claimed + counters.buried > 0 else { return slice }
-        try snapshot.forEachClaim { (id, row) throws(SpaceError) in
-            if isWanted(id, row) {
-                slice.ids.append(id)
-                slice.bytes += row.size
-            }
-            return slice.ids.count < min(max, 64) && slice.bytes < 1 << 20
-        }
-        return slice
-    }
-
     /// Returns the claims of ended holders as a part of a transaction, as many as fit.
     package static func returnClaims(in scope: WriteScope, where hasEnded: (ClaimHolder) -> Bool) throws(SpaceError) {
-        let slice = try claimSlice(scope.snapshot) { (_, row) in row.holder != .nobody && hasEnded(row.holder) }
+        let slice = try ClaimSlice(in: scope.snapshot) { (_, row) in row.holder != .nobody && hasEnded(row.holder) }
         for id in slice.ids { try scope.returnClaim(id) { _ in true } }
-    }
-
-    private func move(
-        _ slice: ClaimSlice,
-        timeout: Duration?,
-        if isWanted: (UInt64, ClaimRow) -> Bool
-    ) throws(SpaceError) -> Int {
-        guard !slice.ids.isEmpty else { return 0 }
-        return try core.write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
-            var moved = 0
-            for id in slice.ids {
-                guard let row = try scope.claimRow(id), isWanted(id, row) else { continue }
-                let hasMoved = row.isBuried ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
-                if hasMoved { moved += 1 }
-            }
-            return moved
-        }
     }
 
     /// The holders of claims and of holds; given a name, those that hold the name or wait for it.
@@ -177,7 +119,7 @@ package struct EndedHolders {
         }
         let dead = holders.filter { !core.liveness.isAlive($0) }
         guard !dead.isEmpty else { return false }
-        try? returnClaims(timeout: timeout) { dead.contains($0) }
+        try? endAll(timeout: timeout) { dead.contains($0) }
         return true
     }
 
@@ -191,11 +133,11 @@ package struct EndedHolders {
     ///
     /// Given a `name`, it looks only at the holders in the queue of that name. The result says whether there were dead
     /// holders.
-    package func askForTheDead(at name: String? = nil) -> Bool {
+    package func returnIfAskingIsDue(at name: String? = nil) -> Bool {
         let start = MonotonicInstant.now.nanoseconds
-        let due = core.upkeepState.nextAskForTheDead.load(ordering: .relaxed)
+        let due = core.upkeepState.nextAsking.load(ordering: .relaxed)
         guard start >= due,
-            core.upkeepState.nextAskForTheDead.compareExchange(
+            core.upkeepState.nextAsking.compareExchange(
                 expected: due,
                 desired: start + Self.askingInterval,
                 ordering: .relaxed
@@ -205,7 +147,7 @@ package struct EndedHolders {
         let found = returnClaimsOfTheDead(at: name, timeout: Engine.upkeepPatience)
         let end = MonotonicInstant.now.nanoseconds
         let rest = min(max(Self.askingInterval, 20 * (end - start)), Limits.tick.saturatedNanoseconds)
-        core.upkeepState.nextAskForTheDead.store(end + rest, ordering: .relaxed)
+        core.upkeepState.nextAsking.store(end + rest, ordering: .relaxed)
         return found
     }
 
@@ -237,7 +179,7 @@ package struct EndedHolders {
         {
             return true
         }
-        return hasClaims && askForTheDead()
+        return hasClaims && returnIfAskingIsDue()
     }
 }
 

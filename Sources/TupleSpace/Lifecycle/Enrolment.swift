@@ -13,20 +13,20 @@ struct Enrolment {
     func run(in sessions: borrowing SessionFolder, mode: UInt32) throws(SpaceError) {
         let pid = process.pid
         guard ProcessIdentity.mayExit(pid: pid) else {
-            throw .noOwner("PID \(pid) can't own a namespace: it never exits")
+            throw .noSuchProcess("PID \(pid) can't own a namespace: it never exits")
         }
         let pidfd = try? PIDFD(pid: pid)
         let found = try system("/proc") { () throws(Errno) in
             try ProcessIdentity.find(pid: pid)
         }
-        guard found == process, !hasExited(pidfd) else { throw .noOwner("process \(pid) has exited") }
+        guard found == process, !hasExited(pidfd) else { throw .noSuchProcess("process \(pid) has exited") }
         let file = SessionFile(kind: .enrolled, process: process, isOwning: true)
         try system("its session file") { () throws(Errno) in
             try sessions.enrol(file, mode: mode)
         }
         if hasExited(pidfd) {
             try? sessions.remove(file.name)
-            throw .noOwner("process \(pid) has exited")
+            throw .noSuchProcess("process \(pid) has exited")
         }
     }
 
@@ -40,7 +40,7 @@ struct Enrolment {
 
 extension SpaceError {
     /// The error for a process that can't be an owner.
-    static func noOwner(_ reason: String) -> SpaceError {
+    static func noSuchProcess(_ reason: String) -> SpaceError {
         SpaceError(.noSuchProcess, reason: reason, advice: "name a process that lives as long as the namespace is to")
     }
 }

@@ -15,7 +15,7 @@ package final class HeldNamespaces: Sendable {
         open: () throws(SpaceError) -> Namespace
     ) throws(SpaceError) -> Namespace {
         // Called before the lock is taken, because the lock may have been held at a fork.
-        try SpaceError.attempt(Opening.operation, on: name, LibraryUse.begin)
+        try SpaceError.naming(Opening.operation, on: name, LibraryUse.begin)
         if let held = held(name, owning: owning) { return held }
         let opened = try open()
         return namespaces.withLock { namespaces in

@@ -18,7 +18,7 @@ extension Lifetime {
         case .session: return .session(core.session.number)
         case .process(let pid):
             guard ProcessIdentity.mayExit(pid: pid), let process = ProcessIdentity.of(pid: pid), process.life == .alive
-            else { throw .noOwner("there is no process \(pid), or it can't be seen, or it never exits") }
+            else { throw .noSuchProcess("there is no process \(pid), or it can't be seen, or it never exits") }
             return .process(process, member: core.session.member)
         }
     }

@@ -152,7 +152,7 @@ extension Space {
     /// - Returns: The report.
     /// - Throws: `clusterUnavailable` if there is no daemon.
     package func daemonReport(of name: String? = nil) throws(SpaceError) -> String {
-        try SpaceError.attempt("ask the daemon of this machine", on: name) { () throws(SpaceError) in
+        try SpaceError.naming("ask the daemon of this machine", on: name) { () throws(SpaceError) in
             let answer = try DaemonSocket.ask(.report, in: folder, life: 0, name: name ?? "", patience: .seconds(5))
             guard case .report(let json) = answer else {
                 throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")

@@ -54,12 +54,6 @@ public final class Namespace: Sendable {
     /// The number of this process's session in the namespace.
     package var session: UInt64 { core.session.number }
 
-    /// How often a wait of this process was served only by its tick, because its wake-up was lost.
-    package var lateFinds: Int { core.upkeepState.lateFinds.load(ordering: .relaxed) }
-
-    /// The number of LMDB's reader slots that this process holds in the namespace, for tests.
-    package var readerSlots: Int { core.engine.readers.slots(of: core.engine) }
-
     /// Runs `body` as one operation on the open namespace; see ``NamespaceCore/attempt(_:_:)``.
     @inline(__always)
     package func attempt<R: ~Copyable>(
@@ -94,7 +88,7 @@ public final class Namespace: Sendable {
     /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace could not be had in time. The handle is left
     ///   all the same, and a reaper does the rest.
     public func leave() throws(SpaceError) {
-        try core.attempt("leave the namespace") { () throws(SpaceError) in
+        try core.naming("leave the namespace") { () throws(SpaceError) in
             if core.isInTransactionHere { throw .usedWithinTransaction }
             guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing), !core.isInherited else { return }
             for part in core.parts.all { part.end(handle: ObjectIdentifier(self), of: core) }
@@ -127,7 +121,7 @@ public final class Namespace: Sendable {
     public func enrol(pid: Int32) throws(SpaceError) {
         try attempt("enrol an owner") { (core) throws(SpaceError) in
             guard let process = ProcessIdentity.of(pid: pid) else {
-                throw .noOwner("there is no process \(pid), or it can't be seen")
+                throw .noSuchProcess("there is no process \(pid), or it can't be seen")
             }
             try core.enrol(process)
         }
@@ -159,7 +153,7 @@ public final class Namespace: Sendable {
 
 extension Namespace {
     /// A further handle of this process, which does not keep the namespace alive.
-    package func looking() throws(SpaceError) -> Namespace {
+    package func nonOwningHandle() throws(SpaceError) -> Namespace {
         try CoreRegistry.shared.addHandle(to: core, entry)
         return Namespace(core: core, entry: entry, isOwning: false)
     }

@@ -18,15 +18,7 @@ extension NamespaceCore {
     ) throws(SpaceError) -> Void? {
         // A child made by fork must not act for its parent's session.
         if isInherited { try engine.checkUsable() }
-        do throws(ProcessLock.Failure) {
-            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
-                try control.door.acquire(timeout: timeout) { engine.openControl() }
-            }
-        } catch {
-            throw SpaceError(error)
-        }
-        var isDoorHeld = true
-        defer { if isDoorHeld { control.door.release() } }
+        let door = try control.takeDoor(timeout: timeout) { engine.openControl() }
         CrashPoint.reach(.doorTaken)
         guard control.dead.load() == 0,
             let rootFolder = try root.open(create: false),
@@ -41,8 +33,7 @@ extension NamespaceCore {
         }
         guard !hasOwner else { return () }
         let removed = try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
-        control.door.release()
-        isDoorHeld = false
+        door.release()
         removed.delete()
         return ()
     }
@@ -93,7 +84,7 @@ extension NamespaceCore {
     package func disenrol(pid: Int32) throws(SpaceError) -> Bool {
         try checkUsable()
         // The claims that were made for the process return with its enrolment.
-        try endedHolders.returnClaims { holder in
+        try endedHolders.endAll { holder in
             if case .process(let process, let member) = holder {
                 process.pid == pid && !liveness.isElsewhere(member: member)
             } else {
@@ -144,7 +135,7 @@ extension NamespaceCore {
     package func leave(timeout: Duration, isExiting: Bool = false) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }
         engine.beginLeaving()
-        try? endedHolders.returnClaims(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
+        try? endedHolders.endAll(timeout: engine.cleanUpPatience(timeout)) { $0 == .session(session.number) }
         for part in parts.all { part.endAll(of: self) }
         dropRegistrations(of: .thisProcess, timeout: timeout)
         guard engine.markLeft() else { return }

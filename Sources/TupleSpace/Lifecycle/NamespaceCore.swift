@@ -70,11 +70,11 @@ package final class NamespaceCore: Sendable {
         if owners.forgetTheDead() { CoreRegistry.shared.lostObjectOwners(self) }
     }
 
-    /// Runs `body` as one operation on the namespace.
+    /// Runs `body`, and gives its error the operation and the namespace, which the code below does not know.
     ///
-    /// The public edge does so once, and gives an error its operation and namespace; the code below knows neither.
+    /// A call through a handle goes through `Namespace.attempt`, which also refuses a handle that was left.
     @inline(__always)
-    package func attempt<R: ~Copyable>(
+    package func naming<R: ~Copyable>(
         _ operation: @autoclosure () -> String,
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
@@ -116,6 +116,10 @@ package final class NamespaceCore: Sendable {
     /// Before it, deferred releases are carried out; after it, once in 4,096 changes, registrations of dead watchers
     /// are dropped. If the outcome is unknown, what the transaction has made for this process is let go of, unless the caller
     /// finds out (`findsOut`) whether it is there.
+    ///
+    /// `timeout` is for the gate; `nil` means the time-out of the space. `patience` is the longest wait, on several
+    /// machines, until this machine takes part again: a caller whose own wait has an end gives what is left of it. It is
+    /// `timeout` unless given, and never more than `Participation.arrivalPatience`.
     @inline(__always)
     package func write<R>(
         _ purpose: WritePurpose,

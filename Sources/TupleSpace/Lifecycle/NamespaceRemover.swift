@@ -18,7 +18,7 @@ package struct NamespaceRemover {
 
     /// Deletes a namespace if it has no owner.
     func reap(_ name: NamespaceName, host: HostIdentity) throws(SpaceError) -> Verdict {
-        try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
+        try SpaceError.naming(Reaping.operation, on: name.text) { () throws(SpaceError) in
             try reapIfUnowned(name, host: host)
         }
     }
@@ -63,7 +63,7 @@ package struct NamespaceRemover {
         onlyUnused: Bool = false,
         host: HostIdentity
     ) throws(SpaceError) -> Verdict {
-        try SpaceError.attempt(Reaping.operation, on: name.text) { () throws(SpaceError) in
+        try SpaceError.naming(Reaping.operation, on: name.text) { () throws(SpaceError) in
             try deleteEvenIfOwned(name, life, onlyUnused: onlyUnused, host: host)
         }
     }
@@ -117,7 +117,7 @@ package struct NamespaceRemover {
         into place: String,
         host: HostIdentity
     ) throws(SpaceError) -> String? {
-        try SpaceError.attempt("set the namespace aside", on: name.text) { () throws(SpaceError) -> String? in
+        try SpaceError.naming("set the namespace aside", on: name.text) { () throws(SpaceError) -> String? in
             guard let rootFolder = try root.open(create: false),
                 let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
             else { return nil }
@@ -126,26 +126,11 @@ package struct NamespaceRemover {
             let control = try system("the control file") { () throws(Errno) in
                 try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
             }
-            return try withDoor(control, folder) { () throws(SpaceError) in
-                try Reaping.setAside(folder, control, into: place, in: rootFolder, of: root, timeout: timeout)
-            }
+            let door = try control.takeDoor(timeout: timeout, of: folder)
+            let path = try Reaping.setAside(folder, control, into: place, in: rootFolder, of: root, timeout: timeout)
+            door.release()
+            return path
         }
-    }
-
-    private func withDoor<R>(
-        _ control: ControlFile,
-        _ folder: borrowing NamespaceFolder,
-        _ body: () throws(SpaceError) -> R
-    ) throws(SpaceError) -> R {
-        do throws(ProcessLock.Failure) {
-            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
-                try control.door.acquire(timeout: timeout, of: folder)
-            }
-        } catch {
-            throw SpaceError(error)
-        }
-        defer { control.door.release() }
-        return try body()
     }
 
     /// - Throws: `namespaceNotFound` for a folder that is not a namespace's, `incompatible` for one with foreign
@@ -186,15 +171,7 @@ package struct NamespaceRemover {
         onlyUnused: Bool = false,
         if condition: () throws(SpaceError) -> Bool
     ) throws(SpaceError) -> Verdict {
-        do throws(ProcessLock.Failure) {
-            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
-                try control.door.acquire(timeout: timeout, of: folder)
-            }
-        } catch {
-            throw SpaceError(error)
-        }
-        var isDoorHeld = true
-        defer { if isDoorHeld { control.door.release() } }
+        let door = try control.takeDoor(timeout: timeout, of: folder)
         guard folder.isInPlace(in: rootFolder) else { return .vanished }
         guard try condition() else { return .stays }
         let away =
@@ -202,8 +179,7 @@ package struct NamespaceRemover {
             ? try Reaping.moveAwayUnused(folder, control, in: rootFolder, of: root, timeout: timeout)
             : try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
         guard let removed = away else { return .stays }
-        control.door.release()
-        isDoorHeld = false
+        door.release()
         removed.delete()
         return .deleted
     }

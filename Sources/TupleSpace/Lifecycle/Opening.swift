@@ -146,10 +146,8 @@ package struct Opening {
     ) throws(SpaceError) -> NamespaceCore? {
         try DataFile.checkFileSizeLimit(finding.header)
         let control = try finding.map(endsUse: true)
-        try acquireDoor(control, folder)
+        let door = try control.takeDoor(timeout: timeout, of: folder)
         CrashPoint.reach(.doorTaken)
-        var isDoorOpen = true
-        defer { if isDoorOpen { control.door.release() } }
         guard folder.isInPlace(in: rootFolder) else { return nil }
         let sessions = try folder.sessions(makingAnew: true)
         let hasLivingOwner = try system("its sessions") { () throws(Errno) in
@@ -158,8 +156,7 @@ package struct Opening {
         let hasOwner = control.staying.stays || hasLivingOwner
         if control.dead.load() != 0 || !hasOwner {
             let removed = try Reaping.moveAway(folder, control, in: rootFolder, of: root, timeout: timeout)
-            control.door.release()
-            isDoorOpen = false
+            door.release()
             removed.delete()
             return nil
         }
@@ -196,18 +193,6 @@ package struct Opening {
         let directory = folder.descriptor.raw
         try system("the control file") { () throws(Errno) in
             try control.reserveAgain(data: try? Directory.info(at: directory, NamespaceFolder.data))
-        }
-    }
-
-    private func acquireDoor(_ control: ControlFile, _ folder: borrowing NamespaceFolder) throws(SpaceError) {
-        do throws(ProcessLock.Failure) {
-            // No recovery is needed if an owner of the door was killed: every holder checks the state that it can
-            // have left.
-            _ = try control.enterDoor { () throws(ProcessLock.Failure) in
-                try control.door.acquire(timeout: timeout, of: folder)
-            }
-        } catch {
-            throw SpaceError(error)
         }
     }
 

@@ -40,7 +40,7 @@ enum Reaping {
         of root: SpaceRoot,
         timeout: Duration
     ) throws(SpaceError) -> RemovedFolder {
-        try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
+        try SpaceError.naming(operation, on: folder.name.text) { () throws(SpaceError) in
             let gate = try takeGate(of: folder, control, timeout: timeout)
             return try moveOut(folder, control, in: rootFolder, of: root, under: gate)
         }
@@ -56,7 +56,7 @@ enum Reaping {
         of root: SpaceRoot,
         timeout: Duration
     ) throws(SpaceError) -> RemovedFolder? {
-        try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
+        try SpaceError.naming(operation, on: folder.name.text) { () throws(SpaceError) in
             let gate = try takeGate(of: folder, control, timeout: timeout)
             // A killed holder of the gate may have committed without counting the changes.
             guard gate.isHeld, control.gateNeedsRecovery.load() == 0, control.sequence.load() == 0 else { return nil }
@@ -145,7 +145,7 @@ enum Reaping {
         in rootFolder: borrowing OwnedDescriptor,
         of root: SpaceRoot
     ) throws(SpaceError) -> RemovedFolder {
-        try SpaceError.attempt(operation, on: folder.name.text) { () throws(SpaceError) in
+        try SpaceError.naming(operation, on: folder.name.text) { () throws(SpaceError) in
             try Graveyard.open(in: rootFolder, of: root).receive(folder, from: rootFolder)
         }
     }

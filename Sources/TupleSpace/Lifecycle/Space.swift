@@ -68,7 +68,7 @@ public final class Space: Sendable {
         options: NamespaceOptions,
         contents: InitialContents? = nil
     ) throws(SpaceError) -> Namespace {
-        try SpaceError.attempt(Opening.operation, on: name) { () throws(SpaceError) in
+        try SpaceError.naming(Opening.operation, on: name) { () throws(SpaceError) in
             if options.isReplicated {
                 return try openReplicated(name, owner: owner, creates: creates, options: options)
             }
@@ -147,7 +147,7 @@ public final class Space: Sendable {
 
     /// Makes the root folder if it does not exist, and checks it.
     package func makeRoot() throws(SpaceError) {
-        try SpaceError.attempt("open the space", on: nil) { () throws(SpaceError) in
+        try SpaceError.naming("open the space", on: nil) { () throws(SpaceError) in
             _ = try folder.open(create: true)
         }
     }
@@ -157,7 +157,7 @@ public final class Space: Sendable {
     /// - Parameter mustExist: Whether a named root that does not exist is refused too.
     /// - Throws: `permissionDenied`; `namespaceNotFound` for one that does not exist.
     package func checkRoot(mustExist: Bool) throws(SpaceError) {
-        try SpaceError.attempt("open the space", on: nil) { () throws(SpaceError) in
+        try SpaceError.naming("open the space", on: nil) { () throws(SpaceError) in
             try folder.check(mustExist: mustExist)
         }
     }
@@ -174,7 +174,7 @@ public final class Space: Sendable {
     /// - Throws: `namespaceNotFound`, also for a folder that is not a namespace's; `incompatible` if its folder also
     ///   holds files that no namespace has; `holderStopped` and `holderBusy` if its locks can't be had.
     public func delete(_ name: String) throws(SpaceError) {
-        try SpaceError.attempt(Reaping.operation, on: name) { () throws(SpaceError) in
+        try SpaceError.naming(Reaping.operation, on: name) { () throws(SpaceError) in
             let name = try NamespaceName(name)
             let wasReplica = try deleteReplicated(name)
             let remover = NamespaceRemover(root: folder, timeout: timeout)
@@ -196,7 +196,7 @@ public final class Space: Sendable {
         until isOver: () -> Bool = { Interruption.ofProcess.isTriggered },
         onDeleted: (String) -> Void = { _ in }
     ) throws(SpaceError) -> Survey {
-        try SpaceError.attempt(Self.surveying, on: nil) { () throws(SpaceError) in try lookAtAll(isOver, onDeleted) }
+        try SpaceError.naming(Self.surveying, on: nil) { () throws(SpaceError) in try lookAtAll(isOver, onDeleted) }
     }
 
     private static let surveying = "look at the namespaces"

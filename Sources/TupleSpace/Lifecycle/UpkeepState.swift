@@ -13,7 +13,7 @@ final class UpkeepState: Sendable {
     let lateFinds = Atomic<Int>(0)
     /// The time, in monotonic nanoseconds, after which a look that finds nothing checks again whether holders of
     /// claims live.
-    let nextAskForTheDead = Atomic<Int64>(0)
+    let nextAsking = Atomic<Int64>(0)
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
 }

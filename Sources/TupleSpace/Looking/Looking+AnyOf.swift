@@ -21,7 +21,7 @@ extension Looking {
 
     /// Looks by a template; by one of several, by that whose first match comes first.
     @inline(__always)
-    func look<Result>(
+    func firstOfChoices<Result>(
         _ template: TemplateForm,
         _ order: MatchOrder,
         by look: (TemplateForm) throws(SpaceError) -> Found<Result>?

@@ -34,13 +34,13 @@ extension Looking {
                 followUp(template, sight)
                 return nil
             }
-            if match.endsWithHolder, core.endedHolders.askForTheDead() { continue }
+            if match.endsWithHolder, core.endedHolders.returnIfAskingIsDue() { continue }
             let content = try borrowed.content(of: match, decode)
             let operation = removal(Candidate(match, isNear: sight.isNear, commit: sight.commit, head: sight.head))
             attempt += 1
             if core.isSending, attempt <= Self.sentAttempts {
                 switch try removeByDaemon(operation, template, order, decode: decode) {
-                case .removed(let taken, _)?:
+                case .removed(let taken)?:
                     followUp(template, sight)
                     return taken
                 case .lost?: continue
@@ -57,7 +57,7 @@ extension Looking {
                 followUp(template, sight)
                 return taken
             }
-            guard case .removed(let made, _) = try core.execute(operation) else { continue }
+            guard case .removed(let made) = try core.execute(operation) else { continue }
             followUp(template, sight)
             return Taken(match.id, content, made)
         }
@@ -74,7 +74,9 @@ extension Looking {
     ) throws(SpaceError) -> Taken<T, R.Made>? {
         let id = removal.candidate.id
         var (content, decoded) = (content, id)
-        if case .removed(let made, _)? = try removal.execute(near: core.engine) { return Taken(id, content, made) }
+        if case .removed(let made)? = try removal.execute(withoutTransaction: core.engine) {
+            return Taken(id, content, made)
+        }
         return try core.write(R.purpose) { (scope) throws(SpaceError) -> Taken<T, R.Made>? in
             let removal = core.renewed(removal)
             // The body may run again, and find the candidate that was gone before. What is decoded last is what the caller
@@ -82,7 +84,7 @@ extension Looking {
             if decoded != id, let row = try scope.snapshot.tupleRow(id.rawValue) {
                 (content, decoded) = (try decode(Match(id.rawValue, row)), id)
             }
-            if case .removed(let made, _) = try removal.execute(in: scope) { return Taken(id, content, made) }
+            if case .removed(let made) = try removal.execute(in: scope) { return Taken(id, content, made) }
             var found: (UInt64, TupleRow)?
             var search = Search(scope.snapshot, scope.shapes, order)
             try search.forEach(template) { (id, row) throws(SpaceError) in

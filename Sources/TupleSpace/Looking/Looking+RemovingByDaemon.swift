@@ -27,22 +27,23 @@ extension Looking {
             }
             return matches
         }
-        guard let first = matches.first else { return nil }
+        guard let match = matches.first else { return nil }
         // What does not decode stays in place. `decode` may keep its last result: that is the first match's, and another
         // one that the process gets is decoded once more.
         let count = 1 + matches.dropFirst().prefix { (try? decode($0)) != nil }.count
-        let content = try decode(first)
+        let content = try decode(match)
         let ids = matches.prefix(count).map(\.id.rawValue)
         switch try core.send(removal.ofFirst(ids)) {
         case nil: return nil
         case .lost?:
             core.daemon.sender.takeWidth.noteLoss()
             return .lost
-        case .removed(let made, let index)?:
+        case .removed(let first)?:
+            let index = first.index
             guard ids.indices.contains(index) else { throw .answerDoesNotFit }
             core.daemon.sender.takeWidth.note(taken: index)
             let own = index == 0 ? content : try decode(matches[index])
-            return .removed(Taken(matches[index].id, own, made), index: index)
+            return .removed(Taken(matches[index].id, own, first.made))
         }
     }
 }

@@ -24,7 +24,7 @@ package struct Looking {
             var sight = Sight(isForTake: false)
             try look(template, order, &sight, borrow)
             if let found = sight.match {
-                guard found.endsWithHolder, core.endedHolders.askForTheDead() else { return true }
+                guard found.endsWithHolder, core.endedHolders.returnIfAskingIsDue() else { return true }
             } else {
                 guard try core.endedHolders.returnEndedClaims() else { return false }
             }
@@ -187,7 +187,7 @@ package struct Looking {
                 guard found.count < max, bytes <= maxBytes else { return (found, counters.nextTuple, false) }
                 return (found, nil, counters.mayReturn)
             }
-            if found.contains(where: \.endsWithHolder), core.endedHolders.askForTheDead() { continue }
+            if found.contains(where: \.endsWithHolder), core.endedHolders.returnIfAskingIsDue() { continue }
             guard mayBeMore, try core.endedHolders.returnEndedClaims() else { return (found, end) }
         }
     }
@@ -210,7 +210,7 @@ package struct Looking {
                 }
                 return (count, mayBeMore)
             }
-            if endsWithHolder, core.endedHolders.askForTheDead() { continue }
+            if endsWithHolder, core.endedHolders.returnIfAskingIsDue() { continue }
             guard mayBeMore, try core.endedHolders.returnEndedClaims() else { return count }
         }
     }
@@ -224,7 +224,7 @@ package struct Looking {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try look(template, order) { (template) throws(SpaceError) in
+        try firstOfChoices(template, order) { (template) throws(SpaceError) in
             var borrowed = Borrowed<T>()
             guard try readIfExists(template, order, { borrowed.decode($0, decode) }) else { return nil }
             return Found(result: try borrowed.lentContent(), removed: nil)
@@ -238,7 +238,7 @@ package struct Looking {
         _ order: MatchOrder,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try look(template, order) { (template) throws(SpaceError) in
+        try firstOfChoices(template, order) { (template) throws(SpaceError) in
             try remove(template, order, by: { Take($0) }, decode: decode).map {
                 Found(result: $0.content, removed: $0.id.rawValue)
             }

@@ -47,14 +47,14 @@ struct SetCell: SentOperation {
     }
 
     static func encode(_ outcome: (isSet: Bool, old: Value?), into bytes: inout [UInt8]) {
-        bytes.append(6)
+        bytes.append(.set)
         bytes.append(flag: outcome.isSet)
         bytes.append(flag: outcome.old != nil)
         if let old = outcome.old { bytes.append(field: old.knownElement) }
     }
 
     static func outcome(_ reader: inout ByteReader) -> (isSet: Bool, old: Value?)? {
-        guard reader.next(UInt8.self) == 6, let isSet = reader.nextFlag(), let isThere = reader.nextFlag()
+        guard reader.nextOutcome() == .set, let isSet = reader.nextFlag(), let isThere = reader.nextFlag()
         else { return nil }
         guard isThere else { return (isSet, nil) }
         guard let element = reader.nextBytes(),
@@ -91,12 +91,12 @@ struct Increment: SentOperation {
     }
 
     static func encode(_ outcome: Int, into bytes: inout [UInt8]) {
-        bytes.append(7)
+        bytes.append(.incremented)
         bytes.append(little: Int64(outcome))
     }
 
     static func outcome(_ reader: inout ByteReader) -> Int? {
-        reader.next(UInt8.self) == 7 ? reader.next(Int64.self).map { Int($0) } : nil
+        reader.nextOutcome() == .incremented ? reader.next(Int64.self).map { Int($0) } : nil
     }
 }
 

@@ -19,7 +19,7 @@ struct Complete: OfSession, SentOperation {
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(of: first) }
 
     @inline(__always)
-    func execute(near engine: Engine) throws(SpaceError) -> Void? {
+    func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Void? {
         guard others.isEmpty, try engine.completeNear(first.id, session: session, number: first.number)
         else { return nil }
         return ()
@@ -47,6 +47,6 @@ struct Complete: OfSession, SentOperation {
         self.init(first, Array(claims.dropFirst()), session: session)
     }
 
-    static func encode(_ outcome: Void, into bytes: inout [UInt8]) { bytes.append(2) }
-    static func outcome(_ reader: inout ByteReader) -> Void? { reader.next(UInt8.self) == 2 ? () : nil }
+    static func encode(_ outcome: Void, into bytes: inout [UInt8]) { bytes.append(.completed) }
+    static func outcome(_ reader: inout ByteReader) -> Void? { reader.nextOutcome() == .completed ? () : nil }
 }

@@ -1,17 +1,20 @@
 import SpaceSystem
 import TupleCoding
 
-/// The chain of executors: the ring, the root's daemon in a namespace of several machines, the tables.
+/// The chain of executors: the near end, the root's daemon in a namespace of several machines, the tables.
+///
+/// A take or claim in such a namespace asks the daemon before it comes here (`Looking.remove`), because it names several
+/// candidates.
 extension NamespaceCore {
     @inline(__always)
     package func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome {
         if deferred.isDue { carryOutDeferred() }
-        if let outcome = try operation.execute(near: engine) { return outcome }
+        if let outcome = try operation.execute(withoutTransaction: engine) { return outcome }
         if isSending, let outcome = try operation.execute(byDaemonOf: self) { return outcome }
         return try executeInTables(operation)
     }
 
-    /// Carries out an operation in a transaction; a function of its own, so that the ring's way stays short.
+    /// Carries out an operation in a transaction; a function of its own, so that the near end's way stays short.
     ///
     /// - Parameters:
     ///   - operation: The operation.

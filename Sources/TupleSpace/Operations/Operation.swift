@@ -1,12 +1,15 @@
 import SpaceSystem
 import TupleCoding
 
-/// One change of a namespace, as a value.
+/// A change of tuples, cells or claims, or a post, as a value.
 ///
-/// A verb makes it, and the chain of executors carries it out: the ring, the root's daemon in a namespace of several
-/// machines, the tables. An executor that can't answers `nil`, having changed nothing, and the next one is asked; the
-/// tables can do all. So each change is described once, and a verb knows no executor. The body of a transaction carries out
-/// the same operations in its own transaction.
+/// A verb makes it, and the chain of executors carries it out: the near end (the ring and the marks), the root's daemon in a
+/// namespace of several machines, the tables. An executor that can't answers `nil`, having changed nothing, and the next one
+/// is asked; the tables can do all. So each of these changes is described once, and a verb knows no executor. The body of a
+/// transaction carries out the same operations in its own transaction.
+///
+/// Recipes, registrations and settings are no operations: only the tables have their rows, which they change in a scope, by
+/// `NamespaceCore.write`.
 ///
 /// An operation names ids, keys and bytes, never a template: what is to be removed was found, and decoded, before. It may
 /// borrow its bytes from the caller's stack, so it must not outlive the call that it is passed to. Each operation is a type
@@ -36,10 +39,14 @@ package protocol Operation {
     /// The size of the values that come and go, in bytes, for the limits of a transaction's body.
     func size(in scope: WriteScope) throws(SpaceError) -> Int
 
-    /// Carries it out in the ring, without a transaction; `nil` if it can't be done there.
-    func execute(near engine: Engine) throws(SpaceError) -> Outcome?
+    /// Carries it out by one store of the near end: in the ring, or by a mark on a tuple of the tables; `nil` if that can't
+    /// be done.
+    func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Outcome?
 
     /// Has the root's daemon carry it out; `nil` if the process must do it itself.
+    ///
+    /// A removal that looks has no such step: the daemon is given several candidates, and only the look has more than one
+    /// (`Looking.removeByDaemon`).
     func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome?
 
     /// Carries it out in a transaction.
@@ -55,6 +62,6 @@ extension Operation {
     @inline(__always) package var holder: ClaimHolder? { nil }
     @inline(__always) package func naming(_ holder: ClaimHolder) -> Self { self }
     package func size(in scope: WriteScope) throws(SpaceError) -> Int { 0 }
-    @inline(__always) package func execute(near engine: Engine) throws(SpaceError) -> Outcome? { nil }
+    @inline(__always) package func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Outcome? { nil }
     @inline(__always) package func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome? { nil }
 }

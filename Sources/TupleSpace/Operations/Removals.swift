@@ -40,14 +40,14 @@ struct Candidate {
     func mark<Made>(
         _ terms: ClaimTerms?,
         in engine: Engine,
-        _ made: (UInt64) -> Made
+        _ made: (UInt64, Int) -> Made
     ) throws(SpaceError) -> Removed<Made>? {
         // A claimed tuple needs room in another table once the mark is applied.
         guard !endsByItself, terms == nil || (copy.map { $0.bytes.count <= NearRing.longestTuple } ?? false) else {
             return nil
         }
-        switch try Marking(engine).mark(id.rawValue, asOf: commit, terms, head: head) {
-        case .marked(let number): return .removed(made(number), index: 0)
+        switch try Marking(engine).mark(id.rawValue, asOf: commit, deliveries: deliveries, terms, head: head) {
+        case .marked(let number, let deliveries): return .removed(made(number, Int(deliveries)))
         case .lost: return .lost
         case .refused: return nil
         }
@@ -68,21 +68,29 @@ struct Candidate {
                 return try copy.withRow { (row) throws(SpaceError) in
                     // The tuple may have expired since it was found.
                     guard scope.snapshot.isVisible(row) else { return .lost }
-                    return .removed(try body(id.rawValue, row), index: 0)
+                    return .removed(try body(id.rawValue, row))
                 }
             }
         }
         guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return .lost }
-        return .removed(try body(id.rawValue, row), index: 0)
+        return .removed(try body(id.rawValue, row))
     }
 }
 
 /// What became of a removal.
 package enum Removed<Made> {
-    /// The tuple at this place of those that were named was removed; `Made` is what stands for it now.
-    case removed(Made, index: Int)
+    /// The tuple was removed; `Made` is what stands for it now.
+    case removed(Made)
     /// None was left: other processes were first. Nothing was changed.
     case lost
+}
+
+/// Which of several tuples was removed: the first one that was left.
+package struct FirstLeft<Made> {
+    /// Its place among those that were named.
+    package let index: Int
+    /// What stands for it now.
+    package let made: Made
 }
 
 /// A removal of a candidate: a take or a claim.
@@ -100,7 +108,7 @@ protocol Removal: Operation where Outcome == Removed<Made> {
 /// A removal that the daemon carries out too: of the first of several tuples that is left, by which it serves processes
 /// that look at the same time.
 protocol SharedRemoval: Removal {
-    associatedtype OfFirst: SentOperation where OfFirst.Outcome == Outcome
+    associatedtype OfFirst: SentOperation where OfFirst.Outcome == Removed<FirstLeft<Made>>
 
     func ofFirst(_ ids: [UInt64]) -> OfFirst
 }
@@ -125,9 +133,9 @@ struct Take: SharedRemoval {
     static var name: String { "take" }
 
     @inline(__always)
-    func execute(near engine: Engine) throws(SpaceError) -> Removed<Void>? {
-        if candidate.isNear { return try engine.takeNear(candidate.id.rawValue) ? .removed((), index: 0) : nil }
-        return try candidate.mark(nil, in: engine) { _ in }
+    func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Removed<Void>? {
+        if candidate.isNear { return try engine.takeNear(candidate.id.rawValue) ? .removed(()) : nil }
+        return try candidate.mark(nil, in: engine) { (_, _) in }
     }
 
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) { try scope.remove(id, row) }
@@ -140,7 +148,7 @@ struct TakeFirst: SentOperation {
 
     static var name: String { Take.name }
 
-    func execute(in scope: WriteScope) throws(SpaceError) -> Removed<Void> {
+    func execute(in scope: WriteScope) throws(SpaceError) -> Removed<FirstLeft<Void>> {
         try scope.removeFirst(ids) { (id, row) throws(SpaceError) in try scope.remove(id, row) }
     }
 
@@ -155,19 +163,19 @@ struct TakeFirst: SentOperation {
         self.init(ids: ids)
     }
 
-    static func encode(_ outcome: Removed<Void>, into bytes: inout [UInt8]) {
+    static func encode(_ outcome: Removed<FirstLeft<Void>>, into bytes: inout [UInt8]) {
         switch outcome {
-        case .lost: bytes.append(1)
-        case .removed(_, let index):
-            bytes.append(3)
-            bytes.append(little: UInt32(index))
+        case .lost: bytes.append(.lost)
+        case .removed(let first):
+            bytes.append(.taken)
+            bytes.append(little: UInt32(first.index))
         }
     }
 
-    static func outcome(_ reader: inout ByteReader) -> Removed<Void>? {
-        switch reader.next(UInt8.self) {
-        case 1: .lost
-        case 3: reader.next(UInt32.self).map { .removed((), index: Int($0)) }
+    static func outcome(_ reader: inout ByteReader) -> Removed<FirstLeft<Void>>? {
+        switch reader.nextOutcome() {
+        case .lost: .lost
+        case .taken: reader.next(UInt32.self).map { .removed(FirstLeft(index: Int($0), made: ())) }
         default: nil
         }
     }
@@ -189,9 +197,9 @@ struct ClaimFound: SharedRemoval {
     func size(in scope: WriteScope) -> Int { 2 * (candidate.copy?.bytes.count ?? 0) }
 
     @inline(__always)
-    func execute(near engine: Engine) throws(SpaceError) -> Removed<ClaimMade>? {
-        if candidate.isNear { return try engine.claimNear(candidate.id.rawValue, terms).map { .removed($0, index: 0) } }
-        return try candidate.mark(terms, in: engine) { ClaimMade(number: $0, deliveries: Int(candidate.deliveries)) }
+    func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Removed<ClaimMade>? {
+        if candidate.isNear { return try engine.claimNear(candidate.id.rawValue, terms).map { .removed($0) } }
+        return try candidate.mark(terms, in: engine) { ClaimMade(number: $0, deliveries: $1) }
     }
 
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) -> ClaimMade {
@@ -210,7 +218,7 @@ struct ClaimFirst: SentOperation {
     var holder: ClaimHolder? { terms.holder }
     func naming(_ holder: ClaimHolder) -> ClaimFirst { ClaimFirst(ids: ids, terms: terms.naming(holder)) }
 
-    func execute(in scope: WriteScope) throws(SpaceError) -> Removed<ClaimMade> {
+    func execute(in scope: WriteScope) throws(SpaceError) -> Removed<FirstLeft<ClaimMade>> {
         try scope.removeFirst(ids) { (id, row) throws(SpaceError) in try scope.claim(id, row, terms) }
     }
 
@@ -230,25 +238,26 @@ struct ClaimFirst: SentOperation {
         self.init(ids: ids, terms: terms)
     }
 
-    static func encode(_ outcome: Removed<ClaimMade>, into bytes: inout [UInt8]) {
+    static func encode(_ outcome: Removed<FirstLeft<ClaimMade>>, into bytes: inout [UInt8]) {
         switch outcome {
-        case .lost: bytes.append(1)
-        case .removed(let made, let index):
-            bytes.append(4)
-            bytes.append(little: UInt32(index))
-            bytes.append(little: made.number)
-            bytes.append(little: UInt32(clamping: made.deliveries))
+        case .lost: bytes.append(.lost)
+        case .removed(let first):
+            bytes.append(.claimed)
+            bytes.append(little: UInt32(first.index))
+            bytes.append(little: first.made.number)
+            bytes.append(little: UInt32(clamping: first.made.deliveries))
         }
     }
 
-    static func outcome(_ reader: inout ByteReader) -> Removed<ClaimMade>? {
-        switch reader.next(UInt8.self) {
-        case 1: return .lost
-        case 4:
+    static func outcome(_ reader: inout ByteReader) -> Removed<FirstLeft<ClaimMade>>? {
+        switch reader.nextOutcome() {
+        case .lost: return .lost
+        case .claimed:
             guard let index = reader.next(UInt32.self), let number = reader.next(UInt64.self),
                 let deliveries = reader.next(UInt32.self)
             else { return nil }
-            return .removed(ClaimMade(number: number, deliveries: Int(deliveries)), index: Int(index))
+            let made = ClaimMade(number: number, deliveries: Int(deliveries))
+            return .removed(FirstLeft(index: Int(index), made: made))
         default: return nil
         }
     }
@@ -291,9 +300,10 @@ extension WriteScope {
     fileprivate func removeFirst<Made>(
         _ ids: [UInt64],
         _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
-    ) throws(SpaceError) -> Removed<Made> {
+    ) throws(SpaceError) -> Removed<FirstLeft<Made>> {
         for (index, id) in ids.enumerated() {
-            if let row = try snapshot.tupleRow(id) { return .removed(try body(id, row), index: index) }
+            guard let row = try snapshot.tupleRow(id) else { continue }
+            return .removed(FirstLeft(index: index, made: try body(id, row)))
         }
         return .lost
     }

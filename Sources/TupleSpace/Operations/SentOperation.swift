@@ -62,6 +62,20 @@ enum SentOperations {
     static let mostTuples = TakeWidth.most
 }
 
+/// The byte with which the outcome of a sent operation begins.
+enum SentOutcome: UInt8 {
+    case lost = 1
+    case completed, taken, claimed, written, set, incremented
+}
+
+extension [UInt8] {
+    mutating func append(_ outcome: SentOutcome) { append(outcome.rawValue) }
+}
+
+extension ByteReader {
+    mutating func nextOutcome() -> SentOutcome? { next(UInt8.self).flatMap(SentOutcome.init) }
+}
+
 /// Writes a tuple whose bytes it owns.
 struct SentWrite: SentOperation {
     let bytes: [UInt8]
@@ -111,11 +125,11 @@ struct SentWrite: SentOperation {
     }
 
     static func encode(_ outcome: TupleID, into bytes: inout [UInt8]) {
-        bytes.append(5)
+        bytes.append(.written)
         bytes.append(little: outcome.rawValue)
     }
 
     static func outcome(_ reader: inout ByteReader) -> TupleID? {
-        reader.next(UInt8.self) == 5 ? reader.next(UInt64.self).map { TupleID(rawValue: $0) } : nil
+        reader.nextOutcome() == .written ? reader.next(UInt64.self).map { TupleID(rawValue: $0) } : nil
     }
 }

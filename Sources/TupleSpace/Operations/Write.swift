@@ -17,7 +17,7 @@ package struct Write: Operation {
     package func size(in scope: WriteScope) -> Int { tuple.bytes.count }
 
     @inline(__always)
-    package func execute(near engine: Engine) throws(SpaceError) -> TupleID? {
+    package func execute(withoutTransaction engine: Engine) throws(SpaceError) -> TupleID? {
         guard expiry.isNever else { return nil }
         return try engine.writeNear(tuple).map { TupleID(rawValue: $0) }
     }

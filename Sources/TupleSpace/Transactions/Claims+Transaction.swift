@@ -7,7 +7,7 @@ extension Claim {
     ///
     /// - Parameter body: The changes to make together with the completion; see ``Namespace/transaction(_:)``.
     /// - Returns: The result of `body`.
-    /// - Throws: What `body` throws, after which the claim is still held, and what ``complete()`` throws.
+    /// - Throws: What `body` throws, after which the claim is still held, and what ``complete(keeping:)`` throws.
     public func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         try hold.complete(body)
     }

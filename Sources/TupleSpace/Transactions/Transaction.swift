@@ -13,7 +13,7 @@ public struct Transaction: ~Copyable {
 
     // MARK: Writing
 
-    /// Writes a tuple.
+    /// Writes a tuple; ``write(tuple:expires:lifetime:)`` also returns its id.
     ///
     /// - Throws: `invalidArgument` for a negative `expires`, `tooLarge`, `transactionTooLarge`, `storageFull`,
     ///   `limitReached`.
@@ -51,7 +51,7 @@ public struct Transaction: ~Copyable {
         _ lifetime: Lifetime,
         _ purpose: WritePurpose
     ) throws(SpaceError) -> TupleID {
-        try state.attempt(Write.name) { () throws(SpaceError) in
+        try state.naming(Write.name) { () throws(SpaceError) in
             try Limits.check(size: tuple.encoded.count)
             let expiry = try Expiry(expires, lifetime, state.namespace.core)
             if expiry.end.holder != nil { state.hasHolder = true }
@@ -70,7 +70,7 @@ public struct Transaction: ~Copyable {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> TupleID {
-        let tuple = try state.attempt(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
+        let tuple = try state.naming(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
         return try write(tuple: tuple, expires: expires, lifetime: lifetime)
     }
 
@@ -160,18 +160,18 @@ public struct Transaction: ~Copyable {
         matching selection: Selection<Content>,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
-    ) throws(SpaceError) -> (claim: HeldClaim, fields: Content)? {
+    ) throws(SpaceError) -> (claim: HeldClaim, content: Content)? {
         try state.claimFirst(selection.form, order, deadline, selection.decode)
     }
 
     /// Claims the first tuple that matches; `nil` if none does.
     ///
-    /// - Returns: The claim, as a plain value, and the fields, typed as the matchers say.
+    /// - Returns: The claim, as a plain value, and the content: the fields, typed as the matchers say.
     public func claimIfExists<each M: Matcher>(
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
-    ) throws(SpaceError) -> (claim: HeldClaim, fields: (repeat (each M).Matched))? {
+    ) throws(SpaceError) -> (claim: HeldClaim, content: (repeat (each M).Matched))? {
         let template = try state.namespace.template(for: .claim, repeat each matcher)
         return try state.claimFirst(template, order, deadline) { (decoder) throws(TupleCodingError) in
             try decoder.decodeMatched(repeat each matcher)

@@ -40,19 +40,19 @@ package final class TransactionState {
     }
 
     /// Reads the namespace with the body's own changes.
-    package func look<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
-        try attempt { () throws(SpaceError) in
+    package func read<Result>(_ body: (WriteScope) throws(SpaceError) -> Result) throws(SpaceError) -> Result {
+        try naming { () throws(SpaceError) in
             try check()
             return try body(scope)
         }
     }
 
     /// Runs `body` as an operation of the transaction; see ``NamespaceCore/attempt(_:_:)``.
-    package func attempt<Result>(
+    package func naming<Result>(
         _ operation: @autoclosure () -> String = TransactionState.operation,
         _ body: () throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try core.attempt(operation(), body)
+        try core.naming(operation(), body)
     }
 
     /// Makes a change, or as many as `count` says; `bytes` is the size of the values that come and go.
@@ -62,7 +62,7 @@ package final class TransactionState {
         bytes more: Int,
         _ body: (WriteScope) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try attempt { () throws(SpaceError) in
+        try naming { () throws(SpaceError) in
             try check()
             let before = self.changes
             let (changes, bytes) = (before + count, bytes + more)
@@ -94,7 +94,7 @@ package final class TransactionState {
         _ operation: O,
         _ purpose: WritePurpose? = nil
     ) throws(SpaceError) -> O.Outcome {
-        let size = try look { (scope) throws(SpaceError) in try operation.size(in: scope) }
+        let size = try read { (scope) throws(SpaceError) in try operation.size(in: scope) }
         return try change(purpose ?? O.purpose, bytes: size) { (scope) throws(SpaceError) in
             try core.renewed(operation).execute(in: scope)
         }
@@ -104,7 +104,7 @@ package final class TransactionState {
 
     /// The matches, at most `max`, copied, because what follows may change the rows.
     func matches(_ template: TemplateForm, _ order: MatchOrder, max: Int) throws(SpaceError) -> [Match] {
-        try look { (scope) throws(SpaceError) in
+        try read { (scope) throws(SpaceError) in
             guard max > 0 else { return [] }
             try template.checkChoice()
             var found: [Match] = []
@@ -127,7 +127,7 @@ package final class TransactionState {
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
     ) throws(SpaceError) -> (match: Match, content: Content)? {
         guard let match = try matches(template, order, max: 1).first else { return nil }
-        return (match, try attempt(verb.rawValue) { () throws(SpaceError) in try match.decode(decode) })
+        return (match, try naming(verb.rawValue) { () throws(SpaceError) in try match.decode(decode) })
     }
 
     /// The matches, and their contents.
@@ -138,7 +138,7 @@ package final class TransactionState {
         _ verb: Verb
     ) throws(SpaceError) -> (matches: [Match], contents: [Content]) {
         let matches = try matches(selection.form, order, max: max)
-        let contents = try attempt(verb.rawValue) { () throws(SpaceError) in try matches.contents(selection.decode) }
+        let contents = try naming(verb.rawValue) { () throws(SpaceError) in try matches.contents(selection.decode) }
         return (matches, contents)
     }
 
@@ -157,15 +157,15 @@ package final class TransactionState {
         _ order: MatchOrder,
         _ deadline: Duration?,
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
-    ) throws(SpaceError) -> (claim: HeldClaim, fields: Content)? {
+    ) throws(SpaceError) -> (claim: HeldClaim, content: Content)? {
         guard let (match, content) = try first(template, order, .claim, decode) else { return nil }
-        let tuple = try attempt(Verb.claim.rawValue) { () throws(SpaceError) in try match.tuple() }
+        let tuple = try naming(Verb.claim.rawValue) { () throws(SpaceError) in try match.tuple() }
         guard let claim = try claim(match, tuple, deadline: deadline) else { return nil }
         return (claim, content)
     }
 
     package func count(_ template: TemplateForm) throws(SpaceError) -> Int {
-        try look { (scope) throws(SpaceError) in
+        try read { (scope) throws(SpaceError) in
             if scope.counters.claimed > 0 { hasMissed = true }
             var count = 0
             var search = Search(scope.snapshot, scope.shapes, .oldestFirst)
@@ -184,9 +184,9 @@ package final class TransactionState {
 
     /// Claims a tuple that a search has just found; `tuple` is its decoded content.
     package func claim(_ match: Match, _ tuple: Tuple, deadline: Duration?) throws(SpaceError) -> HeldClaim? {
-        try attempt(ClaimFound.name) { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
+        try naming(ClaimFound.name) { () throws(SpaceError) in try deadline?.checkNotNegative("a deadline") }
         let claim = ClaimFound(Candidate(copied: match), core.claiming.ownTerms(deadline: deadline))
-        guard case .removed(let made, _) = try execute(claim) else { return nil }
+        guard case .removed(let made) = try execute(claim) else { return nil }
         hasHolder = true
         return HeldClaim(match.id, made, tuple)
     }
@@ -203,8 +203,8 @@ package final class TransactionState {
     /// claimed.
     ///
     /// A body can't do that; the next transaction finds the tuples.
-    package func askForTheDead() {
-        if hasMissed { _ = core.endedHolders.askForTheDead() }
+    package func returnIfAskingIsDue() {
+        if hasMissed { _ = core.endedHolders.returnIfAskingIsDue() }
     }
 
     /// Called once the transaction is committed and the gate is released.
@@ -226,14 +226,14 @@ extension NamespaceCore {
         _ operation: String,
         _ body: (borrowing Transaction) throws -> Result
     ) throws -> Result {
-        try attempt(operation) { () throws(SpaceError) in try checkUsable() }
+        try naming(operation) { () throws(SpaceError) in try checkUsable() }
         if deferred.isDue { carryOutDeferred() }
         // Carries out the releases that the body deferred, whether the transaction was committed or not.
         defer { if deferred.isDue { carryOutDeferred() } }
         var outcome: Swift.Result<Result, any Error>?
         var state: TransactionState?
         var numbers: Range<UInt64> = 0..<0
-        defer { state?.askForTheDead() }
+        defer { state?.returnIfAskingIsDue() }
         do throws(SpaceError) {
             // The member is looked at before the body runs.
             try participation.renewingSession { () throws(SpaceError) in

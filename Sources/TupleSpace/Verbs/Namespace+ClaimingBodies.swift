@@ -43,7 +43,7 @@ extension Namespace {
             deadline: deadline
         )
         return try await claim.run(keeping: keeping) { () async throws -> Result in
-            try await body(repeat each claim.fields)
+            try await body(repeat each claim.content)
         }
     }
 
@@ -79,7 +79,7 @@ extension Namespace {
         )
         guard let claim else { return nil }
         return try await claim.run(keeping: keeping) { () async throws -> Result in
-            try await body(repeat each claim.fields)
+            try await body(repeat each claim.content)
         }
     }
 
@@ -111,7 +111,7 @@ extension Namespace {
         guard let claim = try claim(repeat each matcher, order: order, deadline: deadline, timeout: timeout) else {
             return nil
         }
-        return try claim.run(keeping: keeping) { () throws -> Result in try body(repeat each claim.fields) }
+        return try claim.run(keeping: keeping) { () throws -> Result in try body(repeat each claim.content) }
     }
 
     /// Claims a tuple that matches, runs `body` with what the selection makes of it, and completes the claim; `nil` if the
@@ -130,7 +130,7 @@ extension Namespace {
     ) async throws -> Result? {
         let claim = try await claim(matching: selection, order: order, deadline: deadline, timeout: timeout)
         guard let claim else { return nil }
-        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.fields) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.content) }
     }
 
     /// Claims a tuple as soon as there is one that matches, runs `body` with what the selection makes of it, and completes
@@ -151,7 +151,7 @@ extension Namespace {
         _ body: (Content) async throws -> Result
     ) async throws -> Result {
         let claim = try await claim(matching: selection, order: order, deadline: deadline)
-        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.fields) }
+        return try await claim.run(keeping: keeping) { () async throws -> Result in try await body(claim.content) }
     }
 }
 

@@ -17,7 +17,7 @@ extension Namespace {
     @discardableResult
     public func renew(_ id: TupleID, expires: Duration) throws(SpaceError) -> Bool {
         let renewal = SetEnd(row: .tuple(id), expires: expires)
-        try core.attempt(renewal.name) { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
+        try core.naming(renewal.name) { () throws(SpaceError) in try expires.checkNotNegative("an expiry") }
         return try perform(renewal)
     }
 

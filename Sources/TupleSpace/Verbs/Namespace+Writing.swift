@@ -8,14 +8,17 @@ extension Namespace {
     /// try jobs.write("resize", 42, "cat.png")
     /// ```
     ///
+    /// It returns nothing, so that a body of one line may end with it, also in a function or task that returns nothing. For
+    /// the tuple's id, by which it is renewed or claimed, use ``write(tuple:expires:lifetime:)``.
+    ///
     /// - Parameters:
     ///   - field: The fields, each a `TupleField`: integers, doubles, booleans, strings, bytes (`[UInt8]`), UUIDs,
     ///     arrays, dictionaries with string keys, optionals of these, `Value`. Together they take up to 64 MiB encoded.
     ///   - expires: The time after which the tuple is invisible; `nil`: never. With zero the tuple is accepted and
     ///     never seen; a negative time is refused.
     ///   - lifetime: With which process the tuple ends; watchers are told so with `expire`.
-    /// - Throws: `invalidArgument` for a negative time, `noSuchProcess` for a process that does not run, `tooLarge`, `storageFull`, `limitReached`, `holderStopped`,
-    ///   `holderBusy`, `namespaceDeleted`.
+    /// - Throws: `invalidArgument` for a negative time, `noSuchProcess` for a process that does not run, `tooLarge`,
+    ///   `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n), and one more row for each shape that has an index.
     @inlinable
     public func write<each F: TupleField>(
@@ -50,7 +53,7 @@ extension Namespace {
         expires: Duration? = nil,
         lifetime: Lifetime = .permanent
     ) throws(SpaceError) -> TupleID {
-        let tuple = try core.attempt(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
+        let tuple = try core.naming(Write.name) { () throws(SpaceError) in try Tuple(checking: record) }
         return try insert(tuple, expires, lifetime)
     }
 

@@ -20,8 +20,8 @@ struct WaitLoop {
     private var pending: UInt64?
     private(set) var wakeWordAtLook: UInt32 = 0
     private(set) var transactionAtLook = -1
-    /// Whether the wait is for a tuple, which can also appear because a claimer dies.
-    private let isForTuple: Bool
+    /// Whether the wait is for a tuple or a place, which can also come free because its holder dies.
+    private let mayComeFromTheDead: Bool
     /// The control file's count of claimants as this wait last saw it; 0 if it does not listen for their end yet.
     private var claimants: UInt32 = 0
     /// Whether the next look follows a nudge, without a ring for news.
@@ -51,7 +51,7 @@ struct WaitLoop {
         hindrance = first.hindrance
         core.attendance.begin()
         tenancy = core.waits.publishWait(interest, taskWord: taskWord, isMeasured: measure != nil)
-        isForTuple = interest.form != .cell
+        mayComeFromTheDead = interest.mayComeFromTheDead
         renew()
     }
 
@@ -148,7 +148,7 @@ struct WaitLoop {
     /// Called before sleeping: listens for the end of the processes that have claimed something.
     mutating func attendClaimants() {
         let known = core.control.claimants.loadSequential()
-        guard isForTuple, known != claimants else { return }
+        guard mayComeFromTheDead, known != claimants else { return }
         claimants = known
         EventLoop.shared.attend(core, claimants: known)
     }

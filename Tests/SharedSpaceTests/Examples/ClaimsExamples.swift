@@ -34,8 +34,8 @@ struct ClaimsExamples {
     @Test func doneAndResultInOneStep() async throws {
         try jobs.write("resize", 1, "cat.png")
         let claim = try await jobs.claim("resize", any(Int.self), any(String.self))
-        let size = try resize(claim.fields.2)
-        try claim.complete { t in try t.write("resized", claim.fields.1, size) }
+        let size = try resize(claim.content.2)
+        try claim.complete { t in try t.write("resized", claim.content.1, size) }
         #expect(try jobs.readAll() == [["resized", 1, 7]])
     }
 
@@ -52,7 +52,7 @@ struct ClaimsExamples {
             try inbox.write("job", 7)
             func pass() async throws {
                 let claim = try await inbox.claim("job", any(Int.self))
-                let id = claim.fields.1
+                let id = claim.content.1
                 try outbox.transaction { t in
                     // The same job again, because the last attempt ended between here and the completion?
                     guard try t.setIfAbsent("seen.\(id)", true) else { return }

@@ -81,7 +81,7 @@ def text(now, then, path, only):
     measured = {name: entry for name, entry in now.items() if name != "about" and entry["ours"]}
     former = {name: entry for name, entry in then.items() if name != "about" and entry.get("ours")}
     rows = [["row", "ours", "it was", "ours ÷", "p99 ÷", "floor ÷", "ring ÷", "(ours ÷ floor) ÷"]]
-    rows += [[name, *cells(entry, former[name])] for name, entry in measured.items() if name in former]
+    rows += [[report.title(name, entry), *cells(entry, former[name])] for name, entry in measured.items() if name in former]
     if len(rows) > 1:
         parts += ["", report.table(rows)]
     for title, some, others in (("Only in this run", measured, former), ("Only in the former run", former, measured)):

@@ -26,6 +26,8 @@ WORKS = {
     "an empty queue: write, take, write, claim and complete": ("queue", 2000, 6000, 0),
     "an empty queue: write, claim and complete": ("near-claim", 2000, 6000),
     "an empty queue: write and take, prepared": ("prepared-take", 2000, 6000),
+    "a long queue: take": ("long-take", 2000, 6000, 10000),
+    "a long queue: claim and complete": ("long-claim", 2000, 6000, 10000),
     "an empty queue: write and await a take": ("await-take", 2000, 6000),
     "an empty queue: write, await a claim and complete": ("await-claim", 2000, 6000),
 }

@@ -154,7 +154,7 @@ def draw(folder, works, results, grown):
         groups = []
         for work in works:
             entry = results[work.name]
-            if work.name in names if names else work.line == "crowd":
+            if work.name in names if names else work.peer_work == "crowd":
                 values = {"SharedSpace": entry["ours"], **entry["peers"], "a bare ring": entry["ring"]}
                 groups.append((work.name, {who: number for who, number in values.items() if number}))
         if groups:

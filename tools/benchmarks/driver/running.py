@@ -3,6 +3,7 @@
 import atexit
 import contextlib
 import ctypes
+import glob
 import os
 import shutil
 import signal
@@ -15,8 +16,11 @@ import time
 LIBC = ctypes.CDLL(None, use_errno=True)
 PR_SET_PDEATHSIG = 1
 
-# Beside the median of single operations, a program may tell these, each in a line that ends with its name.
-QUANTILES = ("p99", "p99.9", "mean")
+# Beside a row's number, which is the median for single operations, a program may tell these, each in a line that ends with
+# its name.
+QUANTILES = ("p50", "p99", "p99.9", "mean")
+# The same, but counts instead of times.
+COUNTS = ("commits", "messages until the last commit")
 
 
 def say(message):
@@ -58,6 +62,12 @@ class Bench:
         self.started = []
         for folder in (self.folder, self.disk):
             shutil.rmtree(folder, ignore_errors=True)
+        # What a peer that was killed has left there.
+        for path in glob.glob(f"/dev/shm{self.queue_name()}-*"):
+            os.unlink(path)
+
+    def queue_name(self):
+        return f"/shared-space-bench-{os.getpid()}"
 
     def start(self, command, **options):
         """Starts a process in a group of its own, so that its children can be ended with it.
@@ -118,18 +128,21 @@ class Bench:
             shutil.rmtree(root, ignore_errors=True)
 
     def peer(self, name, *words):
-        address = self.servers.get(name)
-        if name == "mq":
-            address = f"/shared-space-bench-{os.getpid()}"
-        elif name == "sqlite":
-            folder = os.path.join(self.folder, "sqlite")
+        folder = os.path.join(self.folder, name)
+        if name in ("sqlite", "zmq"):
             os.mkdir(folder)
-            address = os.path.join(folder, "queue.db")
+            address = os.path.join(folder, "queue")
+        else:
+            # Queues of the system are found by a name instead.
+            address = self.servers.get(name, self.queue_name())
         try:
             return self.run([*self.programs[name], address, *map(str, words)])
         finally:
-            if name == "sqlite":
-                shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def calibrate(self):
+        """Nanoseconds an addition, by processor."""
+        return self.run([self.programs["additions"]])
 
     def serve(self, name):
         """Starts a peer's server on a Unix socket, and waits until it answers."""

@@ -30,6 +30,9 @@ class Work:
     floor_line: str | None = None
 
 
+# How many tuples a long queue has before the first is taken.
+LONG = 10_000
+
 TABLE = [
     Work("write", "write", ("leading", 5000), 1.5, "one", "write", (), {"redis": 20, "sqlite": 5, "rinda": 100},
          has_upkeep=True, has_ring=True),
@@ -61,6 +64,19 @@ TABLE = [
          has_ring=True),
     Work("hand-off and back, sleeping", "hand-off sleeping", ("hand-off-sleeping", 300), 1.2, "ping-pong",
          "hand-off sleeping", (), {"redis": 1, "sqlite": 1, "rinda": 1, "beanstalkd": 1, "mq": 1 / 1.2}, has_ring=True),
+    *(
+        Work(f"{name}{more}", f"{line}{mean}", (f"long-{work}", 5000, LONG), None if mean else target, has_upkeep=True)
+        for name, line, work, target in (
+            ("take, a long queue", "long take", "take", 0.6),
+            ("claim and complete, a long queue", "long claim", "claim", 0.5),
+            ("take, a long queue behind 100 other tuples", "long take behind others", "behind", None),
+            ("take, two long queues by turns", "long take by turns", "turns", None),
+            ("claim and complete, one in 20 released, a long queue", "long claim with releases", "released", None),
+            ("claim and complete, one in 10 with a deadline, a long queue", "long claim with deadlines", "deadlines", None),
+        )
+        # The median leaves out what is done for many at once.
+        for mean, more in (("", ""), (", mean", ", on average"))
+    ),
     Work("claim and complete", "claim", ("claim", 5000), 2.0, "claim", "claim", (), {"beanstalkd": 10}),
     Work("durable write, 16 threads", "durable", ("durable", 3200), 0.1, on_disk=True),
     *(
@@ -80,25 +96,33 @@ TABLE = [
 # Without a floor: the library's own times are compared.
 LOCK = Work("lock and unlock", "lock", ("lock", 5000), has_floor=False)
 
+MESSAGES = 100_000
 CROWDS = [
-    Work(f"{producers} to {takers} processes, a message", "crowd", ("crowd", 8000, producers, takers), None, "crowd",
-         "crowd", (producers, takers), {}, has_floor=False, has_ring=True)
-    for producers, takers in ((1, 1), (1, 4), (2, 2), (4, 1), (4, 4))
+    Work(f"{producers} to {takers} processes, a message", "crowd", ("crowd", MESSAGES, producers, takers), None, "crowd",
+         "crowd", (producers, takers), targets, has_floor=False, has_ring=True)
+    for producers, takers, targets in (
+        (1, 1, {"mq": 1}), (1, 4, {}), (2, 2, {"mq": 1}), (4, 1, {}), (4, 4, {"mq": 1 / 1.5})
+    )
+]
+# The same with a queue that is longer than the near end before the first message is taken.
+SPILLED = [
+    Work(f"{work.name}, spilled once", "crowd", ("crowd-spilled", *work.words[1:]), has_floor=False)
+    for work in CROWDS if work.peer_words in ((1, 1), (2, 2), (4, 4))
 ]
 
+
 def with_hogs(work):
-    """The same work with two hogs a processor: more messages, which a limit in time may cut short."""
+    """The same work with two hogs a processor: as many messages as of a crowd, which a limit in time may cut short."""
     name, _, *more = work.words
     return replace(
-        work, name=f"{work.name}, two hogs a processor", words=(name, HOG_MESSAGES, *more), target=None, peer_targets={},
-        has_floor=False, has_ring=False,
+        work, name=f"{work.name}, two hogs a processor", words=(name, MESSAGES, *more), target=None,
+        peer_targets=work.peer_targets if work.line == "crowd" else {}, has_floor=False, has_ring=False,
     )
 
 
-HOG_MESSAGES = 100_000
-HOGS = [with_hogs(work) for work in (*TABLE, *CROWDS) if work.peer_work in ("ping-pong", "crowd")]
+HOGS = [with_hogs(work) for work in (*TABLE, *CROWDS, *SPILLED) if work.line.startswith(("hand-off", "crowd"))]
 # Rinda's program knows no limit in time.
-HOG_PEERS = ("redis", "sqlite", "beanstalkd", "mq")
+HOG_PEERS = ("redis", "sqlite", "beanstalkd", "mq", "boost", "unix", "zmq")
 
 # Waiters of one other process that are served one after the other.
 SERVED = [
@@ -117,7 +141,10 @@ PEER_COUNTS = {
     "redis": {"one": 4000, "ping-pong": 400, "claim": 2000, "crowd": 8000},
     "sqlite": {"one": 4000, "ping-pong": 400, "claim": 2000, "crowd": 8000},
     "beanstalkd": {"one": 4000, "ping-pong": 400, "claim": 2000, "crowd": 8000},
-    "mq": {"one": 20000, "ping-pong": 1200, "crowd": 8000},
+    "mq": {"one": 20000, "ping-pong": 1200, "crowd": MESSAGES},
+    "boost": {"one": 20000, "ping-pong": 1200, "crowd": MESSAGES},
+    "unix": {"one": 20000, "ping-pong": 1200, "crowd": MESSAGES},
+    "zmq": {"ping-pong": 1200, "crowd": MESSAGES},
     "rinda": {"one": 300, "ping-pong": 120, "crowd": 400},
 }
 PEERS = list(PEER_COUNTS)

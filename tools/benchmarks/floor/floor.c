@@ -101,8 +101,8 @@ static uint64_t find_tuple(MDB_cursor *cursor, MDB_txn *txn, uint64_t hash, MDB_
     return __builtin_bswap64(big);
 }
 
-// Finds through the index, copies the row, deletes both; 0 if there is none.
-static int take_sized(MDB_txn *txn, uint64_t hash, unsigned char *copy, size_t size) {
+// Finds through the index, copies the row, deletes both: the tuple's id, or 0 if there is none.
+static uint64_t take_sized(MDB_txn *txn, uint64_t hash, unsigned char *copy, size_t size) {
     MDB_cursor *cursor;
     LMDB(mdb_cursor_open(txn, index_table, &cursor));
     MDB_val row;
@@ -117,10 +117,10 @@ static int take_sized(MDB_txn *txn, uint64_t hash, unsigned char *copy, size_t s
     uint64_t big = __builtin_bswap64(id);
     MDB_val key = {8, &big};
     LMDB(mdb_del(txn, tuples, &key, NULL));
-    return 1;
+    return id;
 }
 
-static int take_tuple(MDB_txn *txn, uint64_t hash, unsigned char *copy) { return take_sized(txn, hash, copy, ROW); }
+static uint64_t take_tuple(MDB_txn *txn, uint64_t hash, unsigned char *copy) { return take_sized(txn, hash, copy, ROW); }
 
 // MARK: Upkeep
 
@@ -165,7 +165,7 @@ static void write_one(uint64_t hash) {
 static int take_one(uint64_t hash) {
     unsigned char copy[ROW];
     MDB_txn *txn = begin();
-    int found = take_tuple(txn, hash, copy);
+    int found = take_tuple(txn, hash, copy) != 0;
     if (found) {
         commit(txn);
     } else {
@@ -259,6 +259,8 @@ static void queue(long count, long length) {
     for (long i = 0; i < length; i++) MUST(take_one(1));
     MUST(!take_one(1));
 }
+
+#include "long.h"
 
 static MDB_txn *reader;
 static MDB_cursor *reading;
@@ -478,6 +480,9 @@ int main(int count, char **words) {
     } else if (!strcmp(work, "queue")) {
         open_fast();
         queue(operations, more);
+    } else if (!strncmp(work, "long-", 5)) {
+        open_fast();
+        if (!long_queue(work + 5, operations, more)) return 64;
     } else if (!strcmp(work, "values")) {
         values(operations, more);
     } else if (!strcmp(work, "nothing")) {

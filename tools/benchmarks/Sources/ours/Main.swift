@@ -52,6 +52,8 @@ enum Main {
         case "write-only": try OneProcess(space).writeOnly(count)
         case "queue" where more.count == 1: try OneProcess(space).queue(count, length: try number(more[0]))
         case "values" where more.count == 1: try OneProcess(space).values(count, size: try number(more[0]))
+        case _ where work.hasPrefix("long-") && more.count == 1:
+            try LongQueues(space, count, length: try number(more[0])).run(work)
         case "nothing": measure("nothing", count) { _ in }
         case "other": try OneProcess(space).other(count)
         case "claim": try OneProcess(space).claim(count)
@@ -68,13 +70,15 @@ enum Main {
         case "notice-together": try Noticing.run(space, count, isApart: false)
         case "watchers": try Watchers.run(space, count)
         case "be-watched" where more.count == 1: try Watchers.watch(space, more[0], count)
-        case "crowd" where more.count == 2:
-            try Processes.crowd(space, count, producers: try number(more[0]), takers: try number(more[1]))
+        case "crowd" where more.count == 2, "crowd-spilled" where more.count == 2:
+            let (producers, takers) = (try number(more[0]), try number(more[1]))
+            guard producers > 0, takers > 0 else { throw Failure("a crowd has members") }
+            try Crowd.run(space, count, producers: producers, takers: takers, spills: work == "crowd-spilled")
         case "served-threads": try Served.run(space, count, by: "threads")
         case "served-tasks": try Served.run(space, count, by: "tasks")
         case "be-served-threads": try Served.waitAsThreads(space, count)
-        case "produce": try Processes.member(space, count, takes: false)
-        case "consume": try Processes.member(space, count, takes: true)
+        case "produce": try Crowd.produce(space, count)
+        case "consume": try Crowd.take(space, count)
         case "wait" where more.count == 1: try Processes.wait(space, more[0], count)
         case "write-asked": try Processes.writeAsked(space, count)
         case "waiters": try Growth.waiters(space, count)

@@ -71,7 +71,7 @@ struct OneProcess {
             guard let claim = try namespace.claimIfExists("job", any(Int.self), any(String.self)) else {
                 throw Failure("nothing to claim")
             }
-            guard claim.fields.1 == count + number else { throw Failure("tuple \(count + number) was not claimed") }
+            guard claim.content.1 == count + number else { throw Failure("tuple \(count + number) was not claimed") }
             try claim.complete()
             ends.endLap()
         }
@@ -88,7 +88,7 @@ struct OneProcess {
             guard let claim = try namespace.claimIfExists("job", any(Int.self), any(String.self)) else {
                 throw Failure("nothing to claim")
             }
-            guard claim.fields.1 == number else { throw Failure("tuple \(number) was not claimed") }
+            guard claim.content.1 == number else { throw Failure("tuple \(number) was not claimed") }
             try claim.complete()
         }
     }
@@ -118,7 +118,7 @@ struct OneProcess {
         for number in 0..<count {
             try namespace.write("job", number, Self.payload)
             let claim = try await namespace.claim("job", any(Int.self), any(String.self))
-            guard claim.fields.1 == number else { throw Failure("tuple \(number) was not claimed") }
+            guard claim.content.1 == number else { throw Failure("tuple \(number) was not claimed") }
             try claim.complete()
         }
     }

@@ -41,56 +41,7 @@ enum Processes {
         }
     }
 
-    // MARK: Many to many
-
-    /// Producers and takers, each a process: nanoseconds a message, from the moment when all are ready until the last
-    /// was taken.
-    ///
-    /// With a limit, the producers stop when their time is over.
-    static func crowd(_ space: Space, _ count: Int, producers: Int, takers: Int) throws {
-        let namespace = try space.namespace("bench")
-        var children: [Child] = []
-        for _ in 0..<producers { children.append(try Child([space.root, "produce", "\(count / producers)"])) }
-        for _ in 0..<takers { children.append(try Child([space.root, "consume", "\(count / takers)"])) }
-        for child in children { _ = try child.receive() }
-        let start = now()
-        try namespace.set("go", true)
-        var (taken, last) = (0, start)
-        for (number, child) in children.enumerated() {
-            let (passed, end) = (Int(try child.receive()), try child.receive())
-            if number >= producers { (taken, last) = (taken + passed, max(last, end)) }
-            try child.wait()
-        }
-        report("crowd", Double(last - start) / Double(taken))
-        let left = try namespace.count()
-        guard left == 0 else { throw Failure("\(left) messages were left over") }
-    }
-
-    static func member(_ space: Space, _ count: Int, takes: Bool) throws {
-        let namespace = try space.namespace("bench")
-        send(0)
-        guard try namespace.get("go", as: Value.self, timeout: patience) != nil else { throw Failure("nobody said go") }
-        let end = endOfWork()
-        var (passed, last) = (0, now())
-        // With a limit, a taker doesn't know how many messages there will be.
-        while passed < count || (takes && end != nil) {
-            if takes {
-                let patience = end == nil ? patience : .seconds(3)
-                guard try namespace.take("job", any(Int.self), any(String.self), timeout: patience) != nil else {
-                    if end != nil { break }
-                    throw Failure("nothing to take")
-                }
-                if end != nil { last = now() }
-            } else {
-                if let end, passed % 64 == 0, now() >= end { break }
-                try namespace.write("job", passed, OneProcess.payload)
-            }
-            passed += 1
-        }
-        if end == nil { last = now() }
-        send(UInt64(passed))
-        send(last)
-    }
+    // MARK: Waiting
 
     /// A taker that stays blocked, to be examined from outside, until it is killed or served.
     static func wait(_ space: Space, _ kind: String, _ count: Int) throws {

@@ -261,7 +261,7 @@ package final class WriteCombiner: Sendable {
             adds ? .adding : jobs.contains { $0.purpose == .removing } ? .removing : .applying
         var isOfJob = false
         do throws(SpaceError) {
-            try engine.commit(purpose) { (scope) throws(SpaceError) in
+            try engine.commitWithRetries(purpose) { (scope) throws(SpaceError) in
                 isOfJob = false
                 do throws(SpaceError) {
                     for job in jobs { try job.run(scope) }

@@ -1,7 +1,19 @@
 import LMDB
 import SpaceSystem
 
-/// Commits: every write of this process ends in ``commit(_:_:_:)``, and what it made visible is announced.
+// Commits. Every write of this process ends in `commitOnce`, and what it made visible is announced. A write is tried
+// again at three levels, each for a cause that the level above could only report:
+//
+// 1. `write`: no room, and a snapshot pins pages. The snapshot's reader may need the gate, and others' removals free
+//    room, so it waits without the gate, and the whole write begins again.
+// 2. `commitWithRetries`: no room, but the transaction did more than its body: it returned what was due, or applied
+//    marks. Under the same gate the body runs once more without that, so that a take that frees room is possible. And
+//    another machine's entry came first (`outrun`): the next transaction applies it, and the body sees the new state.
+// 3. `commitOnce`: the log has more than one transaction should apply. That is committed without the body, which then
+//    runs in the next transaction, for the first time.
+//
+// A body that may run only once, such as that of a user's transaction, is given to `commitOnce`.
+
 extension Engine {
     /// Runs `body` in a write transaction and commits it; if `body` throws, everything is undone.
     ///
@@ -21,7 +33,7 @@ extension Engine {
     ) throws(SpaceError) {
         try checkUsable()
         do throws(SpaceError) {
-            try writeOnce(purpose, timeout: timeout, keeps: keeps, body)
+            try combineOrCommit(purpose, timeout: timeout, keeps: keeps, body)
         } catch  where error.snapshotInTheWay != nil {
             try writeAgain(after: error, purpose, timeout: timeout, keeps: keeps, body)
         }
@@ -40,7 +52,7 @@ extension Engine {
         var refusal = refusal
         while let snapshot = refusal.snapshotInTheWay, readerWait.wait(for: snapshot, until: deadline, on: self) {
             do throws(SpaceError) {
-                return try writeOnce(purpose, timeout: timeout, keeps: keeps, body)
+                return try combineOrCommit(purpose, timeout: timeout, keeps: keeps, body)
             } catch {
                 refusal = error
             }
@@ -49,7 +61,7 @@ extension Engine {
     }
 
     @inline(__always)
-    private func writeOnce(
+    private func combineOrCommit(
         _ purpose: WritePurpose,
         timeout: Duration?,
         keeps: NearKept,
@@ -59,7 +71,7 @@ extension Engine {
             return try combiner.run(purpose, on: self, body)
         }
         try underGate(timeout: timeout) { () throws(SpaceError) in
-            try commit(purpose, keeps: keeps, body)
+            try commitWithRetries(purpose, keeps: keeps, body)
             announce()
         }
     }
@@ -80,45 +92,36 @@ extension Engine {
         try lmdb { () throws(LMDBError) in try environment.beginWrite() }
     }
 
-    /// Runs one transaction; called under the gate.
+    /// Runs `body` in a transaction, and again in another one if that may help; called under the gate.
     ///
     /// When a claim's tuple returns, it needs space for its bytes again. If that leaves too little for `body`, `body`
     /// runs again in a transaction that returns nothing: failing instead would also stop the takes that free space. So it is
     /// with the marks, which are then applied before it, one by one.
-    func commit(
+    func commitWithRetries(
         _ purpose: WritePurpose,
         keeps: NearKept = [],
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        do throws(SpaceError) {
-            try commitOnce(purpose, keeps: keeps, body)
-        } catch  where error.isOfRoom && scope.hasRemovedDue && !appliesMarks(keeps) {
-            try commitOnce(purpose, removesDue: false, body)
-        } catch  where error.isOfRoom && appliesMarks(keeps) {
-            if let near { try Marking(self).applySingly(near) }
-            try commitOnce(purpose, removesDue: false, keeps: keeps, body)
-        } catch  where error.code == .outrun {
-            // On the new state; that it happens again and again is no usual race.
-            for _ in 0..<Self.mostReruns {
-                do throws(SpaceError) {
-                    return try commitOnce(purpose, body)
-                } catch  where error.code == .outrun {
-                    continue
-                } catch {
-                    throw error
-                }
+        var (removesDue, keeps, reruns) = (true, keeps, 0)
+        while true {
+            do throws(SpaceError) {
+                return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
+            } catch  where error.code == .outrun && reruns < Self.mostReruns {
+                reruns += 1
+            } catch  where error.isOfRoom && near.map({ $0.marks.count > 0 }) ?? false {
+                if let near { try Marking(self).applySingly(near) }
+            } catch  where error.isOfRoom && removesDue && scope.hasRemovedDue {
+                (removesDue, keeps) = (false, [])
+            } catch {
+                throw error
             }
-            throw error
         }
     }
 
+    /// That other machines are first again and again is no usual race.
     private static let mostReruns = 4
 
-    private func appliesMarks(_ keeps: NearKept) -> Bool {
-        near.map { $0.marks.count > 0 } ?? false && !keeps.contains(.marks)
-    }
-
-    /// Runs one transaction whose body may run only once; called under the gate.
+    /// Runs `body` in one transaction, once; called under the gate.
     @inline(__always)
     package func commitOnce(
         _ purpose: WritePurpose,
@@ -127,7 +130,7 @@ extension Engine {
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
         do throws(SpaceError) {
-            try runOnce(purpose, removesDue: removesDue, keeps: keeps, body)
+            try runTransaction(purpose, removesDue: removesDue, keeps: keeps, body)
         } catch {
             giveBack()
             throw error
@@ -140,7 +143,7 @@ extension Engine {
     func giveBack() { diskReserve.giveBack(hasPromise: near.map { $0.allowed.loadRelaxed() != 0 } ?? false) }
 
     @inline(__always)
-    private func runOnce(
+    private func runTransaction(
         _ purpose: WritePurpose,
         removesDue: Bool,
         keeps: NearKept,
@@ -195,6 +198,7 @@ extension Engine {
     @inline(__always)
     func store(_ transaction: consuming WriteTransaction) throws(SpaceError) {
         diskReserve.prepareCommit(scope.meter.bytes)
+        if scope.appliesMarks { near?.beginApplying() }
         CrashPoint.reach(.beforeCommit)
         do throws(LMDBError) {
             try transaction.commit()

@@ -100,7 +100,8 @@ extension Engine {
 
     /// Claims a tuple that a look has found; `nil` if that has to be done in LMDB, or the tuple is gone.
     package func claimNear(_ id: UInt64, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade? {
-        guard let near, terms.deadline == nil else { return nil }
+        // A record does not say that a claim is the first half of a take.
+        guard let near, terms.deadline == nil, !terms.isTake else { return nil }
         try checkUsable()
         return try underGate { () throws(SpaceError) in
             guard near.contains(id), !isSomethingDue(near),
@@ -220,7 +221,7 @@ extension Engine {
     /// Notes that a search has found no match of a template in LMDB's tables.
     package func noteAbsence(_ template: TemplateForm, _ search: Search) throws(SpaceError) {
         guard near != nil, search.isAbsent else { return }
-        if try search.isOfEmptyTables {
+        if try search.hasSeenAllMarked(template) {
             absences.noteEmpty(asOf: search.snapshot.commit, floor: try search.snapshot.nearBounds().next)
         } else if search.examined == 0, search.shapes.index(for: template.shape)?.watermark == 0 {
             absences.note(template, asOf: search.snapshot.commit, floor: try search.snapshot.nearBounds().next)

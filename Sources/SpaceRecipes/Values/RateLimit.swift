@@ -128,7 +128,7 @@ public struct RateLimit: StoredObject, StateHandle {
 
     /// Reserves the next moment; `nil` if that moment is later than the time-out.
     private func reserve(_ count: Int, within timeout: Duration?) throws(SpaceError) -> Reservation? {
-        try namespace.core.attempt(Self.operation) { () throws(SpaceError) in try check(count) }
+        try namespace.core.naming(Self.operation) { () throws(SpaceError) in try check(count) }
         let longest = timeout.map { Int(max(.zero, $0).saturatedNanoseconds) } ?? .max
         return try state.change(Self.operation) { (value, snapshot) throws(SpaceError) -> Reservation? in
             let now = Int(snapshot.clock.milliseconds) * RateMoments.tick

@@ -7,7 +7,9 @@ import TupleCoding
 /// Takers are several times as quick with tuples in the ring as with those in LMDB. So a writer that is quicker than
 /// the takers does better to let them go first than to move their tuples to LMDB. That takes about as long as the
 /// commit that would move them: longer would be too long if no taker comes, and shorter would be too short for one
-/// that has just been woken. A taker may also have to empty the tables first, which shows in LMDB's commits.
+/// that has just been woken. A taker may also have to empty the tables first, which shows in its marks: after one ring has gone
+/// to LMDB, that takes a few milliseconds. A writer that did not wait for so long would move the next ring there too, and
+/// again, and the queue would stay in the tables for as long as its writers are quicker than takers are there.
 ///
 /// The writer spins for a taker on another processor, and otherwise sleeps until half of the ring is free. That may
 /// never happen: no taker comes, or each works on its job for an hour, or the oldest tuple is one that no taker
@@ -20,7 +22,7 @@ final class RingWait: Sendable {
     private static let spinForPlace = Duration.microseconds(5)
     /// How long a writer waits for a sign of a taker, and how long for a place.
     private static let patienceForTaker = Duration.microseconds(100)
-    private static let patienceForPlace = Duration.milliseconds(1)
+    private static let patienceForPlace = Duration.milliseconds(5)
 
     /// Whether to wait this time.
     func isDue() -> Bool { policy.isDue() }
@@ -61,6 +63,7 @@ final class RingWait: Sendable {
     ///
     /// The ring's head is no such number: it stands still while its tuple is claimed, or one that no taker wants.
     private func signsOfTakers(_ near: NearRing, _ environment: Environment) -> (UInt64, Int) {
+        // A mark, like a take from the ring, raises the number of the last change.
         (near.lastChange, environment.lastTransaction)
     }
 }

@@ -36,7 +36,7 @@ extension Engine {
         return try underGate { () throws(SpaceError) in
             let (_, hasTuples, hasMarks) = nearState
             if hasTuples || hasMarks {
-                try commit(.removing) { (scope) throws(SpaceError) in scope.noteUpkeep() }
+                try commitWithRetries(.removing) { (scope) throws(SpaceError) in scope.noteUpkeep() }
                 announce()
             }
             return try lendReader(holdsGate: true)

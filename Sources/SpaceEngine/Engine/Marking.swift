@@ -1,0 +1,95 @@
+import LMDB
+import SpaceSystem
+import TupleCoding
+
+/// Taking and claiming in LMDB's tables without a transaction: by a mark, which a later commit applies (`NearMarks`).
+package struct Marking {
+    let engine: Engine
+
+    package init(_ engine: Engine) { self.engine = engine }
+
+    /// What has become of a tuple of the tables that was to be taken or claimed.
+    package enum Outcome {
+        /// It is marked; the number is that of the claim, or 0 for a take. The other one is how often the tuple had returned.
+        case marked(UInt64, deliveries: UInt32)
+        /// Another process was first.
+        case lost
+        /// It has to be done by a transaction.
+        case refused
+    }
+
+    /// Takes or claims a tuple that a look has found in the tables.
+    ///
+    /// What expires, ends with a holder or is a long tuple to claim is left to a transaction: the caller does not ask for what
+    /// was so when it looked. So is a claim that is the first half of a take: a mark does not say so.
+    ///
+    /// - Parameters:
+    ///   - id: The tuple.
+    ///   - commit: The commit whose tables were searched.
+    ///   - deliveries: How often the tuple had returned from a claim as of that commit.
+    ///   - terms: The terms of a claim; `nil` for a take.
+    ///   - head: The key by which the tuple was found, if all older ones of that key were marked.
+    /// - Returns: What has become of it.
+    /// - Throws: The errors of every write.
+    package func mark(
+        _ id: UInt64,
+        asOf commit: Int,
+        deliveries: UInt32,
+        _ terms: ClaimTerms?,
+        head: IndexKey?
+    ) throws(SpaceError) -> Outcome {
+        guard let near = engine.near, near.off.loadRelaxed() == 0, terms?.deadline == nil, !(terms?.isTake ?? false) else {
+            return .refused
+        }
+        try engine.checkUsable()
+        return try engine.underGate { () throws(SpaceError) in
+            guard near.off.loadRelaxed() == 0, !engine.isSomethingDue(near) else { return .refused }
+            guard near.marks.place(of: id) == nil else { return .lost }
+            var (deliveries, head) = (deliveries, head.map { (shape: $0.shape, hash: $0.hash, commit: commit) })
+            if engine.environment.lastTransaction != commit {
+                // The tuple may be another process's by now, or have returned from there, or have got an end.
+                guard let now = try stateInTables(of: id) else { return .lost }
+                if now.endsByItself { return .refused }
+                (deliveries, head) = (now.deliveries, nil)
+            }
+            if near.hasAllMarks {
+                try applyAll()
+                head = nil
+            }
+            guard let number = near.mark(id, terms?.holder.raw, engine.control.sequence, head: head) else {
+                return .refused
+            }
+            if engine.control.isCut { try engine.checkUsable() }
+            return .marked(number, deliveries: deliveries)
+        }
+    }
+
+    /// A tuple as the last commit has it, or `nil` if that has none; under the gate.
+    @inline(never)
+    private func stateInTables(of id: UInt64) throws(SpaceError) -> (endsByItself: Bool, deliveries: UInt32)? {
+        var state: (endsByItself: Bool, deliveries: UInt32)?
+        try engine.readUnderGate { (snapshot) throws(SpaceError) in
+            state = try snapshot.tuples.get(id).map { (!$0.end.isNever, $0.deliveries) }
+        }
+        return state
+    }
+
+    /// Applies all marks; called under the gate.
+    @inline(never)
+    private func applyAll() throws(SpaceError) {
+        try engine.commitWithRetries(.removing, keeps: .ring) { (scope) throws(SpaceError) in scope.noteUpkeep() }
+        engine.announce()
+    }
+
+    /// Applies the marks one after the other, from the last on: the room that is kept for removals is enough for one.
+    @inline(never)
+    func applySingly(_ near: NearRing) throws(SpaceError) {
+        while near.marks.count > 0 {
+            try engine.commitOnce(.removing, removesDue: false, keeps: [.ring, .earlierMarks]) {
+                (scope) throws(SpaceError) in
+                scope.noteUpkeep()
+            }
+            engine.announce()
+        }
+    }
+}
