@@ -38,7 +38,8 @@ package struct Marking {
         _ terms: ClaimTerms?,
         head: IndexKey?
     ) throws(SpaceError) -> Outcome {
-        guard let near = engine.near, near.off.loadRelaxed() == 0, terms?.deadline == nil, !(terms?.isTake ?? false) else {
+        guard let near = engine.near, near.off.loadRelaxed() == 0, terms?.deadline == nil, !(terms?.isTake ?? false)
+        else {
             return .refused
         }
         try engine.checkUsable()
