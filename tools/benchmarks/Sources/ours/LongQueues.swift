@@ -80,7 +80,7 @@ struct LongQueues {
                 completed += 1
             }
             if number % 20 == 8, let back = kept.take() {
-                returned = back.fields.1
+                returned = back.content.1
                 try back.release()
             }
             times.endLap()
@@ -112,7 +112,7 @@ struct LongQueues {
         guard let claim = try namespace.claimIfExists("job", any(Int.self), any(String.self), deadline: deadline) else {
             throw Failure("nothing to claim")
         }
-        guard claim.fields.1 == number else { throw Failure("tuple \(number) was not claimed") }
+        guard claim.content.1 == number else { throw Failure("tuple \(number) was not claimed") }
         return claim
     }
 
