@@ -355,7 +355,7 @@ package final class ControlFile: Sendable {
             _ = try enterDoor { () throws(ProcessLock.Failure) in
                 try door.acquire(timeout: timeout, openControl: openControl)
             }
-            return HeldDoor(door: door)
+            return HeldDoor(control: self)
         } catch {
             throw SpaceError(error)
         }
@@ -401,9 +401,10 @@ package final class ControlFile: Sendable {
 
 /// The door of a namespace, held until it is released or this value's life ends.
 package struct HeldDoor: ~Copyable {
-    fileprivate let door: ProcessLock
+    /// Kept, because the door lies in its map: an opener that fails lets go of the file before the door.
+    fileprivate let control: ControlFile
 
     package consuming func release() {}
 
-    deinit { door.release() }
+    deinit { control.door.release() }
 }
