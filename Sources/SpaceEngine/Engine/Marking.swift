@@ -92,5 +92,9 @@ package struct Marking {
             }
             engine.announce()
         }
+        // LMDB uses the pages that a commit has freed again in the second one after it.
+        try? engine.commitOnce(.removing, removesDue: false, keeps: .all) { (scope) throws(SpaceError) in
+            scope.noteUpkeep()
+        }
     }
 }
