@@ -312,6 +312,33 @@ struct AppendTests {
         #expect(try await store.read(.key(want), limit: nil, keysOnly: true).rows.isEmpty)
     }
 
+    /// While the answer to a hand-over is on its way, no process gets the pen: the other machine may have written since.
+    @Test func thePenThatMayBeGoneIsNotGivenOut() async throws {
+        var settings = ClusterSettings()
+        settings.penTurn = .seconds(3600)
+        settings.answerTime = .milliseconds(50)
+        let (appender, revision, wish) = try await appender(settings)
+        let gate = MemoryGate()
+        store.setFault { [pen] call in
+            guard case .transact(let transaction) = call, transaction.then.contains(where: { $0.puts(pen) }) else {
+                return .none
+            }
+            return .heldAfter(gate)
+        }
+        let driver = Task { await appender.drive() }
+        defer { driver.cancel() }
+        #expect(await appender.fetchPen(for: .connection(1)) == .pen(revision, head: 0))
+        await appender.endUse(.connection(1))
+        await appender.learn([(.want(2), .put(wish))])
+        while store.value(of: want) != nil { await Task.yield() }
+        #expect(await appender.penHolder == 1)
+        let answer = await appender.fetchPen(for: .connection(2))
+        guard case .unavailable(let why) = answer else { throw TestFailure("\(answer)") }
+        #expect(why.contains("has handed over the pen"))
+        gate.open()
+        while await appender.penHolder != 2 { await Task.yield() }
+    }
+
     /// A namespace that the store does not have gets no pen: its key would stay.
     @Test func aDeletedNamespaceGetsNoPen() async throws {
         var settings = ClusterSettings()

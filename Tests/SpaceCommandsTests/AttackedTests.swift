@@ -234,6 +234,23 @@ struct AttackedTests {
         }
     }
 
+    @Test("A namespace whose folder of sessions is something else is refused in words, and goes on when it is back")
+    func noSessions() throws {
+        try withRoot { (runner) throws in
+            _ = ok(try runner.space("write", "n", "--persistent", "[1]"))
+            _ = ok(try runner.shell("cd $SHARED_SPACE_ROOT/n && mv sessions aside && echo > sessions"))
+            try refuse(
+                runner,
+                ["show n --json", "get n k", "write n [2]", "claims n"],
+                74,
+                says: "the folder of sessions"
+            )
+            _ = ok(try runner.shell("cd $SHARED_SPACE_ROOT/n && rm sessions && mv aside sessions"))
+            #expect(try runner.tuples("n") == ["[1]"])
+            _ = ok(try runner.space("delete", "n"))
+        }
+    }
+
     /// Runs a script, which ends with a status and an error that has a text.
     private func refuse(_ runner: CommandRunner, _ scripts: [String], _ status: Int32, says text: String = "space: ")
         throws

@@ -96,7 +96,9 @@ extension Appender {
 
     /// Whether this machine has the pen and may begin a commit; a later one must not begin before the outcome of an earlier
     /// one is known.
-    private func canWrite(_ me: Identity) -> Bool { commit == nil && pen.holder?.member == me.number }
+    private func canWrite(_ me: Identity) -> Bool {
+        commit == nil && !isHandingOver && pen.holder?.member == me.number
+    }
 
     /// Whether others have the pen for what the daemon is about to do: what processes have sent, it executes in a
     /// transaction of its own.
@@ -115,6 +117,8 @@ extension Appender {
         let what =
             if commit != nil {
                 "the outcome of this machine's last commit is not known yet"
+            } else if isHandingOver {
+                "it is not known yet whether this machine has handed over the pen"
             } else if pen.holder?.member == PenView.Holder.noMember {
                 "another program has changed the pen in the store"
             } else if let holder = pen.holder {
@@ -213,7 +217,10 @@ extension Appender {
                 trouble = error.told
                 // The next step goes by what the store says now.
                 await pause.wait()
-                if (try? await look()) != nil { trouble = nil }
+                if (try? await look()) != nil {
+                    trouble = nil
+                    endHandOver()
+                }
             }
         }
     }
@@ -307,6 +314,7 @@ extension Appender {
     }
 
     private func handOver(_ holder: PenView.Holder, to member: UInt32, _ want: StoreRow) async throws(StoreError) {
+        isHandingOver = true
         do {
             let outcome = try await store.transact(
                 StoreTransaction(
@@ -327,6 +335,11 @@ extension Appender {
             learn(outcome)
             if row?.modified == want.modified { throw .refused(why) }
         }
+        endHandOver()
+    }
+
+    private func endHandOver() {
+        isHandingOver = false
         notePen()
     }
 

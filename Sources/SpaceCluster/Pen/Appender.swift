@@ -74,6 +74,11 @@ package actor Appender {
     var isBusy = false
     /// Since when another machine waits while this one has the pen.
     var turn: MonotonicInstant?
+    /// Whether it is not known yet if the pen has gone to another machine, to which this one has sent it.
+    ///
+    /// Until then no process gets the pen: what the other machine has written since is not known here. A process that
+    /// changes something would be refused, but one that finds nothing to change would tell what was true before.
+    var isHandingOver = false
     /// The member to which this machine last gave the pen with an entry, and the revision of that.
     var given: PenView.Holder?
     /// Since when a member asks for the pen that this machine has given.

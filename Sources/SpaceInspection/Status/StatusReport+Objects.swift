@@ -12,8 +12,7 @@ extension StatusReport {
         object.add("shared", hold.isShared)
         object.add("count", hold.weight)
         object.add("fencing", hold.fencing)
-        object.add("pid", hold.pid)
-        if let elsewhere = hold.elsewhere { object.add("elsewhere", elsewhere) }
+        object.add(processOf: hold)
         object.add("since", hold.since)
         object.add("details", json: hold.details.json)
         object.add("waits_for", json: "[\(blockers(of: hold).map(String.init).joined(separator: ","))]")
@@ -31,8 +30,7 @@ extension StatusReport {
         var object = line
         object.add("name", responder.name)
         object.add("key", responder.key)
-        object.add("pid", responder.pid)
-        if let elsewhere = responder.elsewhere { object.add("elsewhere", elsewhere) }
+        object.add(processOf: responder)
         object.add("order", responder.order)
         object.add("base", responder.isBase)
         object.add("leaving", responder.isLeaving)
@@ -44,8 +42,7 @@ extension StatusReport {
     package static func object(_ request: NamespaceStatus.Request, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("name", request.name)
-        object.add("pid", request.pid)
-        if let elsewhere = request.elsewhere { object.add("elsewhere", elsewhere) }
+        object.add(processOf: request)
         object.add("responder", request.responder)
         object.add("since", request.since)
         return object
@@ -67,5 +64,13 @@ extension StatusReport {
 
     package static func numbers(of counts: QueueCounts) -> [(state: String, number: Int)] {
         QueueItem.Info.State.allCases.map { ($0.rawValue, counts[$0]) }
+    }
+}
+
+extension JSONObject {
+    /// Adds the process of an entry, and its machine if that is another one.
+    mutating func add(processOf entry: some NamespaceStatus.Entry) {
+        add("pid", entry.pid)
+        if let elsewhere = entry.elsewhere { add("elsewhere", elsewhere) }
     }
 }

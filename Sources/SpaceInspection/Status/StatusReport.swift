@@ -149,8 +149,7 @@ package struct StatusReport {
 
     package static func object(_ watcher: NamespaceStatus.Watcher, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
-        object.add("pid", watcher.pid)
-        if let elsewhere = watcher.elsewhere { object.add("elsewhere", elsewhere) }
+        object.add(processOf: watcher)
         object.add("filter", watcher.filter)
         object.add("position", watcher.position)
         object.add("subscription", watcher.subscription)
@@ -160,8 +159,7 @@ package struct StatusReport {
     package static func object(_ claim: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
         object.add("id", claim.number)
-        object.add("pid", claim.pid)
-        if let elsewhere = claim.elsewhere { object.add("elsewhere", elsewhere) }
+        object.add(processOf: claim)
         object.add("deadline", claim.deadline)
         object.add("tuple_id", claim.id.rawValue)
         object.add("deliveries", claim.deliveries)

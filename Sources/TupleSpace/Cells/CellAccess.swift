@@ -47,7 +47,7 @@ public struct _CellAccess {
         switch place {
         case .namespace(let namespace): try await body(namespace, timeout)
         case .named(let named): try await named.space.awaiting(named.name, timeout: timeout, body)
-        case .transaction: preconditionFailure("a transaction's body has no verb that waits")
+        case .transaction: throw .waitingWithinTransaction
         }
     }
 }
