@@ -45,14 +45,14 @@ final class NamespaceHandle: HandleObject {
 
     // MARK: Claims
 
-    /// Remembers a claim.
+    /// Remembers claims.
     ///
-    /// - Throws: `closed` if the handle was closed meanwhile; the claim is then released.
-    func keep(_ claim: HeldClaim) throws(SpaceError) {
+    /// - Throws: `closed` if the handle was closed meanwhile; the claims are then released.
+    func keep(_ claims: [HeldClaim]) throws(SpaceError) {
         do throws(SpaceError) {
-            try keep { $0.claims[claim.number] = claim.id }
+            try keep { for claim in claims { $0.claims[claim.number] = claim.id } }
         } catch {
-            namespace.core.claiming.releaseOrRemember(claim)
+            for claim in claims { namespace.core.claiming.releaseOrRemember(claim) }
             throw error
         }
     }

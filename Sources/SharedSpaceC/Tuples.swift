@@ -71,7 +71,7 @@ private let searching: Flags = [.record, .json, .newest, .exact]
                 interruption: how.interruption
             )
             guard let claim else { return 0 }
-            try handle.keep(claim)
+            try handle.keep([claim])
             do throws(SpaceError) {
                 try result.give(claim, how.flags)
             } catch {
@@ -117,8 +117,9 @@ private let searching: Flags = [.record, .json, .newest, .exact]
                 elements.append(try OutputElement(match, how.flags))
             }
         case .take:
-            for match in try handle.namespace.takeMatches(template, order: how.order, max: how.max) {
-                elements.append(try OutputElement(match, how.flags))
+            elements = try handle.namespace.takeMatches(template, order: how.order, max: how.max) {
+                (match) throws(SpaceError) in
+                try OutputElement(match, how.flags)
             }
         case .claim:
             let claims = try handle.namespace.claimMatches(
@@ -127,10 +128,8 @@ private let searching: Flags = [.record, .json, .newest, .exact]
                 max: how.max,
                 deadline: try how.deadline
             )
-            for claim in claims {
-                try handle.keep(claim)
-                elements.append(OutputElement(claim, how.flags))
-            }
+            try handle.keep(claims)
+            elements = claims.map { OutputElement($0, how.flags) }
         }
         return try store(elements, in: list)
     }

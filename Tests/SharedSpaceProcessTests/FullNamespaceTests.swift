@@ -118,6 +118,42 @@ struct FullNamespaceTests {
         #expect(try namespace.status().requests == [])
     }
 
+    /// Claims leave the room for what ends them: when no more can be claimed, all can be completed or released, and the rest
+    /// taken.
+    @Test(arguments: [7, 100, 3000])
+    func claimsLeaveRoomForTheirEnds(size: Int) throws {
+        let namespace = try SpaceTest.namespace("claims", options: NamespaceOptions(byteLimit: 8 << 20))
+        let payload = String(repeating: "x", count: size)
+        var count = 0
+        let refused = #expect(throws: SpaceError.self) {
+            while true {
+                try namespace.write("job", count, payload)
+                count += 1
+            }
+        }
+        #expect(refused?.code == .limitReached)
+        var claims: [HeldClaim] = []
+        var error: SpaceError?
+        // In an order that leaves each page half full for long.
+        for number in 0..<count {
+            do throws(SpaceError) {
+                let template: Template = ["job", .equal(number * 7919 % count), .any]
+                guard let claim = try namespace.claimIfExists(matching: template) else { continue }
+                claims.append(claim.detach())
+            } catch let refusal {
+                error = refusal
+                break
+            }
+        }
+        print("claims:", count, claims.count, error.map { "\($0)" } ?? "no error")
+        for (index, claim) in claims.enumerated() {
+            if index % 2 == 0 { try namespace.complete(claim) } else { try namespace.release(claim) }
+        }
+        #expect(try namespace.count() == count - (claims.count + 1) / 2)
+        while try namespace.takeIfExists(matching: ["job", .any, .any]) != nil {}
+        #expect(try namespace.count() == 0)
+    }
+
     /// In a full namespace a lock can be taken to empty it, and the objects that are there may change and be removed;
     /// new ones are refused.
     @Test(arguments: StorageMode.allCases)

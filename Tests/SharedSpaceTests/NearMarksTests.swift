@@ -246,6 +246,39 @@ struct NearMarksTests: NearEndSuite {
         #expect(try namespace.verify() == [])
     }
 
+    /// A transaction, which runs once, has the room of what was taken too.
+    @Test func aTransactionHasTheRoomOfWhatWasTaken() throws {
+        let namespace = try SpaceTest.namespace(.fast, "room", byteLimit: 16 << 20)
+        let body = String(repeating: "x", count: 200_000)
+        var number = 0
+        while (try? namespace.write("large", number, body)) != nil { number += 1 }
+        for _ in 0..<3 {
+            for _ in 0..<6 { #expect(try namespace.takeIfExists("large", any(Int.self), any(String.self)) != nil) }
+            #expect(namespace.core.control.near.marks.count == 6)
+            try namespace.transaction { try $0.write("large", number, body) }
+        }
+        #expect(try namespace.verify() == [])
+    }
+
+    /// Marks are those of one control file: what a backup says of its namespace's marks is nothing to the next namespace.
+    @Test func aReplayHasMarksOfItsOwn() throws {
+        for number in 0..<150 { #expect(try take() == number) }
+        let (root, backup) = (try SpaceTest.root(), try SpaceTest.root().path + "/.backup")
+        _ = try namespace.backUp(to: backup)
+        let (copy, _) = try root.space.replay(backup, as: "copy", owner: .session, persistent: false, asStandby: false)
+        for number in 150..<155 { #expect(try copy.takeIfExists("job", any(Int.self))?.1 == number) }
+        let held = try #require(try copy.claimIfExists(matching: ["job", .any])?.detach())
+        let marks = copy.core.control.near.marks
+        #expect(marks.count == 6)
+        // A process is killed while it has the gate.
+        copy.core.control.gateNeedsRecovery.store(1)
+        #expect(try copy.takeIfExists("job", any(Int.self))?.1 == 156)
+        #expect(marks.count == 7)
+        #expect(try copy.count() == count - 157)
+        try copy.complete(held)
+        #expect(try copy.verify() == [])
+    }
+
     /// A claim that is the first half of a take is told as a take.
     @Test func theFirstHalfOfATakeIsNotMarked() async throws {
         let claim = try #require(try namespace.claimOne(matching: ["job", 0], .none))

@@ -144,7 +144,12 @@ inline recover() {
 #endif
     if
     :: word_ % 2 == 0 -> word_++
+#ifdef WEAK_MEND
     :: else
+#else
+    /* A look may have begun under the killed holder's word, before its commit. */
+    :: else -> word_ = word_ + 2
+#endif
     fi;
 #ifndef WEAK_RECOVER
     d_step {

@@ -12,7 +12,7 @@ import SpaceSystem
 // 3. `commitOnce`: the log has more than one transaction should apply. That is committed without the body, which then
 //    runs in the next transaction, for the first time.
 //
-// A body that may run only once, such as that of a user's transaction, is given to `commitOnce`.
+// A body that may run only once, that of a user's transaction, is given to `commitBody`.
 
 extension Engine {
     /// Runs `body` in a write transaction and commits it; if `body` throws, everything is undone.
@@ -108,8 +108,13 @@ extension Engine {
                 return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
             } catch  where error.code == .outrun && reruns < Self.mostReruns {
                 reruns += 1
-            } catch  where error.isOfRoom && near.map({ $0.marks.count > 0 }) ?? false {
-                if let near { try Marking(self).applySingly(near) }
+            } catch  where error.isOfRoom && hasMarks {
+                let couldReturnLess = removesDue && scope.hasRemovedDue
+                do throws(SpaceError) {
+                    try Marking(self).applySingly()
+                } catch  where error.isOfRoom && couldReturnLess {
+                    removesDue = false
+                }
             } catch  where error.isOfRoom && removesDue && scope.hasRemovedDue {
                 (removesDue, keeps) = (false, [])
             } catch {
@@ -118,12 +123,40 @@ extension Engine {
         }
     }
 
+    /// Whether something was taken or claimed of the tables that no commit has applied; under the gate.
+    private var hasMarks: Bool { near.map { $0.marks.count > 0 } ?? false }
+
+    /// Runs `body` in a transaction, once at most; called under the gate.
+    ///
+    /// The marks are applied before it if there may be no room for both, or if `body` may need the pages that they free.
+    package func commitBody(_ body: (WriteScope) throws(SpaceError) -> Void) throws(SpaceError) {
+        if hasMarks, diskReserve.isNearLimit { try Marking(self).applyAhead() }
+        var hasRun = false
+        func commit() throws(SpaceError) {
+            try commitOnce(.removing) { (scope) throws(SpaceError) in
+                hasRun = true
+                try body(scope)
+            }
+        }
+        do throws(SpaceError) {
+            try commit()
+        } catch  where error.isOfRoom && hasMarks {
+            if hasRun {
+                // There may be room for the caller's next attempt.
+                try? Marking(self).applySingly()
+                throw error
+            }
+            try Marking(self).applySingly()
+            try commit()
+        }
+    }
+
     /// That other machines are first again and again is no usual race.
     private static let mostReruns = 4
 
     /// Runs `body` in one transaction, once; called under the gate.
     @inline(__always)
-    package func commitOnce(
+    func commitOnce(
         _ purpose: WritePurpose,
         removesDue: Bool = true,
         keeps: NearKept = [],

@@ -82,17 +82,28 @@ package struct Marking {
         engine.announce()
     }
 
+    /// Applies all marks so that the next transaction can use the pages that they free; under the gate.
+    @inline(never)
+    func applyAhead() throws(SpaceError) {
+        try applyAll()
+        freePages()
+    }
+
     /// Applies the marks one after the other, from the last on: the room that is kept for removals is enough for one.
     @inline(never)
-    func applySingly(_ near: NearRing) throws(SpaceError) {
-        while near.marks.count > 0 {
+    func applySingly() throws(SpaceError) {
+        while let near = engine.near, near.marks.count > 0 {
             try engine.commitOnce(.removing, removesDue: false, keeps: [.ring, .earlierMarks]) {
                 (scope) throws(SpaceError) in
                 scope.noteUpkeep()
             }
             engine.announce()
         }
-        // LMDB uses the pages that a commit has freed again in the second one after it.
+        freePages()
+    }
+
+    /// Commits nothing: LMDB uses the pages that a commit has freed again in the second one after it.
+    private func freePages() {
         try? engine.commitOnce(.removing, removesDue: false, keeps: .all) { (scope) throws(SpaceError) in
             scope.noteUpkeep()
         }

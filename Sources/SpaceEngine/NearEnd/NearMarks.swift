@@ -39,8 +39,6 @@ struct NearMarks {
 
     /// How many marks there may be.
     static let capacity = 64
-    /// The longest tuple that is claimed by a mark: a claim's tuple needs room in `claims` when its mark is applied.
-    static let longestClaimed = NearRing.longestTuple
 
     private static let taken: UInt32 = 1
     private static let claimed: UInt32 = 2

@@ -450,7 +450,9 @@ package struct NearRing: @unchecked Sendable {
     /// `next` is the next id, `number` the number of the next claim, and `applied` what was applied of the marks, by the
     /// counters of the last commit. `time` is the earliest time at which something expires, or 0.
     func recover(next: UInt64, nextNumber number: UInt64, applied: UInt64, due time: Int64, isOff: Bool) {
-        let odd = word.load() | 1
+        // Another odd word than the killed holder's: a look may have begun under that, before its commit.
+        let old = word.load()
+        let odd = old & 1 == 0 ? old &+ 1 : old &+ 2
         word.storeSequential(odd)
         tail.store(max(tail.load(), next))
         head.store(max(head.load(), next))

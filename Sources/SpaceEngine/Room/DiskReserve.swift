@@ -128,6 +128,12 @@ package final class DiskReserve {
         environment.lastTransaction < Self.youngTransactions && environment.info.lastPage < Self.youngPages
     }
 
+    /// Whether the data file has so nearly grown to its limit that an addition may depend on free pages.
+    var isNearLimit: Bool {
+        let (used, limit) = (environment.info.lastPage + 1, Int(clamping: control.header.byteLimit))
+        return (used + reserve(for: .adding, beside: used)) * pageSize > limit - limit / 8
+    }
+
     /// A bound for the last page that needs no statistics: the deepest trees, and an allowance for the rest.
     @inline(__always)
     private func cheapBound(_ used: UsedPages, rows: Int, bytes: Int) -> Int {

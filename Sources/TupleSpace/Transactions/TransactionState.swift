@@ -238,7 +238,7 @@ extension NamespaceCore {
             // The member is looked at before the body runs.
             try participation.renewingSession { () throws(SpaceError) in
                 try engine.underGate { () throws(SpaceError) in
-                    try engine.commitOnce(.removing) { (scope) throws(SpaceError) in
+                    try engine.commitBody { (scope) throws(SpaceError) in
                         let current = TransactionState(namespace, self, scope)
                         state = current
                         scope.beginNet()

@@ -34,16 +34,15 @@ extension Namespace {
         }
     }
 
-    /// Takes all tuples that match, in one transaction.
-    package func takeMatches(
+    /// Takes all tuples that match, in one transaction; none is taken if `content` throws for one of them.
+    package func takeMatches<Content>(
         _ template: Template,
         order: MatchOrder,
-        max: Int
-    ) throws(SpaceError) -> [Match] {
+        max: Int,
+        _ content: (Match) throws(SpaceError) -> Content
+    ) throws(SpaceError) -> [Content] {
         try attempt(Verb.take.rawValue) { (core) throws(SpaceError) in
-            try core.looking.removeAll(template.form, order, max: max, by: { Take($0) }) { (match) throws(SpaceError) in
-                match
-            }.map(\.content)
+            try core.looking.removeAll(template.form, order, max: max, by: { Take($0) }, decode: content).map(\.content)
         }
     }
 
