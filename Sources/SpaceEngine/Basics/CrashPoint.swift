@@ -31,6 +31,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case operationSent
     // Waiting.
     case slotFilling, slotCounted, slotPublished, rearmed, granting
+    // Granting: a mark was raised, perhaps too far.
+    case markRaised
     // Switching the measuring of latencies.
     case latencyDrafted, latencyMade, latencyEnded
     // Reading.

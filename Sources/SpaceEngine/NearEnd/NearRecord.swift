@@ -101,13 +101,22 @@ struct NearRecord {
         case .records: return kind == Self.recordKind
         case .fields(let arity, let bound, let hash):
             guard kind == arity else { return false }
-            guard bound != 0 else { return true }
-            var sum: UInt64 = 0
-            for place in 0..<Self.terms where bound & (1 << UInt64(place)) != 0 {
-                sum &+= word(32 + 8 * place)
-            }
-            return sum == hash
+            return bound == 0 || sum(bound) == hash
         }
+    }
+
+    /// The hash of the fields that a shape binds, none beyond those of which the record has the terms; `nil` if the tuple
+    /// has another number of fields.
+    @inline(__always)
+    func hash(arity: Int, bound: UInt64) -> UInt64? { kind == Self.kind(arity: arity) ? sum(bound) : nil }
+
+    @inline(__always)
+    private func sum(_ bound: UInt64) -> UInt64 {
+        var sum: UInt64 = 0
+        for place in 0..<Self.terms where bound & (1 << UInt64(place)) != 0 {
+            sum &+= word(32 + 8 * place)
+        }
+        return sum
     }
 }
 
