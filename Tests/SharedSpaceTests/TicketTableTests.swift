@@ -8,7 +8,7 @@ import TupleCoding
 @testable import SpaceEngine
 @testable import TupleSpace
 
-/// The way from a tuple to the oldest taker: by tickets, from the mark of the taker's line on.
+/// The way from a tuple to the oldest taker: by tickets, from the start of the taker's line on.
 ///
 /// The slots here have no process that waits, so their words stay as a writer leaves them. `TicketWaitTests` has takers
 /// that wait.
@@ -43,7 +43,7 @@ import TupleCoding
         #expect(word.state == .granted && tenancy.slot.change(from: word, to: word.next(.active)))
     }
 
-    private var mark: UInt64 { slots.tickets.mark(interest.line).load() }
+    private var start: UInt64 { slots.tickets.start(interest.line).load() }
 
     // MARK: The table
 
@@ -71,7 +71,7 @@ import TupleCoding
         for taker in takers { withdraw(taker) }
     }
 
-    /// A walk passes the takers of other lines, and leaves their marks alone.
+    /// A walk passes the takers of other lines, and leaves their starts alone.
     @Test func eachLineHasItsOrder() throws {
         let other = Interest((["other", .any] as Template).form, isTaking: true)
         #expect(other.line != interest.line)
@@ -82,7 +82,7 @@ import TupleCoding
             #expect(isGranted(taker))
         }
         try namespace.write("job", 1)
-        #expect(mark > takers[9].ticket && !isGranted(slow))
+        #expect(start > takers[9].ticket && !isGranted(slow))
         try namespace.write("other", 1)
         #expect(isGranted(slow))
         for taker in takers { withdraw(taker) }
@@ -94,7 +94,7 @@ import TupleCoding
         let oldest = try publish()
         try namespace.write("job", 0)
         rearm(oldest)
-        #expect(mark == oldest.ticket)
+        #expect(start == oldest.ticket)
         // So many slots that a walk through all entries is no longer than a scan.
         let others = try (0..<3000).map { try publish(Interest(Template(Tuple("other", $0)).form, isTaking: true)) }
         for _ in 0..<TicketTable.capacity { withdraw(try publish()) }
@@ -102,20 +102,20 @@ import TupleCoding
         let younger = try publish()
         try namespace.write("job", 1)
         #expect(isGranted(oldest) && !isGranted(younger))
-        // The scan has set the mark, so the next walk is short.
+        // The scan has set the start, so the next walk is short.
         try namespace.write("job", 2)
         #expect(isGranted(younger))
         for other in others { withdraw(other) }
         withdraw(oldest, younger)
     }
 
-    // MARK: The mark
+    // MARK: The start
 
-    /// A taker that was granted a tuple is passed by the mark; it lowers the mark before it sleeps again.
-    @Test func aTakerThatIsGrantedNothingAnyMoreLowersTheMark() throws {
+    /// A taker that was granted a tuple is passed by the start; it lowers the start before it sleeps again.
+    @Test func aTakerThatIsGrantedNothingAnyMoreLowersTheStart() throws {
         let (oldest, next) = (try publish(), try publish())
         for number in 0..<3 { try namespace.write("job", number) }
-        #expect(isGranted(oldest) && isGranted(next) && mark > next.ticket)
+        #expect(isGranted(oldest) && isGranted(next) && start > next.ticket)
         rearm(oldest)
         // Without that, no writer finds it.
         try namespace.write("job", 3)
@@ -126,39 +126,39 @@ import TupleCoding
         withdraw(oldest, next)
     }
 
-    /// A writer that has raised a mark looks once more at the takers that the mark has passed: one may have become active
-    /// meanwhile, after it had looked at the mark.
-    @Test func aWriterFindsWhoBecameActiveWhileItRaisedTheMark() throws {
+    /// A writer that has raised a start looks once more at the takers that the start has passed: one may have become active
+    /// meanwhile, after it had looked at the start.
+    @Test func aWriterFindsWhoBecameActiveWhileItRaisedTheStart() throws {
         let writer = try Agent(root, "n")
         let (oldest, next) = (try publish(), try publish())
         try namespace.write("job", 0)
-        #expect(isGranted(oldest) && mark == oldest.ticket)
-        try writer.run("arm stop markRaised")
+        #expect(isGranted(oldest) && start == oldest.ticket)
+        try writer.run("arm stop startRaised")
         try writer.send("write [\"job\",1]")
         try writer.waitUntilStopped()
-        #expect(mark == next.ticket)
+        #expect(start == next.ticket)
         rearm(oldest)
         writer.resume()
         #expect(try writer.line()?.hasPrefix("ok") == true)
-        #expect(isGranted(next) && mark == oldest.ticket)
+        #expect(isGranted(next) && start == oldest.ticket)
         try namespace.write("job", 2)
         #expect(isGranted(oldest))
         withdraw(oldest, next)
     }
 
-    /// If so many tickets are given out while a writer raises a mark that entries are replaced, the mark goes down again.
-    @Test func aWriterThatRaisedTheMarkForLongTakesItBack() throws {
+    /// If so many tickets are given out while a writer raises a start that entries are replaced, the start goes down again.
+    @Test func aWriterThatRaisedTheStartForLongTakesItBack() throws {
         let writer = try Agent(root, "n")
         let (oldest, next) = (try publish(), try publish())
         try namespace.write("job", 0)
-        try writer.run("arm stop markRaised")
+        try writer.run("arm stop startRaised")
         try writer.send("write [\"job\",1]")
         try writer.waitUntilStopped()
         rearm(oldest)
         for _ in 0..<TicketTable.capacity { withdraw(try publish()) }
         writer.resume()
         #expect(try writer.line()?.hasPrefix("ok") == true)
-        #expect(mark == oldest.ticket)
+        #expect(start == oldest.ticket)
         try namespace.write("job", 2)
         #expect(isGranted(oldest))
         withdraw(oldest, next)
@@ -212,10 +212,10 @@ import TupleCoding
     }
 }
 
-/// Takers in other processes whose slots the mark passes.
+/// Takers in other processes whose slots the start passes.
 @Suite(.blocking, .timeLimit(.minutes(5))) struct TicketWaitTests {
-    /// A taker is granted tuples that it does not want, and the mark passes it. It is found again without a tick.
-    @Test func aTakerThatTheMarkHasPassedIsGrantedTheNextTuple() throws {
+    /// A taker is granted tuples that it does not want, and the start passes it. It is found again without a tick.
+    @Test func aTakerThatTheStartHasPassedIsGrantedTheNextTuple() throws {
         let root = try TemporaryRoot()
         let namespace = try root.space.namespace("n")
         let slots = namespace.core.slots
@@ -223,7 +223,7 @@ import TupleCoding
         try taker.block("take-wait 60000 [\"job\", \"?100...200\"]", in: namespace)
         for round in 0..<20 {
             try taker.stop()
-            // The first is granted to it; the second raises the mark beyond it.
+            // The first is granted to it; the second raises the start beyond it.
             for number in 0..<2 { try namespace.write("job", number) }
             taker.resume()
             #expect(try eventually { isAsleep(in: slots) }, "round \(round)")

@@ -51,7 +51,7 @@ struct NearPart: SupervisedPart {
     }
 
     private static let points: [CrashPoint] = [
-        .gateTaken, .begun, .beforeCommit, .afterCommit, .granting, .markRaised, .granted, .lockForgotten,
+        .gateTaken, .begun, .beforeCommit, .afterCommit, .granting, .startRaised, .granted, .lockForgotten,
         .gateReleased, .snapshotTaken, .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearClaiming, .nearClaimed,
         .nearStored, .marking, .marked,
         .rearmed, .slotPublished, .placeAwaited, .placeRaised,

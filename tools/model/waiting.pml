@@ -7,9 +7,9 @@
  * show ranges and types), and assumes that every taker matches; CANCELLED=n names a taker that may be cancelled while it
  * sleeps.
  *
- * A writer finds the oldest taker by a table from ticket to slot, which has TABLE entries: it walks from the mark on, below
- * which no active taker has its ticket. If there is no mark (0), or more than TABLE tickets were given out since, it scans
- * the slots, and sets the mark anew. START is the mark of the beginning.
+ * A writer finds the oldest taker by a table from ticket to slot, which has TABLE entries: it walks from the start on, below
+ * which no active taker has its ticket. If there is no start (0), or more than TABLE tickets were given out since, it scans
+ * the slots, and sets the start anew. FIRST is the start of the beginning.
  *
  * Checked whenever no process can take a step any more: no taker sleeps beside a committed tuple that it matches. Without
  * KILLS there are no ticks. With KILLS=n up to n processes die, each between any two steps, and the sleepers tick once
@@ -34,8 +34,8 @@
 #ifndef TABLE
 #define TABLE 4
 #endif
-#ifndef START
-#define START 1
+#ifndef FIRST
+#define FIRST 1
 #endif
 
 /* The taker that may be cancelled; none unless a run says so. */
@@ -85,7 +85,7 @@ byte gate;                       /* 0: free; else its holder, plus one */
 bool needsRecovery;
 byte inUse;
 byte nextTicket = 1;
-byte mark = START;               /* no active taker that sleeps has a smaller ticket; 0: not known */
+byte start = FIRST;               /* no active taker that sleeps has a smaller ticket; 0: not known */
 byte entryTicket[TABLE];         /* the table from ticket to slot: an entry is one word */
 byte entrySlot[TABLE];
 byte state[TAKERS];
@@ -224,18 +224,18 @@ inline wake() {
 #define IS_LONG (nextTicket - from > TABLE)
 #endif
 
-/* A compare-and-swap until the mark is no greater. */
+/* A compare-and-swap until the start is no greater. */
 inline lower(number) {
     d_step {
         if
-        :: mark > number -> mark = number
+        :: start > number -> start = number
         :: else
         fi
     }
 }
 
-/* From the mark to the oldest active taker that may match. The mark then goes up to the oldest active one, if it is still
- * the same. A taker may have become active meanwhile, and not have seen the new mark; so what the mark has passed is looked
+/* From the start to the oldest active taker that may match. The start then goes up to the oldest active one, if it is still
+ * the same. A taker may have become active meanwhile, and not have seen the new start; so what the start has passed is looked
  * at once more. */
 inline walk(t, younger) {
     SCAN {
@@ -270,9 +270,9 @@ inline walk(t, younger) {
         fi;
         if
 #ifdef WEAK_BLIND
-        :: atomic { first > from -> mark = first };
+        :: atomic { first > from -> start = first };
 #else
-        :: atomic { mark == from && first > from -> mark = first };
+        :: atomic { start == from && first > from -> start = first };
 #endif
 #ifndef WEAK_VERIFY
             SCAN {
@@ -298,20 +298,20 @@ inline walk(t, younger) {
 #ifdef WEAK_BLIND
         :: first <= from
 #else
-        :: atomic { !(mark == from && first > from) -> skip }
+        :: atomic { !(start == from && first > from) -> skip }
 #endif
         fi
     :: else
     fi
 }
 
-/* The mark is set first and lowered to what the scan finds: a taker that becomes active after the scan has passed its slot
- * sees the mark. */
+/* The start is set first and lowered to what the scan finds: a taker that becomes active after the scan has passed its slot
+ * sees the start. */
 inline scan(t, younger) {
-#ifndef WEAK_SCAN_MARK
+#ifndef WEAK_SCAN_START
     atomic {
         if
-        :: younger == 0 -> mark = limit
+        :: younger == 0 -> start = limit
         :: else
         fi
     };
@@ -337,8 +337,8 @@ inline scan(t, younger) {
     };
     if
     :: younger == 0 ->
-#ifdef WEAK_SCAN_MARK
-        mark = limit;
+#ifdef WEAK_SCAN_START
+        start = limit;
 #endif
         if
         :: first != 0 -> lower(first)
@@ -351,7 +351,7 @@ inline scan(t, younger) {
 inline grant(t, younger) {
     do
     ::
-        d_step { best = TAKERS; first = 0; from = mark; limit = nextTicket; scans = (from == 0 || nextTicket - from > TABLE) };
+        d_step { best = TAKERS; first = 0; from = start; limit = nextTicket; scans = (from == 0 || nextTicket - from > TABLE) };
         if
         :: !scans -> walk(t, younger)
         :: else
@@ -557,10 +557,10 @@ again:
 #endif
     pending = NONE;
 #ifndef WEAK_LOWER
-    /* The mark passes a taker that is not active yet, or is granted. So before it sleeps it looks at the mark, and if it was
-     * passed, lowers the mark and looks once more. */
+    /* The start passes a taker that is not active yet, or is granted. So before it sleeps it looks at the start, and if it was
+     * passed, lowers the start and looks once more. */
     if
-    :: mark > ticket[me] ->
+    :: start > ticket[me] ->
         lower(ticket[me]);
 #ifndef WEAK_AGAIN
         goto again

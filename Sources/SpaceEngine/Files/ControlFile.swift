@@ -31,7 +31,7 @@ package final class ControlFile: Sendable {
     private static let clockAheadOffset = 672
     private static let waitingOffset = 704
     private static let waitedKindsOffset = 1024
-    private static let marksOffset = waitedKindsOffset + WaitCounts.kindsByteCount
+    private static let startsOffset = waitedKindsOffset + WaitCounts.kindsByteCount
     private static let waitCountsOffset = 4096
     private static let ticketsOffset = waitCountsOffset + WaitCounts.bucketsByteCount
     private static let nearOffset = ticketsOffset + TicketTable.entriesByteCount
@@ -147,8 +147,8 @@ package final class ControlFile: Sendable {
         map = try MappedFile(descriptor: descriptor, length: Self.size, isPrivate: isPrivate)
         self.header = header
         self.identity = identity
-        // The marks, after the counts of waiters by kind, end where the other counts begin.
-        precondition(Self.marksOffset + TicketTable.marksByteCount <= Self.waitCountsOffset)
+        // The starts of the lines, after the counts of waiters by kind, end where the other counts begin.
+        precondition(Self.startsOffset + TicketTable.startsByteCount <= Self.waitCountsOffset)
         let base = map.base
         door = try ProcessLock(.door, at: base + Self.doorOffset)
         gate = try ProcessLock(.gate, at: base + Self.gateOffset)
@@ -173,7 +173,7 @@ package final class ControlFile: Sendable {
             summary: base + Self.waitingOffset,
             kinds: base + Self.waitedKindsOffset,
             buckets: base + Self.waitCountsOffset,
-            tickets: TicketTable(marks: base + Self.marksOffset, entries: base + Self.ticketsOffset),
+            tickets: TicketTable(starts: base + Self.startsOffset, entries: base + Self.ticketsOffset),
             segments: base + Self.slotsOffset
         )
     }

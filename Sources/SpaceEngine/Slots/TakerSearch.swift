@@ -10,7 +10,7 @@ struct TakerSearch {
     private let awaited: WaitCounts.Awaited
     /// Only takers with younger tickets are looked for; 0: all.
     private let ticket: UInt64
-    /// The mark of the lines, before the search.
+    /// The start of the lines, before the search.
     private let from: UInt64
     /// The ticket that is given out next.
     private var limit: UInt64
@@ -23,12 +23,12 @@ struct TakerSearch {
         self.slots = slots
         self.awaited = awaited
         self.ticket = ticket
-        from = slots.tickets.mark(of: awaited.lines)
+        from = slots.tickets.start(of: awaited.lines)
         limit = slots.lastTicket.loadSequential() &+ 1
         firstActive = limit
     }
 
-    /// Whether entries from the mark on may have been replaced, or there are damaged numbers.
+    /// Whether entries from the start on may have been replaced, or there are damaged numbers.
     private var isLong: Bool {
         let limit = slots.lastTicket.loadSequential() &+ 1
         return limit &- from > TicketTable.capacity || limit > TicketTable.ticketLimit
@@ -55,7 +55,7 @@ struct TakerSearch {
             oldest = nil
             return false
         }
-        if ticket == 0, firstActive > from { raiseMarks(end) }
+        if ticket == 0, firstActive > from { raiseStarts(end) }
         return true
     }
 
@@ -71,11 +71,11 @@ struct TakerSearch {
         return word.state == .active && slot.ticket.load() == number ? (slot, word) : nil
     }
 
-    /// Raises the marks to the oldest active taker, and lowers them again if one has become active meanwhile.
-    private func raiseMarks(_ end: Int) {
+    /// Raises the starts to the oldest active taker, and lowers them again if one has become active meanwhile.
+    private func raiseStarts(_ end: Int) {
         let raised = slots.tickets.raise(awaited.lines, from: from, to: firstActive)
-        CrashPoint.reach(.markRaised)
-        // The taker's side is: become active, fence, look at the mark.
+        CrashPoint.reach(.startRaised)
+        // The taker's side is: become active, fence, look at the start.
         SharedWord64.fence()
         guard raised != 0 else { return }
         for number in from..<firstActive where active(number, in: raised, end) != nil {
@@ -88,21 +88,21 @@ struct TakerSearch {
 
     /// Reads all slots, and wakes every active reader that may match, if `readers` says so.
     ///
-    /// If the marks are too low for a walk they are set before, and then lowered to the oldest active taker: a taker that
-    /// becomes active after the scan has passed its slot sees the mark.
+    /// If the starts are too low for a walk they are set before, and then lowered to the oldest active taker: a taker that
+    /// becomes active after the scan has passed its slot sees the start.
     mutating func scan(_ appearance: inout Appearance, wakingReaders readers: WakeList?) {
         (oldest, limit) = (nil, slots.lastTicket.loadSequential() &+ 1)
         firstActive = limit
-        let setsMarks = ticket == 0 && !awaited.hasUnlisted && (from == 0 || limit &- from > Self.shortWalk)
-        if setsMarks {
+        let setsStarts = ticket == 0 && !awaited.hasUnlisted && (from == 0 || limit &- from > Self.shortWalk)
+        if setsStarts {
             slots.tickets.set(awaited.lines, to: limit)
-            CrashPoint.reach(.markRaised)
+            CrashPoint.reach(.startRaised)
             SharedWord64.fence()
         }
         for index in slots.range {
             let slot = slots.slot(index)
             let key = slot.interest
-            let isOfLines = setsMarks && key.isTaking && awaited.lines >> UInt64(key.line) & 1 != 0
+            let isOfLines = setsStarts && key.isTaking && awaited.lines >> UInt64(key.line) & 1 != 0
             guard isOfLines || appearance.mayMatch(key) else { continue }
             let word = slot.current
             guard word.state == .active else { continue }
@@ -116,6 +116,6 @@ struct TakerSearch {
                 oldest = (slot, word, candidate)
             }
         }
-        if setsMarks { slots.tickets.lower(awaited.lines, to: firstActive) }
+        if setsStarts { slots.tickets.lower(awaited.lines, to: firstActive) }
     }
 }

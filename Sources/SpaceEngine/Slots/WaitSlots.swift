@@ -248,10 +248,10 @@ package struct WaitSlots: @unchecked Sendable {
         return nil
     }
 
-    /// Lets writers find a taker that the mark of its line has passed; called after a look in vain, before the sleep.
+    /// Lets writers find a taker that the start of its line has passed; called after a look in vain, before the sleep.
     ///
-    /// - Returns: Whether the mark had passed it. Then a writer may have missed it, and it has to look once more.
-    package func lowerMark(for tenancy: Tenancy) -> Bool {
+    /// - Returns: Whether the start had passed it. Then a writer may have missed it, and it has to look once more.
+    package func lowerStart(for tenancy: Tenancy) -> Bool {
         guard let line = tenancy.line else { return false }
         return tickets.lower(line, to: tenancy.ticket)
     }

@@ -7,7 +7,7 @@ import TupleCoding
 /// goes:
 ///
 ///     remember the wake word → re-arm (a granted slot becomes active again) → look → if the look found nothing, hand on
-///     the grant → if the mark of the waiter's line has passed it, lower the mark and begin again → sleep until the wake
+///     the grant → if the start of the waiter's line is above its ticket, lower it and begin again → sleep until the wake
 ///     word is raised
 ///
 /// So whatever is written after the re-arm is either seen by the look or rings the word again.
@@ -86,7 +86,7 @@ struct WaitLoop {
         var found = try core.waits.lookIfPossible(&hindrance, look)
         while found == nil {
             foundNothing()
-            guard lowerMark(), hindrance == nil else { return nil }
+            guard lowerStart(), hindrance == nil else { return nil }
             isNudged = false
             prepare()
             found = try core.waits.lookIfPossible(&hindrance, look)
@@ -148,7 +148,7 @@ struct WaitLoop {
     }
 
     /// Lets writers find this waiter; `true` if they may have missed it until now.
-    private func lowerMark() -> Bool { tenancy.map { core.slots.lowerMark(for: $0) } ?? false }
+    private func lowerStart() -> Bool { tenancy.map { core.slots.lowerStart(for: $0) } ?? false }
 
     private func handOn(_ id: UInt64) {
         if Safeguard.handedOn.stands { core.engine.offer(id, youngerThan: ticket) }
