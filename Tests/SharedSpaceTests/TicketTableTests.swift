@@ -120,7 +120,7 @@ import TupleCoding
         // Without that, no writer finds it.
         try namespace.write("job", 3)
         #expect(!isGranted(oldest))
-        #expect(slots.lowerMark(for: oldest) && !slots.lowerMark(for: oldest))
+        #expect(slots.lowerStart(for: oldest) && !slots.lowerStart(for: oldest))
         try namespace.write("job", 4)
         #expect(isGranted(oldest))
         withdraw(oldest, next)
