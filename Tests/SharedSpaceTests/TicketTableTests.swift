@@ -214,7 +214,7 @@ import TupleCoding
 
 /// Takers in other processes whose slots the start passes.
 @Suite(.blocking, .timeLimit(.minutes(5))) struct TicketWaitTests {
-    /// A taker is granted tuples that it does not want, and the start passes it. It is found again without a tick.
+    /// A taker that the start has passed, while it was granted a tuple that it does not want, is found again without a tick.
     @Test func aTakerThatTheStartHasPassedIsGrantedTheNextTuple() throws {
         let root = try TemporaryRoot()
         let namespace = try root.space.namespace("n")

@@ -105,10 +105,13 @@ struct NearRecord {
         }
     }
 
-    /// The hash of the fields that a shape binds, none beyond those of which the record has the terms; `nil` if the tuple
-    /// has another number of fields.
+    /// The terms of a tuple without names, unless it has very many fields.
     @inline(__always)
-    func hash(arity: Int, bound: UInt64) -> UInt64? { kind == Self.kind(arity: arity) ? sum(bound) : nil }
+    var knownTerms: KnownTerms? {
+        guard kind < Self.kind(arity: .max) else { return nil }
+        let terms = (base + 32).assumingMemoryBound(to: UInt64.self)
+        return KnownTerms(arity: Int(kind), terms: UnsafeBufferPointer(start: terms, count: Self.terms))
+    }
 
     @inline(__always)
     private func sum(_ bound: UInt64) -> UInt64 {

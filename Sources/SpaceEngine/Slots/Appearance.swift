@@ -1,10 +1,27 @@
 import TupleCoding
 
+/// The hashes of the first fields of a tuple without names, as they are known where it is kept.
+struct KnownTerms {
+    /// The number of the tuple's fields.
+    let arity: Int
+    /// The term of each of the first fields in the hash of a shape that binds it.
+    let terms: UnsafeBufferPointer<UInt64>
+
+    /// The hash of the fields that a shape binds, all of them among the known; `nil` if the tuple has another number of
+    /// fields.
+    @inline(__always)
+    func hash(arity: Int, bound: UInt64) -> UInt64? {
+        guard arity == self.arity else { return nil }
+        var sum: UInt64 = 0
+        for place in 0..<terms.count where bound & (1 << UInt64(place)) != 0 { sum &+= terms[place] }
+        return sum
+    }
+}
+
 /// A tuple that became visible, as a writer compares it with what the waiters wait for.
 package struct Appearance {
     private let tuple: EncodedTuple
-    /// The tuple's record in the near end, which has the hashes of its first fields.
-    private let record: NearRecord?
+    private let known: KnownTerms?
     private var pairHashes: [UInt64]?
     /// The kind of fields that was looked at last, and the result for it.
     ///
@@ -14,9 +31,9 @@ package struct Appearance {
     private var lastHash: UInt64 = 0
 
     @inline(__always)
-    init(_ tuple: EncodedTuple, _ record: NearRecord? = nil) {
+    init(_ tuple: EncodedTuple, _ known: KnownTerms? = nil) {
         self.tuple = tuple
-        self.record = record
+        self.known = known
     }
 
     /// Whether a waiter may match.
@@ -68,8 +85,8 @@ package struct Appearance {
     private mutating func hashFields(_ interest: Interest) {
         let (arity, bound) = (interest.arity, interest.mask)
         let hash: UInt64?
-        if let record, bound < 1 << UInt64(NearRecord.terms) {
-            hash = record.hash(arity: arity, bound: bound)
+        if let known, bound < 1 << UInt64(known.terms.count) {
+            hash = known.hash(arity: arity, bound: bound)
         } else {
             hash = tuple.hash(of: .fields(arity: arity, bound: bound))
         }
