@@ -1,7 +1,9 @@
 import SpaceSystem
 
 /// The search for the oldest active taker that may match a tuple, under the gate: a walk by tickets, or a scan of the
-/// slots. `TicketTable` says why it finds every taker that sleeps.
+/// slots.
+///
+/// `TicketTable` says why it finds every taker that sleeps.
 struct TakerSearch {
     /// A walk of as many tickets is always worth it.
     private static let shortWalk: UInt64 = 64
