@@ -30,7 +30,7 @@ struct CrashPointTests {
         case .lockUnnamed, .gateTaken:
             try dieWriting(point, isCommitted: false)
             try dieWriting(point, .guarded, isCommitted: false)
-        case .granting, .granted, .lockForgotten, .gateReleased, .woken:
+        case .granting, .startRaised, .granted, .lockForgotten, .gateReleased, .woken:
             try dieWriting(point, isCommitted: true)
             try dieWriting(point, .guarded, isCommitted: true)
         case .reserveLowered:

@@ -32,7 +32,7 @@ import TupleCoding
     private func isAwaited(_ tuple: Tuple) -> Bool {
         tuple.encoded.withUnsafeBytes {
             var appearance = Appearance(EncodedTuple(bytes: $0, isRecord: tuple.isRecord))
-            return slots.counts.mayAwait(&appearance)
+            return !slots.counts.awaited(&appearance).isEmpty
         }
     }
 

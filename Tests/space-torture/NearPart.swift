@@ -51,9 +51,9 @@ struct NearPart: SupervisedPart {
     }
 
     private static let points: [CrashPoint] = [
-        .gateTaken, .begun, .beforeCommit, .afterCommit, .granting, .granted, .lockForgotten, .gateReleased,
-        .snapshotTaken, .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearClaiming, .nearClaimed, .nearStored,
-        .marking, .marked,
+        .gateTaken, .begun, .beforeCommit, .afterCommit, .granting, .startRaised, .granted, .lockForgotten,
+        .gateReleased, .snapshotTaken, .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearClaiming, .nearClaimed,
+        .nearStored, .marking, .marked,
         .rearmed, .slotPublished, .placeAwaited, .placeRaised,
     ]
 

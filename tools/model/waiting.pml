@@ -7,6 +7,10 @@
  * show ranges and types), and assumes that every taker matches; CANCELLED=n names a taker that may be cancelled while it
  * sleeps.
  *
+ * A writer finds the oldest taker by a table from ticket to slot, which has TABLE entries: it walks from the start on, below
+ * which no active taker has its ticket. If there is no start (0), or more than TABLE tickets were given out since, it scans
+ * the slots, and sets the start anew. FIRST is the start of the beginning.
+ *
  * Checked whenever no process can take a step any more: no taker sleeps beside a committed tuple that it matches. Without
  * KILLS there are no ticks. With KILLS=n up to n processes die, each between any two steps, and the sleepers tick once
  * after the last death.
@@ -27,6 +31,12 @@
 #ifndef KILLS
 #define KILLS 0
 #endif
+#ifndef TABLE
+#define TABLE 4
+#endif
+#ifndef FIRST
+#define FIRST 1
+#endif
 
 /* The taker that may be cancelled; none unless a run says so. */
 #ifndef CANCELLED
@@ -42,7 +52,8 @@
 #endif
 #define BIT(t) (1 << (t))
 
-/* A run divides either the writers' scan or the takers' falling asleep into steps; dividing both takes too many states. */
+/* A run divides either the writers' scan and walk or the takers' falling asleep into steps; dividing both takes too many
+ * states. */
 #ifdef FINE_SCAN
 #define SCAN
 #else
@@ -74,6 +85,9 @@ byte gate;                       /* 0: free; else its holder, plus one */
 bool needsRecovery;
 byte inUse;
 byte nextTicket = 1;
+byte start = FIRST;               /* no active taker that sleeps has a smaller ticket; 0: not known */
+byte entryTicket[TABLE];         /* the table from ticket to slot: an entry is one word */
+byte entrySlot[TABLE];
 byte state[TAKERS];
 byte payload[TAKERS];
 byte ticket[TAKERS];
@@ -198,23 +212,155 @@ inline wake() {
 #define MAY_BE_GRANTED(i, t, younger) (state[i] == ACTIVE && (may[i] & BIT(t)) && ticket[i] > younger)
 #define IS_OLDER(i, j) (j == TAKERS || ticket[i] < ticket[j])
 
-inline grant(t, younger) {
-    do
-    :: SCAN {
-            best = TAKERS; index = 0;
-            do
-            :: index < TAKERS ->
-                d_step {
+#define PLACE(number) ((number) % TABLE)
+#define HAS_ENTRY(number) (entryTicket[PLACE(number)] == (number))
+#define SLOT_OF(number) entrySlot[PLACE(number)]
+#define IS_ACTIVE(number) (HAS_ENTRY(number) && state[SLOT_OF(number)] == ACTIVE && ticket[SLOT_OF(number)] == (number))
+
+/* Whether an entry that the walk has passed may have been replaced by that of a younger ticket. */
+#ifdef WEAK_SPAN
+#define IS_LONG false
+#else
+#define IS_LONG (nextTicket - from > TABLE)
+#endif
+
+/* A compare-and-swap until the start is no greater. */
+inline lower(number) {
+    d_step {
+        if
+        :: start > number -> start = number
+        :: else
+        fi
+    }
+}
+
+/* From the start to the oldest active taker that may match. The start then goes up to the oldest active one, if it is still
+ * the same. A taker may have become active meanwhile, and not have seen the new start; so what the start has passed is looked
+ * at once more. */
+inline walk(t, younger) {
+    SCAN {
+        index = (younger >= from -> younger + 1 : from);
+        do
+        :: index < limit && best == TAKERS ->
+            d_step {
+                if
+                :: IS_ACTIVE(index) ->
                     if
-                    :: MAY_BE_GRANTED(index, t, younger) && IS_OLDER(index, best) -> best = index
+                    :: first == 0 -> first = index
+                    :: else
+                    fi;
+                    if
+                    :: MAY_BE_GRANTED(SLOT_OF(index), t, younger) -> best = SLOT_OF(index)
                     :: else
                     fi
-                };
-                index++
-            :: else -> break
-            od;
-            index = 0
-        };
+                :: else
+                fi
+            };
+            index++
+        :: else -> break
+        od;
+        index = 0
+    };
+    scans = IS_LONG;
+    if
+    :: !scans && younger == 0 ->
+        if
+        :: first == 0 -> first = limit
+        :: else
+        fi;
+        if
+#ifdef WEAK_BLIND
+        :: atomic { first > from -> start = first };
+#else
+        :: atomic { start == from && first > from -> start = first };
+#endif
+#ifndef WEAK_VERIFY
+            SCAN {
+                index = from;
+                do
+                :: index < first ->
+                    if
+                    :: IS_ACTIVE(index) -> lower(index)
+                    :: else
+                    fi;
+                    index++
+                :: else -> break
+                od;
+                index = 0
+            };
+#ifndef WEAK_REPLACED
+            if
+            :: IS_LONG -> lower(from)
+            :: else
+            fi
+#endif
+#endif
+#ifdef WEAK_BLIND
+        :: first <= from
+#else
+        :: atomic { !(start == from && first > from) -> skip }
+#endif
+        fi
+    :: else
+    fi
+}
+
+/* The start is set first and lowered to what the scan finds: a taker that becomes active after the scan has passed its slot
+ * sees the start. */
+inline scan(t, younger) {
+#ifndef WEAK_SCAN_START
+    atomic {
+        if
+        :: younger == 0 -> start = limit
+        :: else
+        fi
+    };
+#endif
+    SCAN {
+        best = TAKERS; index = 0;
+        do
+        :: index < TAKERS ->
+            d_step {
+                if
+                :: MAY_BE_GRANTED(index, t, younger) && IS_OLDER(index, best) -> best = index
+                :: else
+                fi;
+                if
+                :: state[index] == ACTIVE && (first == 0 || ticket[index] < first) -> first = ticket[index]
+                :: else
+                fi
+            };
+            index++
+        :: else -> break
+        od;
+        index = 0
+    };
+    if
+    :: younger == 0 ->
+#ifdef WEAK_SCAN_START
+        start = limit;
+#endif
+        if
+        :: first != 0 -> lower(first)
+        :: else
+        fi
+    :: else
+    fi
+}
+
+inline grant(t, younger) {
+    do
+    ::
+        d_step { best = TAKERS; first = 0; from = start; limit = nextTicket; scans = (from == 0 || nextTicket - from > TABLE) };
+        if
+        :: !scans -> walk(t, younger)
+        :: else
+        fi;
+        if
+        :: scans -> d_step { first = 0; limit = nextTicket }; scan(t, younger)
+        :: else
+        fi;
+        d_step { first = 0; from = 0; limit = 0; scans = false };
         if
         :: best == TAKERS -> best = 0; break
         :: else ->
@@ -313,7 +459,8 @@ proctype Barger(byte me) MORTAL(me)
 
 proctype Writer(byte me; byte tuple) MORTAL(me)
 {
-    byte index, wakes, best;
+    byte index, wakes, best, first, from, limit;
+    bool scans;
     acquire(me);
 #ifdef WEAK_WRITER_FENCE
     grant(tuple, 0);
@@ -328,10 +475,26 @@ proctype Writer(byte me; byte tuple) MORTAL(me)
     release()
 }
 
+/* An entry of a younger ticket is never replaced by that of an older one. */
+inline enter(i) {
+    d_step {
+        if
+#ifdef WEAK_OLDER
+        :: true ->
+#else
+        :: entryTicket[PLACE(ticket[i])] < ticket[i] ->
+#endif
+            entryTicket[PLACE(ticket[i])] = ticket[i];
+            entrySlot[PLACE(ticket[i])] = i
+        :: else
+        fi
+    }
+}
+
 proctype Taker(byte me) MORTAL(me)
 {
-    byte found, index, wakes, best, other;
-    bool done;
+    byte found, index, wakes, best, other, first, from, limit;
+    bool done, scans;
     byte pending = NONE, granted = NONE, seen;
     take(me);
     if
@@ -347,12 +510,15 @@ proctype Taker(byte me) MORTAL(me)
     :: found != NONE -> goto gone
     :: else
     fi;
-    d_step { ticket[me] = nextTicket; nextTicket++ };
-    state[me] = ACTIVE;
-    goto sleep;
 #endif
     d_step { ticket[me] = nextTicket; nextTicket++ };
+#ifndef WEAK_ENTRY
+    enter(me);
+#endif
     state[me] = ACTIVE;
+#ifdef WEAK_WAITER_FENCE
+    goto sleep;
+#endif
 again:
     rung[me] = false;
     seen = commits;
@@ -390,6 +556,21 @@ again:
     fi;
 #endif
     pending = NONE;
+#ifndef WEAK_LOWER
+    /* The start passes a taker that is not active yet, or is granted. So before it sleeps it looks at the start, and if it was
+     * passed, lowers the start and looks once more. */
+    if
+    :: start > ticket[me] ->
+        lower(ticket[me]);
+#ifndef WEAK_AGAIN
+        goto again
+#endif
+    :: else
+    fi;
+#endif
+#ifdef WEAK_ENTRY
+    enter(me);
+#endif
 sleep:
     if
     :: rung[me] -> goto again
@@ -475,7 +656,7 @@ leave:
 #endif
 gone:
     skip;
-    d_step { found = 0; pending = NONE; granted = NONE; seen = 0; best = 0 }
+    d_step { found = 0; pending = NONE; granted = NONE; seen = 0; best = 0; other = 0 }
 }
 
 #if KILLS

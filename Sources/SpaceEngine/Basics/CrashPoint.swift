@@ -31,6 +31,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case operationSent
     // Waiting.
     case slotFilling, slotCounted, slotPublished, rearmed, granting
+    // Granting: the start of a line was raised, perhaps too far.
+    case startRaised
     // Switching the measuring of latencies.
     case latencyDrafted, latencyMade, latencyEnded
     // Reading.

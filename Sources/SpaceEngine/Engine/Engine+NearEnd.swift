@@ -58,7 +58,7 @@ extension Engine {
             // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
             SharedWord64.fence()
             if slots.isAnybodyWaiting {
-                var appearance = Appearance(tuple)
+                var appearance = Appearance(tuple, near.record(id).knownTerms)
                 slots.grant(id, &appearance, into: wakes)
             }
             CrashPoint.reach(.granted)

@@ -31,8 +31,10 @@ package final class ControlFile: Sendable {
     private static let clockAheadOffset = 672
     private static let waitingOffset = 704
     private static let waitedKindsOffset = 1024
+    private static let startsOffset = waitedKindsOffset + WaitCounts.kindsByteCount
     private static let waitCountsOffset = 4096
-    private static let nearOffset = waitCountsOffset + WaitCounts.bucketsByteCount
+    private static let ticketsOffset = waitCountsOffset + WaitCounts.bucketsByteCount
+    private static let nearOffset = ticketsOffset + TicketTable.entriesByteCount
     private static let slotsOffset = nearOffset + NearRing.byteCount
     /// The bytes that are reserved from the start: everything but the segments of slots that are added for many
     /// waiters.
@@ -145,8 +147,8 @@ package final class ControlFile: Sendable {
         map = try MappedFile(descriptor: descriptor, length: Self.size, isPrivate: isPrivate)
         self.header = header
         self.identity = identity
-        // The counts of waiters by kind end where the other counts begin.
-        precondition(Self.waitedKindsOffset + WaitCounts.kindsByteCount <= Self.waitCountsOffset)
+        // The starts of the lines, after the counts of waiters by kind, end where the other counts begin.
+        precondition(Self.startsOffset + TicketTable.startsByteCount <= Self.waitCountsOffset)
         let base = map.base
         door = try ProcessLock(.door, at: base + Self.doorOffset)
         gate = try ProcessLock(.gate, at: base + Self.gateOffset)
@@ -171,6 +173,7 @@ package final class ControlFile: Sendable {
             summary: base + Self.waitingOffset,
             kinds: base + Self.waitedKindsOffset,
             buckets: base + Self.waitCountsOffset,
+            tickets: TicketTable(starts: base + Self.startsOffset, entries: base + Self.ticketsOffset),
             segments: base + Self.slotsOffset
         )
     }

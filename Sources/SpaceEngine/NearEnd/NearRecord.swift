@@ -101,13 +101,25 @@ struct NearRecord {
         case .records: return kind == Self.recordKind
         case .fields(let arity, let bound, let hash):
             guard kind == arity else { return false }
-            guard bound != 0 else { return true }
-            var sum: UInt64 = 0
-            for place in 0..<Self.terms where bound & (1 << UInt64(place)) != 0 {
-                sum &+= word(32 + 8 * place)
-            }
-            return sum == hash
+            return bound == 0 || sum(bound) == hash
         }
+    }
+
+    /// The terms of a tuple without names, unless it has very many fields.
+    @inline(__always)
+    var knownTerms: KnownTerms? {
+        guard kind < Self.kind(arity: .max) else { return nil }
+        let terms = (base + 32).assumingMemoryBound(to: UInt64.self)
+        return KnownTerms(arity: Int(kind), terms: UnsafeBufferPointer(start: terms, count: Self.terms))
+    }
+
+    @inline(__always)
+    private func sum(_ bound: UInt64) -> UInt64 {
+        var sum: UInt64 = 0
+        for place in 0..<Self.terms where bound & (1 << UInt64(place)) != 0 {
+            sum &+= word(32 + 8 * place)
+        }
+        return sum
     }
 }
 

@@ -64,7 +64,7 @@ package struct Interest: Hashable, Sendable {
         self.init(.hold, hash: name.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }, isTaking: false)
     }
 
-    /// The key under which waiters are counted: everything but the hash and whether the waiter takes.
+    /// What the waiter waits for, except for the hash and whether it takes.
     package var kind: UInt64 { selector & ~Self.taking }
     package var form: Form { Form(rawValue: selector >> 58 & 0xF) ?? .none }
     package var isTaking: Bool { selector & Self.taking != 0 }
@@ -79,6 +79,16 @@ package struct Interest: Hashable, Sendable {
     ///
     /// A cell that goes with its holder is no reason to look: a waiter for a cell waits until it is set.
     package var mayComeFromTheDead: Bool { form != .cell }
+    /// Where the waiter is counted (`WaitCounts`), and in which line its ticket is (`TicketTable`): waiters that differ in
+    /// anything, also in whether they take, are scattered.
+    @inline(__always)
+    var scatter: UInt64 {
+        // Tickets are numbered from 1; the multiplication (by 2⁶⁴ ÷ the golden ratio) scatters them too.
+        (hash ^ (selector << 7 | selector >> 57)) &* 0x9E37_79B9_7F4A_7C15
+    }
+    /// The line of a taker, 0 to 63.
+    @inline(__always)
+    var line: Int { Int(scatter >> 58) }
     package var isHashed: Bool { selector & Self.hashed != 0 }
     package var arity: Int { Int(selector >> Self.maskBits & UInt64(Self.largestArity)) }
     package var mask: UInt64 { selector & (1 << Self.maskBits - 1) }

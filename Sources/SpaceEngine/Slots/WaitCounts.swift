@@ -12,9 +12,12 @@ import SpaceSystem
 /// publishing, or between giving up the slot and the count, leaves a count one too high for as long as the namespace is
 /// used. It never leaves one too low, because freeing a slot in FILLING does not decrement its count.
 ///
-/// Interests with the same form, number of fields and bound positions are one *kind*. There are few kinds. So a writer
-/// hashes its tuple once for each kind that has waiters, and looks the hash up among counts by hash, which all kinds
-/// share. If two hashes meet there by chance, it costs a look at the slots.
+/// Interests with the same form, number of fields and bound positions, of takers or of readers, are one *kind*. There
+/// are few kinds. So a writer hashes its tuple once for each kind that has waiters, and looks the hash up among counts by
+/// hash, which all kinds share. Each waiter is counted at two places, so a hash meets others by chance only if it meets
+/// one at each: with 1,000 waiters once in 290 times. It costs a look at the waiters.
+///
+/// A count by hash has 16 bits. One that has come to the highest number stays there: it may have been one too many.
 ///
 /// 64 kinds are listed at once. If all places are taken, a new kind replaces one that no process waits for: the place
 /// is locked while its count is 0, gets the new selector, and is unlocked with the count 1. The count's word has a
@@ -28,9 +31,9 @@ package struct WaitCounts: @unchecked Sendable {
     private static let kindSize = 16
     static let kindsByteCount = kindCapacity * kindSize
 
-    /// With a thousand waiters, one tuple in nine meets a waiter's count by chance.
-    private static let bucketBits: UInt64 = 13
-    static let bucketsByteCount = (1 << Int(bucketBits)) * 4
+    private static let bucketBits: UInt64 = 15
+    static let bucketsByteCount = (1 << Int(bucketBits)) * 2
+    private static let fullBucket: UInt32 = 0xFFFF
 
     private let unlisted: SharedWord32
     private let kinds: UnsafeMutableRawPointer
@@ -49,11 +52,15 @@ package struct WaitCounts: @unchecked Sendable {
     ///
     /// - Returns: The place at which it is counted, for `subtract`.
     package func add(_ interest: Interest) -> UInt32 {
-        guard let index = list(interest.kind) else {
+        guard let index = list(interest.selector) else {
             unlisted.add(1)
             return Self.unlistedPlace
         }
-        if interest.isHashed { bucket(interest.hash).add(1) }
+        if interest.isHashed {
+            let scatter = interest.scatter
+            change(Self.firstBucket(scatter)) { $0 &+ 1 }
+            change(Self.secondBucket(scatter)) { $0 &+ 1 }
+        }
         return UInt32(index + 1)
     }
 
@@ -66,21 +73,44 @@ package struct WaitCounts: @unchecked Sendable {
         // A greater number would be damage.
         guard place <= Self.kindCapacity else { return }
         lower(Int(place) - 1)
-        if interest.isHashed { bucket(interest.hash).subtract(1) }
+        if interest.isHashed {
+            let scatter = interest.scatter
+            // 0 would be damage.
+            change(Self.firstBucket(scatter)) { $0 == 0 ? 0 : $0 &- 1 }
+            change(Self.secondBucket(scatter)) { $0 == 0 ? 0 : $0 &- 1 }
+        }
     }
 
-    /// Whether a process may wait for a tuple; asked after the commit and a fence.
-    func mayAwait(_ appearance: inout Appearance) -> Bool {
-        if unlisted.load() != 0 { return true }
+    /// Which waiters may wait for a tuple.
+    struct Awaited {
+        /// The lines of the takers (`TicketTable`), one bit each.
+        var lines: UInt64 = 0
+        var hasReaders = false
+        /// Whether there are waiters of which the counts do not tell what they wait for.
+        var hasUnlisted = false
+
+        @inline(__always)
+        var isEmpty: Bool { lines == 0 && !hasReaders && !hasUnlisted }
+    }
+
+    /// Which waiters may wait for a tuple; asked after the commit and a fence.
+    @inline(__always)
+    func awaited(_ appearance: inout Appearance) -> Awaited {
+        var awaited = Awaited()
+        awaited.hasUnlisted = unlisted.load() != 0
         for index in 0..<Self.kindCapacity {
             // The count is read first: while it is not 0, the selector stays the same.
             let isCounted = count(index).load() & Self.countMask != 0
-            let kind = selector(index).load()
-            guard kind != 0 else { return false }
+            let selector = selector(index).load()
+            guard selector != 0 else { break }
             guard isCounted else { continue }
-            if appearance.mayMatch(kind: kind, where: { bucket($0).load() != 0 }) { return true }
+            appearance.forEachHash(of: selector) { hash in
+                let interest = Interest(selector: selector, hash: hash)
+                guard !interest.isHashed || isCountedByHash(interest) else { return }
+                if interest.isTaking { awaited.lines |= 1 << UInt64(interest.line) } else { awaited.hasReaders = true }
+            }
         }
-        return false
+        return awaited
     }
 
     /// Whether a process may wait for exactly this interest, such as a cell.
@@ -88,9 +118,9 @@ package struct WaitCounts: @unchecked Sendable {
         if unlisted.load() != 0 { return true }
         for index in 0..<Self.kindCapacity {
             let isCounted = count(index).load() & Self.countMask != 0
-            let kind = selector(index).load()
-            guard kind != 0 else { return false }
-            if isCounted, kind == interest.kind { return !interest.isHashed || bucket(interest.hash).load() != 0 }
+            let selector = selector(index).load()
+            guard selector != 0 else { return false }
+            if isCounted, selector == interest.selector { return !interest.isHashed || isCountedByHash(interest) }
         }
         return false
     }
@@ -148,8 +178,41 @@ package struct WaitCounts: @unchecked Sendable {
         return true
     }
 
-    private func bucket(_ hash: UInt64) -> SharedWord32 {
-        // Tickets are numbered from 1; the multiplication (by 2⁶⁴ ÷ the golden ratio) scatters them too.
-        SharedWord32(at: buckets + Int((hash &* 0x9E37_79B9_7F4A_7C15) >> (64 - Self.bucketBits)) * 4)
+    // MARK: Counts by hash
+
+    @inline(__always)
+    private static func firstBucket(_ scatter: UInt64) -> Int { Int(scatter >> (64 - bucketBits)) }
+    @inline(__always)
+    private static func secondBucket(_ scatter: UInt64) -> Int {
+        Int(scatter >> (64 - 2 * bucketBits) & (1 << bucketBits - 1))
+    }
+
+    @inline(__always)
+    private func isCountedByHash(_ interest: Interest) -> Bool {
+        let scatter = interest.scatter
+        return bucket(Self.firstBucket(scatter)) != 0 && bucket(Self.secondBucket(scatter)) != 0
+    }
+
+    /// The word that has a count, with another one beside it.
+    @inline(__always)
+    private func pair(_ index: Int) -> SharedWord32 { SharedWord32(at: buckets + index / 2 * 4) }
+    @inline(__always)
+    private static func shift(_ index: Int) -> UInt32 { UInt32(index & 1) * 16 }
+
+    @inline(__always)
+    private func bucket(_ index: Int) -> UInt32 { pair(index).load() >> Self.shift(index) & Self.fullBucket }
+
+    private func change(_ index: Int, _ next: (UInt32) -> UInt32) {
+        let (word, shift) = (pair(index), Self.shift(index))
+        var current = word.load()
+        while true {
+            let count = current >> shift & Self.fullBucket
+            let changed = count == Self.fullBucket ? count : next(count)
+            guard changed != count else { return }
+            let desired = current & ~(Self.fullBucket << shift) | changed << shift
+            let (isChanged, found) = word.compareExchange(expected: current, desired: desired)
+            if isChanged { return }
+            current = found
+        }
     }
 }

@@ -18,6 +18,7 @@ extension WaitSlots {
     /// Grants a visible tuple to the oldest active taker that may match, and wakes every active reader that may match.
     ///
     /// Only takers whose tickets are younger than `ticket` count. The caller holds the gate, and has committed.
+    @inline(__always)
     package func grant(
         _ id: UInt64,
         _ appearance: inout Appearance,
@@ -25,25 +26,28 @@ extension WaitSlots {
         wakingReaders: Bool = true,
         into wakes: WakeList
     ) {
-        while counts.mayAwait(&appearance) {
-            var oldest: (slot: Slot, word: Word, ticket: UInt64)?
-            for index in range {
-                let slot = slot(index)
-                guard appearance.mayMatch(slot.interest) else { continue }
-                // The word is read first, then the ticket and the key. If word and ticket are still the same after the
-                // exchange, so was the key.
-                let word = slot.current
-                guard word.state == .active else { continue }
-                let candidate = slot.ticket.load()
-                let interest = slot.interest
-                guard appearance.mayMatch(interest) else { continue }
-                if !interest.isTaking {
-                    if wakingReaders { wakes.add(slot) }
-                    continue
-                }
-                if candidate > ticket, candidate < oldest?.ticket ?? .max { oldest = (slot, word, candidate) }
+        let awaited = counts.awaited(&appearance)
+        if !awaited.isEmpty { grant(id, &appearance, awaited, youngerThan: ticket, wakingReaders ? wakes : nil, wakes) }
+        wakes.addOverflow(of: self)
+    }
+
+    @inline(never)
+    private func grant(
+        _ id: UInt64,
+        _ appearance: inout Appearance,
+        _ first: WaitCounts.Awaited,
+        youngerThan ticket: UInt64,
+        _ readers: WakeList?,
+        _ wakes: WakeList
+    ) {
+        var (awaited, readers) = (first, readers)
+        while !awaited.isEmpty {
+            var search = TakerSearch(self, awaited, youngerThan: ticket)
+            if awaited.hasUnlisted || awaited.hasReaders && readers != nil || !search.walk(&appearance) {
+                search.scan(&appearance, wakingReaders: readers)
+                readers = nil
             }
-            guard let oldest else { break }
+            guard let oldest = search.oldest else { break }
             CrashPoint.reach(.granting)
             let granted = oldest.word.next(.granted, payload: id)
             if oldest.slot.grantedAt.loadRelaxed() != 0 {
@@ -59,8 +63,8 @@ extension WaitSlots {
                 // grant, it never learns of it.
                 _ = oldest.slot.change(from: granted, to: granted.next(.active))
             }
+            awaited = counts.awaited(&appearance)
         }
-        wakes.addOverflow(of: self)
     }
 
     /// Whether a tuple is granted to a waiter that has not begun to look for it.

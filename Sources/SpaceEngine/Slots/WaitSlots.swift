@@ -18,7 +18,8 @@ package import SpaceSystem
 /// - FILLING carries the session's number, so a slot can be swept if its owner was killed while filling it.
 ///
 /// What a slot waits for is stored apart from the words, packed: a writer's scan reads 24 bytes per slot. Counts of
-/// what the waiters wait for spare a writer most scans (`WaitCounts`).
+/// what the waiters wait for tell a writer whether it has to look at any (`WaitCounts`). The oldest taker is found by its
+/// ticket (`TicketTable`); only readers need a scan.
 ///
 /// The slots are in segments of 1,024. The blocks of the first segment are reserved with the file. Those of each
 /// further one are reserved by the first waiter that finds the table full (`NamespaceCore.growSlots`), before
@@ -48,7 +49,8 @@ package struct WaitSlots: @unchecked Sendable {
     package let inUse: SharedWord32
     /// One more than the highest slot ever used.
     private let end: SharedWord32
-    private let nextTicket: SharedWord64
+    /// The ticket that was given out last.
+    let lastTicket: SharedWord64
     /// Waiters that found the table full sleep on this word, and every commit wakes them all.
     package let overflow: SharedWord32
     /// Until when a waiter may sleep on `overflow`, in monotonic ns, or 0 if none does.
@@ -60,23 +62,26 @@ package struct WaitSlots: @unchecked Sendable {
     /// How many segments there are beyond the first; the number only rises.
     private let moreSegments: SharedWord32
     package let counts: WaitCounts
+    let tickets: TicketTable
     private let base: UnsafeMutableRawPointer
 
     /// Makes the table; `segments` is the address of the first of `mostSegments` segments.
-    package init(
+    init(
         summary: UnsafeMutableRawPointer,
         kinds: UnsafeMutableRawPointer,
         buckets: UnsafeMutableRawPointer,
+        tickets: TicketTable,
         segments: UnsafeMutableRawPointer
     ) {
         inUse = SharedWord32(at: summary)
         end = SharedWord32(at: summary + 4)
-        nextTicket = SharedWord64(at: summary + 8)
+        lastTicket = SharedWord64(at: summary + 8)
         overflow = SharedWord32(at: summary + 64)
         overflowUntil = SharedWord64(at: summary + 72)
         lastSweep = SharedWord64(at: summary + 80)
         moreSegments = SharedWord32(at: summary + 20)
         counts = WaitCounts(unlisted: summary + 16, kinds: kinds, buckets: buckets)
+        self.tickets = tickets
         base = segments
     }
 
@@ -187,6 +192,8 @@ package struct WaitSlots: @unchecked Sendable {
     package struct Tenancy: Sendable {
         package let slot: Slot
         package let ticket: UInt64
+        /// The line of a taker; `nil` for other waiters, which are found without their tickets.
+        fileprivate let line: Int?
 
         package var isCurrent: Bool { slot.ticket.load() == ticket }
     }
@@ -220,11 +227,12 @@ package struct WaitSlots: @unchecked Sendable {
             slot.text = ""
             SharedWord64(at: slot.key + 8).store(interest.hash)
             // Tickets start at 1, so "younger than 0" means every ticket.
-            let ticket = nextTicket.add(1) + 1
+            let ticket = lastTicket.add(1) + 1
             slot.ticket.store(ticket)
             SharedWord64(at: slot.key).store(interest.selector)
             let place = counts.add(interest)
             slot.countedAt.store(place)
+            if interest.isTaking { tickets.enter(ticket, slot: index, line: interest.line) }
             CrashPoint.reach(.slotCounted)
             guard slot.change(from: filling, to: filling.next(.active)) else {
                 // The slot was swept meanwhile, and taken off the count: another process took this session for dead.
@@ -234,10 +242,18 @@ package struct WaitSlots: @unchecked Sendable {
             }
             SharedWord64.fence()
             CrashPoint.reach(.slotPublished)
-            return Tenancy(slot: slot, ticket: ticket)
+            return Tenancy(slot: slot, ticket: ticket, line: interest.isTaking ? interest.line : nil)
         }
         inUse.subtract(1)
         return nil
+    }
+
+    /// Lets writers find a taker that the start of its line has passed; called after a look in vain, before the sleep.
+    ///
+    /// - Returns: Whether the start had passed it. Then a writer may have missed it, and it has to look once more.
+    package func lowerStart(for tenancy: Tenancy) -> Bool {
+        guard let line = tenancy.line else { return false }
+        return tickets.lower(line, to: tenancy.ticket)
     }
 
     /// Takes a wait's slot out of the table; does nothing if the slot has another tenant by now.

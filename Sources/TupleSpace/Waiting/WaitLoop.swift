@@ -7,7 +7,8 @@ import TupleCoding
 /// goes:
 ///
 ///     remember the wake word → re-arm (a granted slot becomes active again) → look → if the look found nothing, hand on
-///     the grant → sleep until the wake word is raised
+///     the grant → if the start of the waiter's line is above its ticket, lower it and begin again → sleep until the wake
+///     word is raised
 ///
 /// So whatever is written after the re-arm is either seen by the look or rings the word again.
 struct WaitLoop {
@@ -82,10 +83,15 @@ struct WaitLoop {
     /// A look that could not be carried out does not end the wait.
     mutating func turn<R>(_ look: () throws(SpaceError) -> Found<R>?) throws(SpaceError) -> R? {
         prepare()
-        guard let found = try core.waits.lookIfPossible(&hindrance, look) else {
+        var found = try core.waits.lookIfPossible(&hindrance, look)
+        while found == nil {
             foundNothing()
-            return nil
+            guard lowerStart(), hindrance == nil else { return nil }
+            isNudged = false
+            prepare()
+            found = try core.waits.lookIfPossible(&hindrance, look)
         }
+        guard let found else { return nil }
         took = found.removed
         // A ring during the look is no lost one.
         if isNudged, !wakeWord.isRung(since: wakeWordAtLook) { core.waits.noteLateFind(of: found.removed) }
@@ -140,6 +146,9 @@ struct WaitLoop {
         pending = nil
         handOn(id)
     }
+
+    /// Lets writers find this waiter; `true` if they may have missed it until now.
+    private func lowerStart() -> Bool { tenancy.map { core.slots.lowerStart(for: $0) } ?? false }
 
     private func handOn(_ id: UInt64) {
         if Safeguard.handedOn.stands { core.engine.offer(id, youngerThan: ticket) }

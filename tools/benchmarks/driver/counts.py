@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,14 @@ WORKS = {
     "a long queue: claim and complete": ("long-claim", 2000, 6000, 10000),
     "an empty queue: write and await a take": ("await-take", 2000, 6000),
     "an empty queue: write, await a claim and complete": ("await-claim", 2000, 6000),
+    "write, with 1,000 waiters for something else": ("write-only", 2000, 6000),
+    "write, granted to one of 3,000 waiters": ("write-only", 500, 2500),
+}
+# Works with waiters: the work of the process that has them, and their number. It is stopped once they wait, so that no
+# tick of it disturbs the count.
+WAITERS = {
+    "write, with 1,000 waiters for something else": ("block", 1000),
+    "write, granted to one of 3,000 waiters": ("block-alike", 3000),
 }
 SLACK = 1.05
 
@@ -48,16 +57,27 @@ class Counter:
         self.program = os.path.join(self.folder, "ours")
         subprocess.run(["objcopy", "--strip-debug", options.ours, self.program], check=True)
         self.preload = os.path.join(options.bin, "small-map.so")
+        self.waiters = None
 
     def run(self, command, *words, **variables):
         root = os.path.join(self.folder, "root")
+        waiting = None
         try:
+            if self.waiters:
+                kind, number = self.waiters
+                waiting = subprocess.Popen([self.program, root, kind, str(number)], stdout=subprocess.PIPE)
+                if len(waiting.stdout.read(8)) != 8:
+                    raise RuntimeError("the waiting process ended early")
+                waiting.send_signal(signal.SIGSTOP)
             return subprocess.run(
                 [*command, self.program, root, *map(str, words)],
                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True, timeout=300,
                 env={**os.environ, **self.COUNTED, **variables},
             ).stderr
         finally:
+            if waiting:
+                waiting.kill()
+                waiting.wait()
             shutil.rmtree(root, ignore_errors=True)
 
     def instructions(self, *words):
@@ -77,6 +97,7 @@ def count(counter):
     found = {}
     for name, (work, few, many, *more) in WORKS.items():
         counts = {}
+        counter.waiters = WAITERS.get(name)
         for kind in ("instructions", "system_calls"):
             difference = getattr(counter, kind)(work, many, *more) - getattr(counter, kind)(work, few, *more)
             counts[kind] = round(difference / (many - few), 3)

@@ -49,9 +49,19 @@ enum Growth {
 
     static func block(_ space: Space, _ size: Int) async throws {
         let namespace = try space.namespace("bench")
+        try await block(size) { _ = try await namespace.take("never", $0, any(String.self)) }
+    }
+
+    /// Tasks that all wait for the tuples that `OneProcess` writes.
+    static func blockAlike(_ space: Space, _ size: Int) async throws {
+        let namespace = try space.namespace("bench")
+        try await block(size) { _ in _ = try await namespace.take("job", any(Int.self), any(String.self)) }
+    }
+
+    private static func block(_ size: Int, _ take: @escaping @Sendable (Int) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<size {
-                group.addTask { _ = try await namespace.take("never", number, any(String.self)) }
+                group.addTask { try await take(number) }
             }
             // After this time all other tasks have had their turn to publish their slots.
             group.addTask {

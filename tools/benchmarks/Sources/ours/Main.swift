@@ -12,7 +12,7 @@ enum Main {
         }
         do {
             let space = try Space(root: words[1])
-            if ["notice-watcher", "tuples", "block", "be-served-tasks", "await-take", "await-claim"].contains(words[2]) {
+            if Self.awaiting.contains(words[2]) {
                 awaitEnd(of: words[2]) { try await runTask(space, words[2], count) }
             }
             try run(space, words[2], count, Array(words.dropFirst(4)))
@@ -20,6 +20,10 @@ enum Main {
             giveUp(words[2], error)
         }
     }
+
+    private static let awaiting = [
+        "notice-watcher", "tuples", "block", "block-alike", "be-served-tasks", "await-take", "await-claim",
+    ]
 
     private static func giveUp(_ work: String, _ error: any Error) -> Never {
         complain("ours \(work): \(error)")
@@ -42,6 +46,7 @@ enum Main {
         case "be-served-tasks": try await Served.waitAsTasks(space, count)
         case "await-take": try await OneProcess(space).awaitTakes(count)
         case "await-claim": try await OneProcess(space).awaitClaims(count)
+        case "block-alike": try await Growth.blockAlike(space, count)
         default: try await Growth.block(space, count)
         }
     }
