@@ -33,6 +33,12 @@ int read_seconds(PyObject *seconds, int64_t none, int64_t *milliseconds) {
 static int read_keyword(const Keyword *keyword, PyObject *value) {
     switch (keyword->kind) {
     case SECONDS: return read_seconds(value, 0, keyword->place);
+    case LIFE: {
+        /* To the library 0 means without end. */
+        if (read_seconds(value, 0, keyword->place) < 0) return -1;
+        if (value != Py_None && *(int64_t *)keyword->place == 0) *(int64_t *)keyword->place = 1;
+        return 0;
+    }
     case WAIT: return read_seconds(value, SHAREDSPACE_FOREVER, keyword->place);
     case FLAG: {
         int is_true = PyObject_IsTrue(value);
@@ -83,31 +89,44 @@ int read_text(PyObject *value, const char *what, const char **text) {
 
 /* --- Errors and signals ------------------------------------------------------------------------------------------------- */
 
+/* Raises what sharedspace._errors.make makes. */
+static PyObject *raise_made(
+    const char *code, const char *message, const char *operation, const char *namespace_, const char *advice, int holder) {
+    PyObject *exception =
+        make_error == NULL
+            ? NULL
+            : PyObject_CallFunction(make_error, "ssszzi", code, message, operation, namespace_, advice, holder);
+    if (exception != NULL) {
+        PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+        Py_DECREF(exception);
+    } else if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_RuntimeError, "import sharedspace, not _sharedspace");
+    }
+    return NULL;
+}
+
 PyObject *raise_error(sharedspace_error *error) {
     if (!PyErr_Occurred()) {
-        PyObject *exception =
-            make_error == NULL
-                ? NULL
-                : PyObject_CallFunction(
-                      make_error, "ssszzi", sharedspace_error_code(error), sharedspace_error_message(error),
-                      sharedspace_error_operation(error), sharedspace_error_namespace(error),
-                      sharedspace_error_advice(error), (int)sharedspace_error_holder(error));
-        if (exception != NULL) {
-            PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
-            Py_DECREF(exception);
-        } else if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_RuntimeError, "import sharedspace, not _sharedspace");
-        }
+        raise_made(
+            sharedspace_error_code(error), sharedspace_error_message(error), sharedspace_error_operation(error),
+            sharedspace_error_namespace(error), sharedspace_error_advice(error), (int)sharedspace_error_holder(error));
     }
     sharedspace_error_free(error);
     return NULL;
 }
 
-/* Runs Python's handlers of the signals that have come; nonzero if one has raised an exception. */
+PyObject *raise_closed(PyObject *name) {
+    const char *text;
+    if (read_text(name, "the name", &text) < 0) return NULL;
+    return raise_made("closed", "the namespace was closed", "use a namespace", text, "open another one", 0);
+}
+
+/* Runs Python's handlers of the signals that have come; nonzero if one has raised an exception, also when it is asked
+ * again before the wait ends. */
 static int interrupted(void *context) {
     (void)context;
     PyGILState_STATE state = PyGILState_Ensure();
-    int status = PyErr_CheckSignals();
+    int status = PyErr_Occurred() != NULL || PyErr_CheckSignals() != 0;
     PyGILState_Release(state);
     return status;
 }

@@ -7,8 +7,8 @@
 /* Where a keyword's argument goes. */
 typedef struct {
     const char *name;
-    enum { SECONDS, WAIT, FLAG, NUMBER, OBJECT_ } kind;
-    void *place;    /* int64_t for SECONDS, WAIT and NUMBER; uint32_t for FLAG; PyObject * (borrowed) for OBJECT_ */
+    enum { SECONDS, LIFE, WAIT, FLAG, NUMBER, OBJECT_ } kind;  /* LIFE: seconds, at least a millisecond */
+    void *place;    /* int64_t for SECONDS, LIFE, WAIT and NUMBER; uint32_t for FLAG; PyObject * (borrowed) for OBJECT_ */
     uint32_t flag;  /* what FLAG adds */
 } Keyword;
 
@@ -23,6 +23,9 @@ int calls_begin(PyObject *module);
 
 /* Raises the exception of an error, or that of a signal's handler, and frees the error. Returns NULL. */
 PyObject *raise_error(sharedspace_error *error);
+
+/* Raises `Closed` for a namespace that was closed before its first use. Returns NULL. */
+PyObject *raise_closed(PyObject *name);
 
 /* Has a wait of the main thread ask for signals. */
 void ask_for_signals(sharedspace_how *how);

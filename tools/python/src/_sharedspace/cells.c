@@ -39,7 +39,7 @@ static PyObject *namespace_set(PyObject *object, PyObject *const *arguments, Py_
         {"if_absent", FLAG, &how.flags, SHAREDSPACE_IF_ABSENT},
         {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME},
         {"if_equal", OBJECT_, &expected, 0},
-        {"expires", SECONDS, &how.expires_ms, 0}};
+        {"expires", LIFE, &how.expires_ms, 0}};
     const char *key;
     if (count != 2) return PyErr_Format(PyExc_TypeError, "set() takes a key and a value");
     if (read_keywords(arguments + count, names, keywords, 4) < 0 || read_text(arguments[0], "a key", &key) < 0) return NULL;
@@ -147,10 +147,10 @@ static PyObject *namespace_post(PyObject *object, PyObject *const *arguments, Py
 }
 
 PyMethodDef cell_methods[] = {
-    {"get", FAST(namespace_get), METH_FASTCALL | METH_KEYWORDS, "get($self, /, key, default=None, *, timeout=0)\n--\n\nThe value of a cell, or the default."},
+    {"get", FAST(namespace_get), METH_FASTCALL | METH_KEYWORDS, "get($self, key, /, default=None, *, timeout=0)\n--\n\nThe value of a cell, or the default."},
     {"set", FAST(namespace_set), METH_FASTCALL | METH_KEYWORDS, "set($self, key, value, /, *, if_absent=False, if_equal=..., expires=None, own_lifetime=False)\n--\n\nSet a cell; False if it was not as the condition wants it."},
     {"unset", namespace_unset, METH_O, "unset($self, key, /)\n--\n\nUnset a cell; False if it was not set."},
-    {"add", FAST(namespace_add), METH_FASTCALL | METH_KEYWORDS, "add($self, /, key, amount=1)\n--\n\nAdd to the integer in a cell; the sum."},
+    {"add", FAST(namespace_add), METH_FASTCALL | METH_KEYWORDS, "add($self, key, /, amount=1)\n--\n\nAdd to the integer in a cell; the sum."},
     {"cells", FAST(namespace_cells), METH_FASTCALL, "cells($self, pattern='*', /)\n--\n\nThe cells whose keys match a pattern, of one moment."},
     {"post", FAST(namespace_post), METH_FASTCALL, "post($self, name, value=None, /)\n--\n\nPost a notification to all that watch now."},
     {NULL, NULL, 0, NULL}};

@@ -462,9 +462,9 @@ static PyObject *read_double(Reader *reader) {
 
 static PyObject *read_uuid(Reader *reader) {
     if (reader->end - reader->next < 16) return malformed();
-    PyObject *value = PyObject_CallFunction(uuid_type, "Oy#", Py_None, (const char *)reader->next, (Py_ssize_t)16);
+    PyObject *bytes = PyBytes_FromStringAndSize((const char *)reader->next, 16);
     reader->next += 16;
-    return value;
+    return bytes == NULL ? NULL : PyObject_CallFunction(uuid_type, "ON", Py_None, bytes);
 }
 
 /* Whether a list or an object ends here; the end is read. */

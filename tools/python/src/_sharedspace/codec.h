@@ -3,7 +3,7 @@
 #define SHAREDSPACE_CODEC_H
 
 #define Py_LIMITED_API 0x030A0000
-#define PY_SSIZE_T_CLEAN
+/* No format with '#': which function it means depends on the Python that the extension was built with. */
 #include <Python.h>
 
 #include <sharedspace.h>

@@ -32,7 +32,7 @@ static PyObject *namespace_hold(PyObject *object, PyObject *arguments) {
     if (value == Py_None || put_value(&buffer, value, 0, VALUES) == 0) handle = namespace_handle(self);
     PyObject *answer = NULL;
     if (!PyErr_Occurred()) {
-        how.value = buffer_bytes(&buffer);
+        if (buffer.count > 0) how.value = buffer_bytes(&buffer);
         sharedspace_result result = borrow_result(self);
         sharedspace_error *error = NULL;
         int status;

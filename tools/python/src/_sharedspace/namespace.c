@@ -19,6 +19,10 @@ void return_result(Namespace *namespace_, sharedspace_result *result) {
 static sharedspace_ns *open_handle(Namespace *self) {
     sharedspace_how how = sharedspace_defaults(), patience = sharedspace_defaults();
     const char *name, *root = NULL;
+    if (self->name == NULL) {
+        PyErr_SetString(PyExc_TypeError, "Namespace.__init__ was not called");
+        return NULL;
+    }
     if (read_text(self->name, "the name", &name) < 0 || read_text(self->mode, "the mode", &how.mode) < 0) return NULL;
     if (self->root != Py_None && (root = PyBytes_AsString(self->root)) == NULL) return NULL;
     how.flags = self->flags;
@@ -47,7 +51,8 @@ sharedspace_ns *namespace_handle(Namespace *self) {
         if (self->handle == NULL && !self->is_closed) self->handle = handle;
         else sharedspace_ns_close(handle, NULL);
     }
-    /* NULL is an error of every call; a closed handle stays where it is, and is one too. */
+    /* A handle that was closed stays where it is, and is an error of every call. */
+    if (self->handle == NULL) raise_closed(self->name);
     return self->handle;
 }
 

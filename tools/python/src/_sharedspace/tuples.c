@@ -8,7 +8,7 @@
 static PyObject *namespace_write(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     sharedspace_how how = sharedspace_defaults();
     const Keyword keywords[] = {
-        {"expires", SECONDS, &how.expires_ms, 0}, {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME}};
+        {"expires", LIFE, &how.expires_ms, 0}, {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME}};
     if (read_keywords(arguments + count, names, keywords, 2) < 0) return NULL;
     Buffer buffer;
     buffer_begin(&buffer);
@@ -49,7 +49,7 @@ static int put_one(Buffer *buffer, PyObject *tuple, uint32_t *flags) {
 static PyObject *namespace_write_all(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     sharedspace_how how = sharedspace_defaults();
     const Keyword keywords[] = {
-        {"expires", SECONDS, &how.expires_ms, 0}, {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME}};
+        {"expires", LIFE, &how.expires_ms, 0}, {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME}};
     if (count != 1) return PyErr_Format(PyExc_TypeError, "write_all() takes one positional argument, the tuples");
     if (read_keywords(arguments + count, names, keywords, 2) < 0) return NULL;
     PyObject *all = PySequence_List(arguments[0]), *ids = NULL;
@@ -114,7 +114,7 @@ static PyObject *find(
     const Keyword keywords[] = {
         {"timeout", WAIT, &how.timeout_ms, 0},
         {"newest", FLAG, &how.flags, SHAREDSPACE_NEWEST},
-        {"deadline", SECONDS, &how.deadline_ms, 0}};
+        {"deadline", LIFE, &how.deadline_ms, 0}};
     if (read_keywords(arguments + count, names, keywords, what == SHAREDSPACE_CLAIM ? 3 : 2) < 0) return NULL;
     Selection selection;
     sharedspace_ns *handle = NULL;
@@ -181,7 +181,7 @@ static PyObject *find_all(
     const Keyword keywords[] = {
         {"max", NUMBER, &max, 0},
         {"newest", FLAG, &how.flags, SHAREDSPACE_NEWEST},
-        {"deadline", SECONDS, &how.deadline_ms, 0}};
+        {"deadline", LIFE, &how.deadline_ms, 0}};
     if (read_keywords(arguments + count, names, keywords, what == SHAREDSPACE_CLAIM ? 3 : 2) < 0) return NULL;
     if (max < 0) return PyErr_Format(PyExc_ValueError, "max is negative");
     how.max = (uint64_t)max;
@@ -261,7 +261,7 @@ static PyObject *namespace_transact(PyObject *object, PyObject *steps) {
     PyObject *answer;
     if (status < 0) answer = raise_error(error);
     else if (status == 1 && !(result.flags & SHAREDSPACE_JSON)) answer = get_tuple(&result);
-    else answer = PyObject_CallFunction((PyObject *)&PyUnicode_Type, "y#s", result.bytes, (Py_ssize_t)result.count, "utf-8");
+    else answer = PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
     if (answer != NULL) {
         PyObject *pair = Py_BuildValue("iN", status, answer);
         answer = pair;

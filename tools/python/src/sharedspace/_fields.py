@@ -82,8 +82,6 @@ def _formal_of(hint: Any) -> Any:
     origin = typing.get_origin(hint)
     if origin is Literal and len(typing.get_args(hint)) == 1:
         return typing.get_args(hint)[0]
-    if origin is typing.Annotated:
-        return _formal_of(typing.get_args(hint)[0])
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return dict
     if isinstance(origin, type) and issubclass(origin, Sequence):
@@ -117,6 +115,9 @@ def instantiate(cls: type, record: Any) -> Any:
 
 
 def _converted(hint: Any, value: Any) -> Any:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        classes = [one for one in typing.get_args(hint) if dataclasses.is_dataclass(one)]
+        hint = classes[0] if len(classes) == 1 else Any
     if isinstance(value, dict) and isinstance(hint, type) and dataclasses.is_dataclass(hint):
         return instantiate(hint, value)
     if isinstance(value, list):

@@ -95,5 +95,12 @@ class Queue:
         listed = self._namespace._items(self.name, _STATES.index(state), max)
         return [Listed(value, id, deliveries, _STATES[kind]) for value, id, deliveries, kind in listed]
 
+    def counts(self) -> dict[str, int]:
+        """How many items there are in each state."""
+        for shown in self._namespace.show()["objects"]:
+            if shown["name"] == self.name and shown["type"] == "queue":
+                return dict(shown["items"])
+        return dict.fromkeys(_STATES[1:], 0)
+
     def __repr__(self) -> str:
         return f"<sharedspace.Queue {self.name!r}>"

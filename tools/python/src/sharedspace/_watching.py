@@ -49,7 +49,8 @@ class Change:
 
     @property
     def value(self) -> Any:
-        return self.data.get("value")
+        """What was set or posted."""
+        return self.data.get("new", self.data.get("value"))
 
     @property
     def old(self) -> Any:
@@ -78,7 +79,7 @@ class Watch:
         if template:
             chosen["tuples"] = _words(template)[0]
         self._number: int | None = None
-        self._number = _sharedspace.watch_open(namespace, chosen or None, start, subscription)
+        self._number = _sharedspace.watch_open(namespace, chosen, start, subscription)
         self._is_gone = False
 
     def _open(self) -> int:
