@@ -165,9 +165,9 @@ static PyMemberDef claim_members[] = MEMBERS("tuple"), item_members[] = MEMBERS(
 static PyType_Slot claim_slots[] = SLOTS(claim_members), item_slots[] = SLOTS(item_members);
 
 static PyType_Spec claim_specification = {
-    "sharedspace.Claim", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, claim_slots};
+    "sharedspace._sharedspace.Claim", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, claim_slots};
 static PyType_Spec item_specification = {
-    "sharedspace.Item", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, item_slots};
+    "sharedspace._sharedspace.Item", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, item_slots};
 
 int claims_begin(PyObject *module) {
     claim_type = (PyTypeObject *)PyType_FromSpec(&claim_specification);

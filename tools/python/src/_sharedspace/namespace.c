@@ -188,7 +188,7 @@ static PyType_Slot slots[] = {
     {Py_tp_getset, properties},       {Py_tp_new, PyType_GenericNew},     {0, NULL}};
 
 static PyType_Spec specification = {
-    "_sharedspace.Namespace", sizeof(Namespace), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    "sharedspace._sharedspace.Namespace", sizeof(Namespace), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
 
 static PyObject *make_name(void *context, const sharedspace_result *result) {
     (void)context;

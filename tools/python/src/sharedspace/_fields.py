@@ -97,7 +97,7 @@ def _template_of(cls: type) -> dict[str, Any]:
 def _record_of(instance: Any) -> dict[str, Any]:
     """The fields of an instance; an integer in a field for floats becomes one, or its own class would not match it."""
     record = {}
-    for name, hint in _hints(type(instance)).items():
+    for name, hint in _hints(instance.__class__).items():
         value = getattr(instance, name)
         record[name] = float(value) if hint is float and type(value) is int else value
     return record

@@ -3,7 +3,7 @@ from os import PathLike
 from types import GenericAlias, ModuleType, TracebackType
 from typing import Any, Generic, TypeVar, final, overload
 
-from typing_extensions import Self
+from typing_extensions import Self, disjoint_base
 
 from ._types import DataClass, Field, Template
 
@@ -33,18 +33,19 @@ class _Held:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None, /
     ) -> None: ...
     def _note_end(self) -> None: ...
+    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
 
 @final
 class Claim(_Held, Generic[_T_co]):
     @property
     def tuple(self) -> _T_co: ...
-    def __class_getitem__(cls, item: Any, /) -> GenericAlias: ...
 
 @final
 class Item(_Held):
     @property
     def value(self) -> Any: ...
 
+@disjoint_base
 class Namespace:
     def __init__(
         self,
@@ -76,9 +77,9 @@ class Namespace:
         self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False
     ) -> _D | None: ...
     @overload
-    def read(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False) -> dict[str, Any]: ...
+    def read(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False) -> dict[str, Any]: ...  # type: ignore[overload-overlap]
     @overload
-    def read(
+    def read(  # type: ignore[overload-overlap]
         self, template: Mapping[str, Template], /, *, timeout: float | None = 0, newest: bool = False
     ) -> dict[str, Any] | None: ...
     @overload
@@ -94,9 +95,9 @@ class Namespace:
         self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False
     ) -> _D | None: ...
     @overload
-    def take(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False) -> dict[str, Any]: ...
+    def take(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False) -> dict[str, Any]: ...  # type: ignore[overload-overlap]
     @overload
-    def take(
+    def take(  # type: ignore[overload-overlap]
         self, template: Mapping[str, Template], /, *, timeout: float | None = 0, newest: bool = False
     ) -> dict[str, Any] | None: ...
     @overload
@@ -112,9 +113,9 @@ class Namespace:
         self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False, deadline: float | None = None
     ) -> Claim[_D] | None: ...
     @overload
-    def claim(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False, deadline: float | None = None) -> Claim[dict[str, Any]]: ...
+    def claim(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False, deadline: float | None = None) -> Claim[dict[str, Any]]: ...  # type: ignore[overload-overlap]
     @overload
-    def claim(
+    def claim(  # type: ignore[overload-overlap]
         self, template: Mapping[str, Template], /, *, timeout: float | None = 0, newest: bool = False, deadline: float | None = None
     ) -> Claim[dict[str, Any]] | None: ...
     @overload
@@ -126,19 +127,19 @@ class Namespace:
     @overload
     def read_all(self, template: type[_D], /, *, max: int | None = None, newest: bool = False) -> list[_D]: ...
     @overload
-    def read_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False) -> list[dict[str, Any]]: ...
+    def read_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False) -> list[dict[str, Any]]: ...  # type: ignore[overload-overlap]
     @overload
     def read_all(self, *template: Template, max: int | None = None, newest: bool = False) -> list[tuple[Any, ...]]: ...
     @overload
     def take_all(self, template: type[_D], /, *, max: int | None = None, newest: bool = False) -> list[_D]: ...
     @overload
-    def take_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False) -> list[dict[str, Any]]: ...
+    def take_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False) -> list[dict[str, Any]]: ...  # type: ignore[overload-overlap]
     @overload
     def take_all(self, *template: Template, max: int | None = None, newest: bool = False) -> list[tuple[Any, ...]]: ...
     @overload
     def claim_all(self, template: type[_D], /, *, max: int | None = None, newest: bool = False, deadline: float | None = None) -> list[Claim[_D]]: ...
     @overload
-    def claim_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False, deadline: float | None = None) -> list[Claim[dict[str, Any]]]: ...
+    def claim_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False, deadline: float | None = None) -> list[Claim[dict[str, Any]]]: ...  # type: ignore[overload-overlap]
     @overload
     def claim_all(self, *template: Template, max: int | None = None, newest: bool = False, deadline: float | None = None) -> list[Claim[tuple[Any, ...]]]: ...
     def count(self, *template: Template) -> int: ...

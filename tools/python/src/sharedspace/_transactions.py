@@ -72,7 +72,7 @@ class Transaction:
 
     def write(self, *fields: Field, expires: float | None = None) -> Step[int]:
         """Writes a tuple or a record; the result is its id."""
-        more = {} if expires is None else {"expires": f"{max(1, round(expires * 1000))}ms"}
+        more: dict[str, Any] = {} if expires is None else {"expires": f"{max(1, round(expires * 1000))}ms"}
         return self._add("write", tuple=_fields.tuple_of(fields), **more)
 
     def take(self, *template: Template, optional: bool = False) -> Step[Any]:
@@ -96,7 +96,7 @@ class Transaction:
 
     def set(self, key: str, value: Field, *, if_absent: bool = False, optional: bool = False) -> Step[Any]:
         """Sets a cell; the result is the value that it had, or with a condition whether it was set."""
-        more = {"if_absent": True} if if_absent else {}
+        more: dict[str, Any] = {"if_absent": True} if if_absent else {}
         return self._add("set", None, optional, key=key, value=value, **more)
 
     def replace(self, key: str, old: Field, new: Field, *, optional: bool = False) -> Step[bool]:
