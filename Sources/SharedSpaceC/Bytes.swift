@@ -2,6 +2,7 @@ import CSharedSpace
 import Glibc
 import SharedSpace
 import SpaceEngine
+import SpaceRecipes
 import SpaceSystem
 import TupleCoding
 import TupleSpace
@@ -271,5 +272,10 @@ struct OutputElement: Sendable {
     init(_ claim: HeldClaim, _ flags: Flags) {
         self.init(claim.tuple, flags)
         (id, number, deliveries) = (claim.id.rawValue, claim.number, claim.deliveries)
+    }
+
+    init(_ item: borrowing QueueItem, _ flags: Flags) throws(SpaceError) {
+        self = try OutputElement(item.value, flags)
+        (id, number, deliveries) = (item.id, item.fencing, item.deliveries)
     }
 }

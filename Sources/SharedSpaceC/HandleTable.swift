@@ -23,7 +23,7 @@ extension HandleObject {
 }
 
 enum HandleKind: UInt8 {
-    case space = 1, namespace, list, watch
+    case space = 1, namespace, list, watch, loop
 
     var text: String {
         switch self {
@@ -31,6 +31,7 @@ enum HandleKind: UInt8 {
         case .namespace: "a namespace"
         case .list: "a list"
         case .watch: "a watch"
+        case .loop: "a loop"
         }
     }
 }

@@ -30,9 +30,7 @@ private enum Holding: Int32 {
         let holding = try Holding(what)
         let how = try Options(how, allowing: [.shared, .json])
         let result = try CallResult(result)
-        guard let names, count > 0 else { throw .isNull("the name") }
-        var all: [String] = []
-        for index in 0..<count { all.append(try required(names[index], "the name")) }
+        let all = try SharedSpaceC.names(names, count)
         if holding != .lock, all.count > 1 {
             throw .misuse("only of locks several can be held at once", advice: "name one")
         }
@@ -44,9 +42,7 @@ private enum Holding: Int32 {
             return 0
         }
         // If the caller can't learn of them, they are released with their last reference.
-        try result.give(OutputElement(enclosing: fencing.map { .int(Int(clamping: $0)) }, how.flags))
-        result.set(\.number, fencing[0])
-        try handle.keep(holds, as: fencing[0])
+        try handle.give(holds, fencing, how.flags, result)
         return 1
     }
 }
@@ -70,14 +66,36 @@ private func acquire(
         hold = try namespace.semaphore(names[0], permits: how.permits)
             .acquireOrTell(how.count, timeout: timeout, interruption: interruption)
     case .election:
-        let value = how.value.isNothing ? .null : try how.value.value(how.flags)
-        hold = try namespace.election(names[0]).standOrTell(as: value, timeout: timeout, interruption: interruption)
+        hold = try namespace.election(names[0])
+            .standOrTell(as: try how.leaderValue, timeout: timeout, interruption: interruption)
     }
-    let number = hold.fencing
-    return ([KeptHold(hold)], [number])
+    return KeptHold.alone(hold)
+}
+
+/// The names that a call is given.
+func names(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) throws(SpaceError) -> [String] {
+    guard let pointer, count > 0 else { throw .isNull("the name") }
+    var names: [String] = []
+    for index in 0..<count { names.append(try required(pointer[index], "the name")) }
+    return names
+}
+
+extension KeptHold {
+    /// A hold that is one of one.
+    static func alone(_ hold: consuming Hold) -> (all: [KeptHold], fencing: [UInt64]) {
+        let number = hold.fencing
+        return ([KeptHold(hold)], [number])
+    }
 }
 
 extension NamespaceHandle {
+    /// Gives holds to the caller: they last until they are let go.
+    func give(_ holds: [KeptHold], _ fencing: [UInt64], _ flags: Flags, _ result: CallResult) throws(SpaceError) {
+        try result.give(OutputElement(enclosing: fencing.map { .int(Int(clamping: $0)) }, flags))
+        result.set(\.number, fencing[0])
+        try keep(holds, as: fencing[0])
+    }
+
     /// What is held under a number.
     fileprivate func known(_ number: UInt64) throws(SpaceError) -> [KeptHold] {
         guard let holds = holds(number) else {

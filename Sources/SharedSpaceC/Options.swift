@@ -101,6 +101,7 @@ struct Options {
     /// The deadline; `nil`: none.
     var deadline: Duration? { get throws(SpaceError) { try Self.unlessZero(how.deadline_ms, "a deadline") } }
     var expiry: Duration? { get throws(SpaceError) { try Self.unlessZero(how.expires_ms, "an expiry") } }
+    var interval: Duration { get throws(SpaceError) { try Self.duration(how.interval_ms, "an interval") } }
     var delay: Duration { get throws(SpaceError) { try Self.duration(how.delay_ms, "a delay") } }
     var lockTimeout: Duration? { get throws(SpaceError) { try Self.unlessZero(how.timeout_ms, "a time-out") } }
 
@@ -147,6 +148,9 @@ struct Options {
     var subscription: String? { get throws(SpaceError) { try text(how.subscription, "the subscription") } }
 
     var value: sharedspace_bytes { how.value }
+
+    /// What others see of a leader.
+    var leaderValue: Value { get throws(SpaceError) { value.isNothing ? .null : try value.value(flags) } }
 }
 
 /// A string of the caller's; `nil` for NULL.

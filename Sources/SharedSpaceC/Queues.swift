@@ -5,8 +5,12 @@ import SpaceRecipes
 import TupleCoding
 
 extension NamespaceHandle {
-    fileprivate func queue(_ name: UnsafePointer<CChar>?, _ how: Options) throws(SpaceError) -> WorkQueue {
-        namespace.queue(try required(name, "the queue's name"), deliveries: how.deliveries, bound: how.bound)
+    func queue(_ name: UnsafePointer<CChar>?, _ how: Options) throws(SpaceError) -> WorkQueue {
+        queue(try required(name, "the queue's name"), how)
+    }
+
+    func queue(_ name: String, _ how: Options) -> WorkQueue {
+        namespace.queue(name, deliveries: how.deliveries, bound: how.bound)
     }
 }
 
@@ -87,8 +91,7 @@ private func put(
         )
         guard let item = taken else { return 0 }
         // If the caller can't learn of it, it returns with the last reference.
-        try result.give(item.value, how.flags)
-        result.set(id: item.id, number: item.fencing, deliveries: item.deliveries)
+        try result.give(try OutputElement(item, how.flags))
         try handle.keep(KeptItem(try item.detach().withoutValue().attach()))
         return 1
     }

@@ -45,7 +45,7 @@ private enum Search: Int32 {
     }
 }
 
-private let searching: Flags = [.record, .json, .newest, .exact]
+let searching: Flags = [.record, .json, .newest, .exact]
 
 /// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_find(

@@ -1,6 +1,7 @@
 public import CSharedSpace
 import SharedSpace
 import SpaceEngine
+import SpaceSystem
 import Synchronization
 import TupleCoding
 import TupleSpace
@@ -12,6 +13,10 @@ final class Watch: HandleObject {
     private let namespace: Namespace
     let changes: Changes
     private let hasEnded = Atomic<Bool>(false)
+    /// A change that a cancelled wait of a loop had obtained.
+    private let returned = Mutex<Change?>(nil)
+    /// Odd while a wait of a loop is under way.
+    private let waits = FutexWord()
 
     init(_ namespace: Namespace, _ changes: Changes) { (self.namespace, self.changes) = (namespace, changes) }
 
@@ -29,10 +34,69 @@ final class Watch: HandleObject {
 
     /// The next change; `nil` if the time has passed.
     func next(_ how: Options) throws(SpaceError) -> Change? {
+        try checkNoWait()
+        if let change = try returnedChange() { return change }
+        return noted(try changes.nextBlocking(timeout: try how.timeout, interruption: how.interruption))
+    }
+
+    /// The next change, suspending the task; `nil` if the time has passed, or the task was cancelled.
+    func next(timeout: Duration?) async throws(SpaceError) -> Change? {
+        if let change = try returnedChange() { return change }
+        return noted(try await changes.source.next(until: MonotonicInstant.deadline(after: timeout)))
+    }
+
+    private func returnedChange() throws(SpaceError) -> Change? {
+        if let change = returned.withLock({ $0.take() }) { return change }
         if hasEnded.load(ordering: .relaxed) { throw gone }
-        let change = try changes.nextBlocking(timeout: try how.timeout, interruption: how.interruption)
+        return nil
+    }
+
+    private func noted(_ change: Change?) -> Change? {
         if change?.kind == .gone { hasEnded.store(true, ordering: .relaxed) }
         return change
+    }
+
+    /// Where a later watch goes on.
+    func point() throws(SpaceError) -> FirstChange {
+        try checkNoWait()
+        if let change = returned.withLock({ $0 }) {
+            return FirstChange(after: ResumePoint(sequence: change.sequence &- 1, life: changes.life))
+        }
+        return FirstChange(after: changes.progress)
+    }
+
+    // MARK: Waits of a loop
+
+    private func checkNoWait() throws(SpaceError) {
+        if !waits.value.load().isMultiple(of: 2) { throw Self.isAwaited }
+    }
+
+    private static var isAwaited: SpaceError {
+        .misuse("a loop waits for the next change of this watch", advice: "wait for the outcome, or cancel the wait")
+    }
+
+    /// Begins the one wait that there is at a time.
+    func beginWait() throws(SpaceError) {
+        let count = waits.value.load()
+        guard count.isMultiple(of: 2), waits.value.compareExchange(expected: count, desired: count + 1).exchanged else {
+            throw Self.isAwaited
+        }
+    }
+
+    /// Ends the wait; a change that was not handed out comes next.
+    func endWait(returning change: Change? = nil) {
+        if let change { returned.withLock { $0 = change } }
+        waits.value.add(1)
+        waits.futex.wake()
+    }
+
+    /// Cancels a wait that is under way, and returns when it has ended.
+    func endWait(by cancel: () -> Void) {
+        let count = waits.value.load()
+        cancel()
+        while !count.isMultiple(of: 2), waits.value.load() == count {
+            _ = try? waits.futex.wait(while: count, for: nil)
+        }
     }
 
     private var gone: SpaceError {
@@ -167,6 +231,17 @@ extension ChangeChoice {
     }
 }
 
+extension CallResult {
+    func give(_ change: Change, _ flags: Flags) throws(SpaceError) {
+        try give(OutputElement(report: change.object(), flags))
+        set(\.id, change.id?.rawValue ?? 0)
+        set(\.sequence, change.lastSequence)
+        set(\.time_ms, change.time)
+        set(\.kind, UInt32(change.kind.rawValue))
+        set(\.pid, change.pid)
+    }
+}
+
 /// Runs the body of a call on a watch.
 private func use(
     watch: OpaquePointer?,
@@ -194,12 +269,7 @@ private func use(
         let how = try Options(how, allowing: .json)
         let result = try CallResult(result)
         guard let change = try watch.next(how) else { return 0 }
-        try result.give(OutputElement(report: change.object(), how.flags))
-        result.set(\.id, change.id?.rawValue ?? 0)
-        result.set(\.sequence, change.lastSequence)
-        result.set(\.time_ms, change.time)
-        result.set(\.kind, UInt32(change.kind.rawValue))
-        result.set(\.pid, change.pid)
+        try result.give(change, how.flags)
         return 1
     }
 }
@@ -211,7 +281,7 @@ private func use(
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(watch: watch, error) { (watch) throws(SpaceError) in
-        try CallResult(result).copy(text: FirstChange(after: watch.changes.progress).text)
+        try CallResult(result).copy(text: try watch.point().text)
         return 1
     }
 }

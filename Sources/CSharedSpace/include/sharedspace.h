@@ -11,10 +11,10 @@
  * RESULTS. A call that returns an int returns 1 when it has done what it says, 0 when there was nothing to do it with or the
  * time has passed, and -1 with an error. Nothing was changed when a call returns 0 or -1, unless it says otherwise.
  *
- * HANDLES (sharedspace, sharedspace_ns, sharedspace_list, sharedspace_watch) belong to the caller, who closes them. A
- * handle is a number in the clothes of a pointer: it is never followed, so that NULL, a handle that was closed and one that
- * is no handle at all are errors (invalidArgument, closed), and never a crash. Handles that are not closed end with the
- * process.
+ * HANDLES (sharedspace, sharedspace_ns, sharedspace_list, sharedspace_watch, sharedspace_loop) belong to the caller, who
+ * closes them. A handle is a number in the clothes of a pointer: it is never followed, so that NULL, a handle that was closed
+ * and one that is no handle at all are errors (invalidArgument, closed), and never a crash. Handles that are not closed end
+ * with the process.
  *
  * BYTES that a call is given are borrowed until it returns. A result is the caller's, who may use it again for the next
  * call. Strings are UTF-8 and end with NUL.
@@ -37,7 +37,7 @@
  * levels of the tuple layer come as JSON, with SHAREDSPACE_JSON in the result's flags.
  *
  * ERRORS. The last argument of a call receives an error, which sharedspace_error_free frees; NULL if it is not wanted. It
- * is written only when the call returns -1.
+ * is written only when the call returns -1, and by sharedspace_loop_next also for a wait that has failed.
  *
  * THREADS. All calls may be made from any thread; a handle may be used by several at once, and closed while others use it:
  * their waits end with `closed` when the process has no other handle on the namespace. A result, a list and a watch are for
@@ -48,7 +48,7 @@
  * `cancelled`, and nothing was taken. A wait keeps its place in line meanwhile: don't cut a wait into short ones.
  *
  * FORK. A process that has opened a namespace may fork, but the child, until it calls exec, can't use the library: its
- * calls fail with `forked`, and closing does nothing there. Fork before the first namespace is opened, or exec.
+ * calls fail with `forked`, and closing does nothing there. Fork before the first namespace or loop is opened, or exec.
  *
  * ENDS. What a process holds (claims, locks, items, its ownership of namespaces) ends with it, however it ends.
  */
@@ -75,6 +75,8 @@ typedef struct sharedspace_ns sharedspace_ns;
 typedef struct sharedspace_list sharedspace_list;
 /* The changes of a namespace, one after the other. */
 typedef struct sharedspace_watch sharedspace_watch;
+/* The waits of an event loop, behind one descriptor. */
+typedef struct sharedspace_loop sharedspace_loop;
 /* Why a call has failed. */
 typedef struct sharedspace_error sharedspace_error;
 
@@ -117,7 +119,8 @@ typedef struct {
     uint64_t max;           /* at most so many; 0: all */
     uint64_t limit_bytes;   /* the size limit of a new namespace, 16 MiB to 64 GiB; 0: half of the file system */
     int64_t priority;       /* of an item; higher ones are taken first */
-    int64_t permits;        /* how many a semaphore has; 0: 1 */
+    int64_t permits;        /* how many a semaphore has, how many pass a rate limit in an interval, come to a barrier, count
+                               a latch down; 0: 1 */
     int64_t count;          /* how many permits are wanted; 0: 1 */
     int64_t deliveries;     /* after how many an item is buried; 0: as the queue was made, or never */
     int64_t bound;          /* how many items a queue takes; 0: as it was made, or any number */
@@ -129,6 +132,7 @@ typedef struct {
     sharedspace_bytes value;  /* what is compared (SHAREDSPACE_IF_EQUAL); what others see of a leader */
     sharedspace_interrupted interrupted; /* see SIGNALS above */
     void *context;          /* passed to it */
+    int64_t interval_ms;    /* of a rate limit */
 } sharedspace_how;
 
 /* A time-out without limit. */
@@ -154,6 +158,20 @@ enum {
 enum { SHAREDSPACE_READ = 1, SHAREDSPACE_TAKE = 2, SHAREDSPACE_CLAIM = 3 };
 /* What is held, in sharedspace_hold. */
 enum { SHAREDSPACE_LOCK = 1, SHAREDSPACE_SEMAPHORE = 2, SHAREDSPACE_ELECTION = 3 };
+/* What is waited for, in sharedspace_loop_begin. */
+enum {
+    SHAREDSPACE_WAIT_READ = 1,
+    SHAREDSPACE_WAIT_TAKE = 2,
+    SHAREDSPACE_WAIT_CLAIM = 3,
+    SHAREDSPACE_WAIT_CELL = 4,
+    SHAREDSPACE_WAIT_LOCK = 5,
+    SHAREDSPACE_WAIT_SEMAPHORE = 6,
+    SHAREDSPACE_WAIT_ELECTION = 7,
+    SHAREDSPACE_WAIT_BARRIER = 8,
+    SHAREDSPACE_WAIT_LATCH = 9,
+    SHAREDSPACE_WAIT_RATE = 10,
+    SHAREDSPACE_WAIT_ITEM = 11
+};
 /* What becomes of a claim or a taken item, in sharedspace_end. */
 enum { SHAREDSPACE_COMPLETE = 1, SHAREDSPACE_RELEASE = 2, SHAREDSPACE_BURY = 3, SHAREDSPACE_EXTEND = 4 };
 /* What an item does, in sharedspace_items. */
@@ -463,6 +481,70 @@ int sharedspace_item(
 int sharedspace_items(
     sharedspace_ns *ns, const char *queue, int state, const sharedspace_how *how, sharedspace_list **list,
     sharedspace_error **error);
+
+/* --- Event loops ------------------------------------------------------------------------------------------------------ */
+
+/* Opens a loop: any number of waits, of any namespaces, behind one descriptor for poll(2), epoll(7) and the event loops
+ * of languages. A wait blocks no thread and needs none of its own.
+ *   loop      receives the handle, to be closed with sharedspace_loop_close
+ * Errors: descriptorsExhausted, forked. */
+int sharedspace_loop_open(sharedspace_loop **loop, sharedspace_error **error);
+
+/* Cancels all waits, and returns when none is under way any more: what they had obtained, and was not handed out, has gone
+ * back. Closes the descriptor. NULL and a closed one are nothing. */
+void sharedspace_loop_close(sharedspace_loop *loop);
+
+/* The descriptor, which poll(2) and others report as readable from the end of a wait until sharedspace_loop_next has
+ * returned 0. It belongs to the loop: don't read from it, and don't close it. It is closed on exec. */
+int sharedspace_loop_descriptor(sharedspace_loop *loop, sharedspace_error **error);
+
+/* Begins a wait, and returns without waiting. The wait looks at once, and has its place in line when the call returns; it
+ * keeps the place until it ends. sharedspace_loop_next hands out how it has ended, also if it ends at once. What it obtains
+ * belongs to the program from then on, and goes back if it is cancelled before. May be called from any thread, while another
+ * is in sharedspace_loop_next.
+ *   token     any number by which the program knows the wait; none that another wait of the loop has
+ *   what      SHAREDSPACE_WAIT_…: as the call that waits by itself, with its options and result, except `interrupted`:
+ *             _READ, _TAKE, _CLAIM   sharedspace_find: a tuple that one of count templates matches; names is NULL. A take
+ *                                    is done when it is handed out; until then the tuple is out of sight
+ *             _CELL                  sharedspace_get, with names[0]
+ *             _LOCK, _SEMAPHORE, _ELECTION   sharedspace_hold, with count names; never wouldDeadlock
+ *             _ITEM                  sharedspace_item, with the queue names[0]
+ *             and, without a result:
+ *             _BARRIER               until `permits` processes or waits have come to the barrier names[0]
+ *             _LATCH                 until the latch names[0] was counted down `permits` times
+ *             _RATE                  for `count` of the `permits` that the rate limit names[0] has in any interval_ms
+ *   templates, names   count of them, borrowed until the call returns; NULL for the other one
+ *   how       timeout_ms (0: it ends at once), and what the calls named above take
+ * Errors: invalidArgument for a token that is in use, closed, forked, and what is wrong with the arguments. */
+int sharedspace_loop_begin(
+    sharedspace_loop *loop, uint64_t token, sharedspace_ns *ns, int what, const sharedspace_bytes *templates,
+    const char *const *names, size_t count, const sharedspace_how *how, sharedspace_error **error);
+
+/* Begins a wait for the next change of a watch: as sharedspace_watch_next does. There is one wait for a watch at a time, and
+ * meanwhile sharedspace_watch_next and sharedspace_watch_point are refused. A change that a cancelled wait had obtained
+ * comes next.
+ *   how       SHAREDSPACE_JSON; timeout_ms
+ * Errors: those of sharedspace_loop_begin. Cancel the wait before the watch is closed. */
+int sharedspace_loop_watch(
+    sharedspace_loop *loop, uint64_t token, sharedspace_watch *watch, const sharedspace_how *how,
+    sharedspace_error **error);
+
+/* Cancels a wait: its outcome does not come any more, its place in line is given up, and what it has obtained goes back, as
+ * if it had never been delivered; of a barrier or a rate limit that it had passed nothing does. The token may be used again.
+ * Returns 0 if there is no such wait: its outcome was handed out. May be called from any thread. What is given up may take a
+ * moment longer than the call. */
+int sharedspace_loop_cancel(sharedspace_loop *loop, uint64_t token, sharedspace_error **error);
+
+/* Hands out the end of a wait, in the order in which the waits have ended. Returns 0 if none has ended; never waits for one.
+ * Call it until it returns 0: the descriptor is readable until then.
+ *   token     receives the wait's token, which may be used again
+ *   outcome   receives what the call that waits by itself would return: 1; 0 when the time has passed; -1 when the wait has
+ *             failed, and then `error` receives why. A take that fails here has taken nothing
+ *   result    as that call fills it. What it obtained through a namespace's handle ends with that handle, and is closed
+ *             (outcome -1, `closed`) if the handle was
+ * Errors: those of the call itself, which returns -1 then and hands out nothing. */
+int sharedspace_loop_next(
+    sharedspace_loop *loop, uint64_t *token, int *outcome, sharedspace_result *result, sharedspace_error **error);
 
 /* --- Lists and results -------------------------------------------------------------------------------------------------- */
 

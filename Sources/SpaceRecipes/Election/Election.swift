@@ -148,6 +148,13 @@ public struct Election: SharedObject, ObjectHandle {
         try namespace.acquireOrTell(try request(value), timeout: timeout, interruption: interruption)
     }
 
+    /// Stands for leadership, suspending the task; if `timeout` is `nil`, as long as it takes.
+    ///
+    /// - Throws: `timedOut`, which names the leader.
+    package func standOrTell(as value: Value, timeout: Duration?) async throws(SpaceError) -> Hold {
+        try await namespace.acquireOrTell(try request(value), timeout: timeout)
+    }
+
     // MARK: The leader
 
     /// The leader at this moment, or `nil` if there is none.

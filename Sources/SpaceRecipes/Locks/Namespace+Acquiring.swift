@@ -33,7 +33,19 @@ extension Namespace {
         interruption: Interruption?
     ) throws(SpaceError) -> Hold {
         let wait = try acquiring(request, timeout: timeout)
-        switch try wait.block(interruption: interruption) {
+        return try holdOrTell(try wait.block(interruption: interruption), after: wait)
+    }
+
+    /// Acquires a hold, suspending the task, and tells who has it if the time has passed.
+    ///
+    /// - Throws: `timedOut`, which names the holder.
+    func acquireOrTell(_ request: PlaceRequest, timeout: Duration?) async throws(SpaceError) -> Hold {
+        let wait = try acquiring(request, timeout: timeout)
+        return try holdOrTell(try await wait.suspend(), after: wait)
+    }
+
+    private func holdOrTell(_ answer: PlaceAnswer, after wait: PlaceWait) throws(SpaceError) -> Hold {
+        switch answer {
         case .entered(let place, _): return Hold(place, in: self)
         case .refused(let hold): throw core.places.timedOut(wait.request, by: hold).named(wait.operation, name)
         }

@@ -108,6 +108,22 @@ extension Namespace {
         }.orEnded()
         return (held.all, held.fencing)
     }
+
+    /// Acquires several locks in the order of their names, suspending the task; if `timeout` is `nil`, as long as it takes.
+    ///
+    /// - Throws: `timedOut`, which names the holder of the lock that was not to be had.
+    package func acquireOrTell(
+        _ names: [String],
+        _ mode: SharedLock.Mode,
+        timeout: Duration?
+    ) async throws(SpaceError) -> (all: [KeptHold], fencing: [UInt64]) {
+        let locks = try LockOrder(names, in: self)
+        let deadline = MonotonicInstant.deadline(after: timeout)
+        let held = try await locks.acquire { (lock) async throws(SpaceError) in
+            try await lock.acquireOrTell(mode, timeout: deadline?.remaining)
+        }.orEnded()
+        return (held.all, held.fencing)
+    }
 }
 
 /// A hold among several; what is not released is let go with the last reference.

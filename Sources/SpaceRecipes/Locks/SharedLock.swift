@@ -129,6 +129,13 @@ public struct SharedLock: SharedObject, ObjectHandle {
         try namespace.acquireOrTell(request(mode), timeout: timeout, interruption: interruption)
     }
 
+    /// Waits for the lock, suspending the task; if `timeout` is `nil`, as long as it takes.
+    ///
+    /// - Throws: `timedOut`, which names the holder.
+    package func acquireOrTell(_ mode: Mode, timeout: Duration?) async throws(SpaceError) -> Hold {
+        try await namespace.acquireOrTell(request(mode), timeout: timeout)
+    }
+
     /// Acquires the lock if that is possible now without overtaking a waiter.
     ///
     /// - Parameter mode: How the lock is held.

@@ -163,6 +163,13 @@ public struct SharedSemaphore: StoredObject, StoredHandle {
         try namespace.acquireOrTell(request(count), timeout: timeout, interruption: interruption)
     }
 
+    /// Waits for permits, suspending the task; if `timeout` is `nil`, as long as it takes.
+    ///
+    /// - Throws: `timedOut`, which names the oldest holder.
+    package func acquireOrTell(_ count: Int, timeout: Duration?) async throws(SpaceError) -> Hold {
+        try await namespace.acquireOrTell(request(count), timeout: timeout)
+    }
+
     /// Acquires permits if that is possible now without overtaking a waiter.
     ///
     /// - Parameter count: The number of permits to acquire.

@@ -50,7 +50,7 @@ extension Namespace {
     }
 
     /// Waits until a cell is set; `nil` if the time passes first.
-    func value(of key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
+    package func value(of key: String, timeout: Duration?) async throws(SpaceError) -> Value? {
         try await awaitCell(key, timeout: timeout, to: "get a cell") { () throws(SpaceError) in try core.cell(key) }
     }
 

@@ -62,9 +62,15 @@ extension Claiming {
     // MARK: Dropped claims
 
     /// Returns a claim that was dropped, now or as soon as it can be.
-    package func releaseOrRemember(_ claim: HeldClaim) {
+    ///
+    /// `wasDelivered` says whether the claim counts as a delivery.
+    package func releaseOrRemember(_ claim: HeldClaim, wasDelivered: Bool = true) {
         core.letGo { (core, patience) throws(SpaceError) in
-            let release = ReleaseClaims(claims: [claim.key], session: core.session.number)
+            let release = ReleaseClaims(
+                claims: [claim.key],
+                session: core.session.number,
+                wasDelivered: wasDelivered
+            )
             _ = try core.executeInTables(release, timeout: patience)
         }
     }

@@ -56,13 +56,15 @@ package struct Claiming {
     }
 
     /// Prepares a claim of this process, and makes other processes listen for its end from now on.
-    func prepareClaim(_ deadline: Duration?) throws(SpaceError) -> ClaimTerms {
+    ///
+    /// With `isTake` it is the first half of a take.
+    func prepareClaim(_ deadline: Duration?, isTake: Bool = false) throws(SpaceError) -> ClaimTerms {
         try deadline?.checkNotNegative("a deadline")
         try core.checkUsable()
         core.claimants.announce()
         // A claim looks before it writes, so the tuples that this process has yet to release must be back before that.
         core.carryOutDeferred()
-        return ownTerms(deadline: deadline)
+        return ownTerms(deadline: deadline, isTake: isTake)
     }
 
     /// Hands a claim of this process on to another process.

@@ -34,6 +34,47 @@ extension Namespace {
         }
     }
 
+    /// Reads a tuple as soon as one matches, suspending the task; `nil` if the time passes first.
+    ///
+    /// `content` makes the result, as in the form that blocks the thread.
+    ///
+    /// - Throws: What `content` throws, `cancelled` if the task is cancelled, and what every read throws.
+    package func readSuspending<Content>(
+        _ template: Template,
+        _ order: MatchOrder,
+        _ wait: Wait,
+        _ content: (Match) throws(SpaceError) -> Content
+    ) async throws(SpaceError) -> Content? {
+        try await attempt(suspending: Verb.read.rawValue) { (core) async throws(SpaceError) in
+            try await core.looking.suspend(for: template.form, isTaking: false, after: FirstLook(wait)) {
+                () throws(SpaceError) in
+                try core.looking.lookToRead(template.form, order, content)
+            }
+        }
+    }
+
+    /// Claims a tuple as soon as one matches, suspending the task; `nil` if the time passes first.
+    ///
+    /// With `isTake` the claim is the first half of a take: watchers are told of a take when it is completed, and of
+    /// nothing if it returns.
+    ///
+    /// - Throws: `cancelled` if the task is cancelled, and what every claim throws; then nothing was claimed.
+    package func claimSuspending(
+        _ template: Template,
+        _ order: MatchOrder,
+        deadline: Duration?,
+        isTake: Bool,
+        _ wait: Wait
+    ) async throws(SpaceError) -> HeldClaim? {
+        try await attempt(suspending: (isTake ? Verb.take : .claim).rawValue) { (core) async throws(SpaceError) in
+            let terms = try core.claiming.prepareClaim(deadline, isTake: isTake)
+            return try await core.looking.suspend(for: template.form, isTaking: true, after: FirstLook(wait)) {
+                () throws(SpaceError) in
+                try core.claiming.lookToClaim(template.form, order, terms)
+            }
+        }
+    }
+
     /// Takes all tuples that match, in one transaction.
     package func takeMatches(
         _ template: Template,

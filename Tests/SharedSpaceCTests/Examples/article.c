@@ -1,6 +1,8 @@
 /* What the article "C" shows besides its first program. */
 #include "check.h"
 
+#include <poll.h>
+
 static int resize(const char *job) { return strstr(job, "cat") != NULL; }
 
 /* A worker: what fails, or is being worked on when this process is killed, returns to the namespace. */
@@ -75,6 +77,33 @@ static void transact(sharedspace_ns *jobs, uint64_t claim) {
     CHECK(outcome == 1);
 }
 
+/* One descriptor for all waits; in a server it is one among those of its sockets. */
+static void serve(sharedspace_ns *jobs) {
+    enum { JOB = 1, STOP };
+    sharedspace_loop *loop;
+    sharedspace_how how = sharedspace_defaults();
+    how.flags = SHAREDSPACE_JSON;
+    how.timeout_ms = SHAREDSPACE_FOREVER;
+    sharedspace_bytes wanted = sharedspace_text("[\"resize\", \"?...\"]");
+    const char *cell = "stop";
+    sharedspace_result found = sharedspace_no_result();
+    uint64_t token = 0;
+    int outcome;
+    sharedspace_loop_open(&loop, &error);
+    sharedspace_loop_begin(loop, JOB, jobs, SHAREDSPACE_WAIT_TAKE, &wanted, NULL, 1, &how, &error);
+    sharedspace_loop_begin(loop, STOP, jobs, SHAREDSPACE_WAIT_CELL, NULL, &cell, 1, &how, &error);
+    struct pollfd ready = {.fd = sharedspace_loop_descriptor(loop, &error), .events = POLLIN};
+    while (token != STOP && poll(&ready, 1, -1) > 0) {
+        while (sharedspace_loop_next(loop, &token, &outcome, &found, &error) == 1) {
+            if (token == STOP || outcome < 0) break;
+            printf("%s\n", (char *)found.bytes);
+            sharedspace_loop_begin(loop, JOB, jobs, SHAREDSPACE_WAIT_TAKE, &wanted, NULL, 1, &how, &error);
+        }
+    }
+    sharedspace_loop_close(loop);
+    sharedspace_result_free(&found);
+}
+
 int main(void) {
     sharedspace *space;
     sharedspace_ns *jobs;
@@ -92,6 +121,10 @@ int main(void) {
     CHECK(DONE(find_json(jobs, SHAREDSPACE_CLAIM, "\"?\"", 0, &job)) == 1);
     transact(jobs, job.number);
     CHECK(DONE(find_json(jobs, SHAREDSPACE_TAKE, "[\"done\", 42]", 0, &job)) == 1);
+    write_json(jobs, "[\"resize\", 44]");
+    sharedspace_how how = json(0);
+    DONE(sharedspace_set(jobs, "stop", sharedspace_text("true"), &how, NULL, &error));
+    serve(jobs);
     sharedspace_result_free(&job);
     return 0;
 }

@@ -48,6 +48,76 @@ static void refuse_watch(sharedspace_watch *watch, const char *code) {
     sharedspace_list_free((sharedspace_list *)watch);
 }
 
+static void refuse_loop(sharedspace_loop *loop, sharedspace_ns *ns, sharedspace_watch *watch, const char *code) {
+    sharedspace_result result = sharedspace_no_result();
+    sharedspace_bytes text = sharedspace_text("[1]");
+    sharedspace_how how = json(0);
+    uint64_t token;
+    int outcome;
+    FAILS(sharedspace_loop_descriptor(loop, &error), code);
+    FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, &text, NULL, 1, &how, &error), code);
+    FAILS(sharedspace_loop_watch(loop, 1, watch, &how, &error), code);
+    FAILS(sharedspace_loop_cancel(loop, 1, &error), code);
+    FAILS(sharedspace_loop_next(loop, &token, &outcome, &result, &error), code);
+    sharedspace_result_free(&result);
+}
+
+/* A loop's handle, and the arguments of its calls; of none of them comes an outcome. */
+static void use_loop(sharedspace_ns *ns, sharedspace_watch *watch) {
+    sharedspace_loop *loop;
+    sharedspace_result result = sharedspace_no_result();
+    sharedspace_bytes text = sharedspace_text("[1]"), lost = {NULL, 5}, bad = sharedspace_text("[");
+    sharedspace_how how = json(SHAREDSPACE_FOREVER), wrong = json(-7);
+    const char *names[] = {"x", NULL}, *same[] = {"x", "x"};
+    uint64_t token = 77;
+    int outcome = 77;
+    refuse_loop(NULL, ns, watch, "invalidArgument");
+    refuse_loop((sharedspace_loop *)ns, ns, watch, "invalidArgument");
+    FAILS(sharedspace_loop_open(NULL, &error), "invalidArgument");
+    DONE(sharedspace_loop_open(&loop, &error));
+    FAILS(sharedspace_loop_begin(loop, 1, NULL, SHAREDSPACE_WAIT_TAKE, &text, NULL, 1, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_begin(loop, 1, ns, 0, &text, names, 1, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_begin(loop, 1, ns, 12, &text, names, 1, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, NULL, names, 1, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, &lost, NULL, 1, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, &bad, NULL, 1, &how, &error), "badData");
+    FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, &text, NULL, 1, &wrong, &error), "invalidArgument");
+    FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_BARRIER, NULL, names, 1, &how, &error), "invalidArgument");
+    how.flags = 0;
+    for (int what = SHAREDSPACE_WAIT_CELL; what <= SHAREDSPACE_WAIT_ITEM; what++) {
+        FAILS(sharedspace_loop_begin(loop, 1, ns, what, &text, NULL, 1, &how, &error), "invalidArgument");
+        FAILS(sharedspace_loop_begin(loop, 1, ns, what, &text, names, 0, &how, &error), "invalidArgument");
+        FAILS(sharedspace_loop_begin(loop, 1, ns, what, &text, names, 2, &how, &error), "invalidArgument");
+    }
+    FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_CELL, NULL, same, 2, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_watch(loop, 1, NULL, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_watch(loop, 1, watch, &wrong, &error), "invalidArgument");
+    FAILS(sharedspace_loop_next(loop, NULL, &outcome, &result, &error), "invalidArgument");
+    FAILS(sharedspace_loop_next(loop, &token, NULL, &result, &error), "invalidArgument");
+    FAILS(sharedspace_loop_next(loop, &token, &outcome, NULL, &error), "invalidArgument");
+    CHECK(DONE(sharedspace_loop_cancel(loop, 1, &error)) == 0);
+    CHECK(DONE(sharedspace_loop_next(loop, &token, &outcome, &result, &error)) == 0 && token == 77 && outcome == 77);
+
+    /* A token stands for one wait; an error that the wait itself finds comes as its outcome. */
+    DONE(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_CELL, NULL, names, 1, &how, &error));
+    FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_CELL, NULL, names, 1, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_watch(loop, 1, watch, &how, &error), "invalidArgument");
+    DONE(sharedspace_loop_begin(loop, 2, ns, SHAREDSPACE_WAIT_LOCK, NULL, same, 2, &how, &error));
+    CHECK(DONE(sharedspace_loop_next(loop, &token, &outcome, &result, &error)) == 1 && token == 2 && outcome == -1);
+    CHECK(strcmp(sharedspace_error_code(error), "invalidArgument") == 0);
+    sharedspace_error_free(error);
+    error = NULL;
+    DONE(sharedspace_loop_watch(loop, 2, watch, &how, &error));
+    CHECK(DONE(sharedspace_loop_cancel(loop, 2, &error)) == 1);
+    sharedspace_loop_close((sharedspace_loop *)ns);
+    DONE(sharedspace_loop_descriptor(loop, &error));
+    sharedspace_loop_close(loop);
+    sharedspace_loop_close(loop);
+    sharedspace_loop_close(NULL);
+    refuse_loop(loop, ns, watch, "closed");
+    sharedspace_result_free(&result);
+}
+
 int main(void) {
     sharedspace *space;
     sharedspace_ns *ns, *other;
@@ -76,6 +146,8 @@ int main(void) {
     sharedspace_close((sharedspace *)ns);
     sharedspace_close(NULL);
     DONE(sharedspace_ns_show(ns, &result, &error)); /* none of that has closed it */
+
+    use_loop(ns, watch);
 
     /* Closed, also when another handle has taken the place. */
     DONE(sharedspace_ns_close(ns, &error));
