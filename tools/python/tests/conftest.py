@@ -12,7 +12,7 @@ import time
 import pytest
 
 # How long a process may be silent: a watchdog, no measurement.
-LIMIT = 60
+LIMIT = 20
 
 if all(point.value != "sharedspace._pytest" for point in importlib.metadata.entry_points(group="pytest11")):
     # The tests are run from the sources.

@@ -254,7 +254,7 @@ static PyObject *module_version(PyObject *module, PyObject *nothing) {
     return PyUnicode_FromString(sharedspace_version());
 }
 
-extern PyMethodDef watch_functions[];
+extern PyMethodDef watch_functions[], loop_functions[];
 
 static PyMethodDef functions[40] = {
     {"begin", module_begin, METH_VARARGS, NULL},   {"version", module_version, METH_NOARGS, NULL},
@@ -272,6 +272,7 @@ PyMODINIT_FUNC PyInit__sharedspace(void) {
     static const PyMethodDef *const all[] = {own_methods, tuple_methods, cell_methods, hold_methods};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) append(methods, all[i]);
     append(functions, watch_functions);
+    append(functions, loop_functions);
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&specification);
     kept = PyDict_New();
     if (module == NULL || type == NULL || kept == NULL || PyModule_AddObject(module, "Namespace", type) < 0 ||

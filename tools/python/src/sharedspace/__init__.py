@@ -27,6 +27,8 @@ from ._errors import (
     Unavailable,
 )
 from ._fields import Between, either, rest
+from ._aio import AsyncNamespace
+from ._gates import Barrier, Latch, RateLimit
 from ._holding import Election, Lock, Semaphore
 from ._queues import Queue
 from ._sharedspace import Claim, Item
@@ -39,7 +41,9 @@ _sharedspace.begin(_fields, _errors)
 __version__ = _sharedspace.version()
 
 __all__ = [
+    "AsyncNamespace",
     "BadData",
+    "Barrier",
     "Between",
     "Busy",
     "Change",
@@ -53,11 +57,13 @@ __all__ = [
     "Full",
     "HoldLost",
     "Item",
+    "Latch",
     "Lock",
     "Namespace",
     "NotFound",
     "NothingFound",
     "Queue",
+    "RateLimit",
     "Semaphore",
     "Space",
     "SpaceError",

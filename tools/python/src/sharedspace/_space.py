@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from . import _sharedspace
+from ._aio import AsyncNamespace
+from ._gates import Barrier, Latch, RateLimit
 from ._holding import Election, Lock, Semaphore
 from ._queues import Queue
 from ._transactions import Transaction
@@ -43,9 +45,11 @@ class Namespace(_sharedspace.Namespace):
         limit: int | None = None,
         lock_timeout: float = 5.0,
     ) -> None:
+        # Resolved now: a process that gets it by pickling may have another environment, as those of a forkserver have.
+        root = _default_root() if root is None else os.fspath(root)
         flags = (0 if owning else _OBSERVER) | (_PERSISTENT if persistent else 0)
         super().__init__(root, name, mode, flags, limit or 0, max(1, int(lock_timeout * 1000)))
-        self._root = None if root is None else os.fspath(root)
+        self._root = root
         self._options = {
             "owning": owning,
             "persistent": persistent,
@@ -56,7 +60,7 @@ class Namespace(_sharedspace.Namespace):
 
     @property
     def root(self) -> str | None:
-        """The root that was given; None for the default one."""
+        """The root; None for the default one."""
         return self._root
 
     # --- Transactions and claims
@@ -98,6 +102,23 @@ class Namespace(_sharedspace.Namespace):
         After so many `deliveries` an item is buried; with a `bound` the queue takes no more than so many items.
         """
         return Queue(self, name, deliveries=deliveries, bound=bound)
+
+    def barrier(self, name: str, parties: int) -> Barrier:
+        """A place where so many processes wait for each other."""
+        return Barrier(self, name, parties)
+
+    def latch(self, name: str, count: int) -> Latch:
+        """What opens for good when it was counted down so many times."""
+        return Latch(self, name, count)
+
+    def rate_limit(self, name: str, limit: int, per: float) -> RateLimit:
+        """At most `limit` pass in any time of `per` seconds, over all processes."""
+        return RateLimit(self, name, limit, per)
+
+    @property
+    def aio(self) -> AsyncNamespace:
+        """The same verbs for asyncio: `await ns.aio.take(...)`, `async with ns.aio.claim(...) as job`."""
+        return AsyncNamespace(self)
 
     # --- Watching
 
@@ -141,6 +162,10 @@ class Namespace(_sharedspace.Namespace):
         return f"<sharedspace.Namespace {self.name!r}>"
 
 
+def _default_root() -> str | None:
+    return os.environ.get("SHARED_SPACE_ROOT") or None
+
+
 def _unpickled(name: str, root: str | None, options: dict[str, Any]) -> Namespace:
     return Namespace(name, root, **options)
 
@@ -153,7 +178,7 @@ class Space:
     """
 
     def __init__(self, root: str | os.PathLike[str] | None = None, *, timeout: float = 5.0) -> None:
-        self.root = None if root is None else os.fspath(root)
+        self.root = _default_root() if root is None else os.fspath(root)
         self.timeout = timeout
 
     def namespace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _fields, _sharedspace
+from . import _sharedspace
 from ._transactions import _words
 
 if TYPE_CHECKING:
@@ -96,7 +96,10 @@ class Watch:
         data = _sharedspace.watch_next(self._open(), timeout)
         if data is None:
             return None
-        change = Change(json.loads(data) if isinstance(data, str) else data)
+        return self._change(json.loads(data) if isinstance(data, str) else data)
+
+    def _change(self, data: dict[str, Any]) -> Change:
+        change = Change(data)
         self._is_gone = change.event == "gone"
         return change
 
