@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import collections
 import contextlib
+import errno
 import hashlib
 import itertools
 import os
@@ -229,11 +230,12 @@ class AcquireReturnProxy:
 
 
 class _State:
-    """How often a lock is held."""
+    """How often a lock is held, and for how long it is waited for."""
 
-    def __init__(self) -> None:
+    def __init__(self, timeout: float) -> None:
         self.counter = 0
         self.hold: Any = None
+        self.timeout = timeout
 
 
 class _ThreadState(_State, threading.local):
@@ -256,14 +258,14 @@ class FileLock(contextlib.ContextDecorator):
         thread_local: bool = True,
         *,
         blocking: bool = True,
-        **_: Any,
+        is_singleton: bool = False,
+        poll_interval: float = 0.05,
     ) -> None:
         self._lock_file = os.fspath(lock_file)
-        folder, name = os.path.split(os.path.abspath(self._lock_file))
-        self._path = os.path.join(os.path.realpath(folder), name)
+        if is_singleton:
+            raise NotImplementedError("there are no singletons here: keep the lock, and pass it on")
         self._is_thread_local = thread_local
-        self._state: _State = _ThreadState() if thread_local else _State()
-        self.timeout = timeout
+        self._state: _State = _ThreadState(timeout) if thread_local else _State(timeout)
         self.blocking = blocking
 
     @property
@@ -272,11 +274,11 @@ class FileLock(contextlib.ContextDecorator):
 
     @property
     def timeout(self) -> float:
-        return self._timeout
+        return self._state.timeout
 
     @timeout.setter
     def timeout(self, value: float | str) -> None:
-        self._timeout = float(value)
+        self._state.timeout = float(value)
 
     @property
     def is_locked(self) -> bool:
@@ -292,7 +294,12 @@ class FileLock(contextlib.ContextDecorator):
         return self._is_thread_local
 
     def _lock(self) -> Any:
-        path = self._path
+        if "\0" in self._lock_file:
+            raise ValueError("embedded null character")
+        path = os.path.realpath(self._lock_file)
+        if not self._lock_file or os.path.isdir(path):
+            number = errno.EISDIR if self._lock_file else errno.ENOENT
+            raise OSError(number, os.strerror(number), self._lock_file)
         # A name has at most 240 bytes.
         if len(os.fsencode(path)) > 200:
             path = f"{os.path.basename(path)[:40]} {hashlib.sha256(os.fsencode(path)).hexdigest()}"
@@ -307,7 +314,6 @@ class FileLock(contextlib.ContextDecorator):
         poll_interval: float | None = None,
         *,
         blocking: bool | None = None,
-        **_: Any,
     ) -> AcquireReturnProxy:
         """Acquires the lock, or raises Timeout; a negative time-out waits without limit. Nothing is polled."""
         timeout = self.timeout if timeout is None else timeout
@@ -318,10 +324,10 @@ class FileLock(contextlib.ContextDecorator):
             lock = self._lock()
             try:
                 is_held = lock.acquire(None if timeout < 0 else timeout)
-            except Deadlock:
+            except Deadlock as error:
                 # This thread holds it through another object.
                 if timeout < 0:
-                    raise
+                    raise Deadlock(f"Deadlock: {error}", error.code, error.operation) from None
                 is_held = False
             if not is_held:
                 raise Timeout(self._lock_file)
