@@ -66,15 +66,18 @@ class NotPicklable:
 
 def die_in_get(queue, connection):
     """Stands in the middle of a get: it has the object, and has not completed it."""
-    item = queue._get(True, None)
+    claim = queue._claim(True, None)
     connection.send("has it")
     connection.recv()
-    return item
+    return claim
 
 
-def get_in_turn(queue, connection):
-    connection.send("ready")
-    connection.send(queue.get())
+def die_in_put(queue, connection):
+    """Stands in the middle of a put: it has the room, and has not written the object."""
+    claim = queue._check().claim("room", queue._name)
+    connection.send("has it")
+    connection.recv()
+    return claim
 
 
 @pytest.mark.usefixtures("shared_space")
@@ -159,6 +162,25 @@ class TestQueues:
         one.join()
         with pytest.raises(ValueError):
             one.task_done()
+
+    @pytest.mark.parametrize("moment", ["put", "get"])
+    def test_a_killed_process_takes_no_room_with_it(self, child, moment):
+        one = compat.Queue(maxsize=1)
+        if moment == "get":
+            one.put("x")
+        ours, its = CONTEXT.Pipe()
+        killed = CONTEXT.Process(target=die_in_get if moment == "get" else die_in_put, args=(one, its))
+        killed.start()
+        assert ours.recv() == "has it"
+        assert one.full() is True
+        os.kill(killed.pid, 9)
+        killed.join(LIMIT)
+        if moment == "put":
+            one.put("x", timeout=LIMIT)
+        assert one.get(timeout=LIMIT) == "x"
+        one.put("y", False)
+        with pytest.raises(queue.Full):
+            one.put("z", False)
 
     def test_simple_queues(self):
         one = compat.SimpleQueue()

@@ -21,14 +21,13 @@ import uuid
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, Final
 
-from ._errors import Deadlock, Full, SpaceError
+from ._errors import Deadlock, NothingFound, SpaceError
 from ._space import Namespace, Space
 
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from ._queues import Queue as _WorkQueue
-    from ._sharedspace import Item
+    from ._sharedspace import Claim
 
 Empty = _queue.Empty
 
@@ -69,13 +68,16 @@ class Queue:
 
     A queue without a namespace has one of its own, which goes when the process that made it ends. With a namespace, and a
     name in it, processes that are not related share it.
+
+    An object is a tuple. A queue with a `maxsize` has as many tuples that stand for room: `put` takes one, in the step that
+    writes the object, and `get` writes one, in the step that removes it.
     """
 
     def __init__(
         self, maxsize: int = 0, *, ctx: Any = None, namespace: Namespace | None = None, name: str = "queue"
     ) -> None:
         self._maxsize = max(maxsize, 0)
-        self._is_swept = namespace is not None
+        self._is_own = namespace is None
         if namespace is None:
             # A child may use it, and end, before the process that made it does: so it is persistent.
             pid = os.getpid()
@@ -87,41 +89,60 @@ class Queue:
         self._name = name
         self._is_closed = self._is_used = False
 
-    @property
-    def _queue(self) -> _WorkQueue:
-        if not self._is_swept:
-            self._is_swept = True
-            _sweep(Space(self._namespace.root))
-        self._is_used = True
-        return self._namespace.queue(self._name, bound=self._maxsize or None)
+    def _open(self) -> Namespace:
+        if not self._is_used:
+            if self._is_own:
+                _sweep(Space(self._namespace.root))
+            if self._maxsize:
+                with contextlib.suppress(NothingFound), self._namespace.transaction() as t:
+                    t.set(f"maxsize of {self._name}", self._maxsize, if_absent=True)
+                    for _ in range(self._maxsize):
+                        t.write("room", self._name)
+            self._is_used = True
+        return self._namespace
 
-    def _check(self) -> None:
+    def _check(self) -> Namespace:
         if self._is_closed:
             raise ValueError(f"Queue {self!r} is closed")
+        return self._open()
 
     def put(self, obj: Any, block: bool = True, timeout: float | None = None) -> None:
         """Puts an object, which is pickled now; raises queue.Full."""
-        self._check()
-        wait = 0 if not block else timeout if timeout is None else max(timeout, 0)
-        try:
-            self._queue.put(bytes(ForkingPickler.dumps(obj)), timeout=wait)
-        except Full as error:
-            if error.code != "limitReached" or not self._maxsize:
-                raise
-            raise _queue.Full from None
+        namespace = self._check()
+        pickled = bytes(ForkingPickler.dumps(obj))
+        if not self._maxsize:
+            self._write(pickled, None)
+            return
+        room = namespace.claim("room", self._name, timeout=_wait(block, timeout))
+        if room is None:
+            raise _queue.Full
+        with room:
+            self._write(pickled, room)
 
-    def _get(self, block: bool, timeout: float | None) -> Item:
-        self._check()
-        item = self._queue.get(timeout=0 if not block else timeout if timeout is None else max(timeout, 0))
-        if item is None:
+    def _write(self, pickled: bytes, room: Claim[Any] | None) -> None:
+        if room is None:
+            self._namespace.write("object", self._name, pickled)
+            return
+        with self._namespace.transaction() as t:
+            t.complete(room)
+            t.write("object", self._name, pickled)
+
+    def _claim(self, block: bool, timeout: float | None) -> Claim[Any]:
+        claim = self._check().claim("object", self._name, bytes, timeout=_wait(block, timeout))
+        if claim is None:
             raise _queue.Empty
-        return item
+        return claim
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Removes the oldest object; raises queue.Empty."""
-        item = self._get(block, timeout)
-        item.complete()
-        return ForkingPickler.loads(item.value)
+        claim = self._claim(block, timeout)
+        if self._maxsize:
+            with self._namespace.transaction() as t:
+                t.complete(claim)
+                t.write("room", self._name)
+        else:
+            claim.complete()
+        return ForkingPickler.loads(claim.tuple[2])
 
     def put_nowait(self, obj: Any) -> None:
         self.put(obj, False)
@@ -131,8 +152,7 @@ class Queue:
 
     def qsize(self) -> int:
         """How many objects are in it."""
-        counts = self._queue.counts()
-        return counts["ready"] + counts["delayed"] + counts["blocked"]
+        return self._open().count("object", self._name, bytes)
 
     def empty(self) -> bool:
         if self._is_closed and self._is_used:
@@ -140,7 +160,7 @@ class Queue:
         return self.qsize() == 0
 
     def full(self) -> bool:
-        return bool(self._maxsize) and self.qsize() >= self._maxsize
+        return bool(self._maxsize) and self._open().count("room", self._name) == 0
 
     def close(self) -> None:
         """No more is put or got through this object."""
@@ -153,34 +173,48 @@ class Queue:
         """Nothing: there is no thread."""
 
 
+def _wait(block: bool, timeout: float | None) -> float | None:
+    return 0 if not block else timeout if timeout is None else max(timeout, 0)
+
+
 class JoinableQueue(Queue):
     """multiprocessing.JoinableQueue; an object that was got is back in the queue if its process ends before task_done."""
 
     def __init__(self, maxsize: int = 0, **options: Any) -> None:
         super().__init__(maxsize, **options)
-        self._items: collections.deque[Item] = collections.deque()
+        self._unfinished = f"unfinished of {self._name}"
+        self._claims: collections.deque[Claim[Any]] = collections.deque()
+
+    def _write(self, pickled: bytes, room: Claim[Any] | None) -> None:
+        with self._namespace.transaction() as t:
+            if room is not None:
+                t.complete(room)
+            t.write("object", self._name, pickled)
+            t.add(self._unfinished)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        item = self._get(block, timeout)
-        self._items.append(item)
-        return ForkingPickler.loads(item.value)
+        claim = self._claim(block, timeout)
+        self._claims.append(claim)
+        if self._maxsize:
+            self._namespace.write("room", self._name)
+        return ForkingPickler.loads(claim.tuple[2])
 
     def task_done(self) -> None:
         """The object that this process got first, and has not called it for, is done."""
-        if not self._items:
+        if not self._claims:
             raise ValueError("task_done() called too many times")
-        self._items.popleft().complete()
-        self._namespace.post("task done", self._name)
+        with self._namespace.transaction() as t:
+            t.complete(self._claims.popleft())
+            t.add(self._unfinished, -1)
 
     def join(self) -> None:
         """Waits until all objects are done."""
-        with self._namespace.watch(posts="task done") as watch:
-            while sum(self._queue.counts().values()) > 0:
-                # A process that was killed posts nothing, but its object is not done either.
-                watch.next(1)
+        with self._open().watch(key=self._unfinished) as watch:
+            while self._namespace.get(self._unfinished, 0) > 0:
+                watch.next()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_items": collections.deque()}
+        return {**self.__dict__, "_claims": collections.deque()}
 
 
 class SimpleQueue(Queue):
