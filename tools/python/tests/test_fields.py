@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import enum
+import random
 import re
 import sys
 import typing
@@ -99,6 +100,35 @@ def test_what_is_no_field_says_so_and_nothing_is_written(ns, field, kind, words)
 def test_the_deepest_field_comes_back(ns):
     ns.write(deep(64))
     assert ns.take() == (deep(64),)
+
+
+def test_random_fields_come_back(ns):
+    seed = random.randrange(1 << 30)
+    chance = random.Random(seed)
+
+    def text():
+        return "".join(chance.choice("\0a\xff?é\uffff\U0001f600") for _ in range(chance.randrange(6)))
+
+    def field(depth=0):
+        kind = chance.randrange(9 if depth < 6 else 7)
+        return [
+            lambda: None,
+            lambda: chance.random() < 0.5,
+            lambda: chance.randrange(-(1 << chance.randrange(64)), 1 << chance.randrange(64)),
+            lambda: chance.choice([0.0, -0.0, 1e308, -1e-308, chance.random()]),
+            text,
+            lambda: text().encode(),
+            lambda: uuid.UUID(int=chance.randrange(1 << 128)),
+            lambda: [field(depth + 1) for _ in range(chance.randrange(4))],
+            lambda: {text(): field(depth + 1) for _ in range(chance.randrange(4))},
+        ][kind]()
+
+    for _ in range(2000):
+        fields = tuple(field() for _ in range(chance.randrange(1, 30)))
+        ns.write_all([fields])
+        if len(fields) > 1:  # one dictionary alone is a record
+            assert ns.read(*fields) == fields, f"seed {seed}"
+        assert ns.take() == fields, f"seed {seed}"
 
 
 def test_a_list_that_changes_while_it_is_written(ns):

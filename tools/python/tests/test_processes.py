@@ -3,6 +3,7 @@
 import multiprocessing
 import os
 import pickle
+import random
 import signal
 import threading
 import time
@@ -217,6 +218,55 @@ def test_an_exception_of_a_handler_ends_a_wait_and_nothing_is_taken(ns):
         signal.signal(signal.SIGUSR1, before)
     ns.write("x")
     assert ns.count() == 1
+
+
+def test_claims_that_are_interrupted_at_odd_moments_lose_nothing(ns):
+    class Stop(Exception):
+        pass
+
+    armed = [False]
+
+    def stop(number, frame):
+        if armed[0]:
+            armed[0] = False
+            raise Stop
+
+    seed = random.randrange(1 << 30)
+    chance = random.Random(seed)
+    jobs = 300
+    finished = threading.Event()
+
+    def disturb():
+        for n in range(jobs):
+            ns.write("job", n)
+            for _ in range(chance.randrange(2000)):
+                pass
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+        finished.set()
+
+    def work():
+        claim = ns.claim("job", int, timeout=0.01)
+        if claim is None:
+            return
+        with claim, ns.transaction() as t:
+            t.complete(claim)
+            t.write("done", claim.tuple[1])
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    stopped = 0
+    while not finished.is_set() or ns.count("job", int):
+        try:
+            armed[0] = not finished.is_set()
+            work()
+            armed[0] = False
+        except Stop:
+            stopped += 1
+    thread.join(LIMIT)
+    signal.signal(signal.SIGUSR1, before)
+    assert sorted(found[1] for found in ns.read_all("done", int)) == list(range(jobs)), f"seed {seed}"
+    assert stopped > 0
 
 
 def test_a_wait_of_another_thread_ends_when_the_namespace_is_closed(ns):
