@@ -97,14 +97,29 @@ int main(void) {
     how = json(0);
     CHECK(sharedspace_count(ns, &any, 1, &how, &error) == 0);
 
+    /* The tuple comes at the very moment of the cancel. */
+    DONE(sharedspace_loop_open(&loop, &error));
+    ready.fd = sharedspace_loop_descriptor(loop, &error);
+    how.timeout_ms = SHAREDSPACE_FOREVER;
+    for (int i = 0; i < 300; i++) {
+        int what = i % 2 == 0 ? SHAREDSPACE_WAIT_TAKE : SHAREDSPACE_WAIT_CLAIM;
+        DONE(sharedspace_loop_begin(loop, 1, ns, what, &job, NULL, 1, &how, &error));
+        write_json(ns, "[\"job\", 1]");
+        for (volatile uint64_t spins = random_below(100000); spins > 0; spins--) {}
+        CHECK(DONE(sharedspace_loop_cancel(loop, 1, &error)) == 1);
+        CHECK(DONE(find_json(ns, SHAREDSPACE_TAKE, "[\"job\", 1]", SHAREDSPACE_FOREVER, &result)) == 1);
+        CHECK(result.deliveries == 0);
+    }
+    sharedspace_loop_close(loop);
+
     /* A lock and an item that were obtained and cancelled are free, and the next in line has them. */
     const char *name = "x";
     uint64_t token;
     int outcome;
     DONE(sharedspace_loop_open(&loop, &error));
     ready.fd = sharedspace_loop_descriptor(loop, &error);
-    DONE(sharedspace_put(ns, "mail", &job, 1, &how, NULL, &error));
-    how.timeout_ms = SHAREDSPACE_FOREVER;
+    sharedspace_how at_once = json(0);
+    DONE(sharedspace_put(ns, "mail", &job, 1, &at_once, NULL, &error));
     for (int what = SHAREDSPACE_WAIT_LOCK; what <= SHAREDSPACE_WAIT_ITEM; what += SHAREDSPACE_WAIT_ITEM - SHAREDSPACE_WAIT_LOCK) {
         name = what == SHAREDSPACE_WAIT_ITEM ? "mail" : "lock";
         for (uint64_t i = 1; i <= 3; i++)

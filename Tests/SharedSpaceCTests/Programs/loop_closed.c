@@ -69,6 +69,23 @@ int main(void) {
     write_json(ns, "[\"job\"]"); /* no wait is left that takes it */
     CHECK(DONE(find_json(ns, SHAREDSPACE_TAKE, "[\"job\"]", 0, &result)) == 1);
 
+    /* A tuple and a lock come at the very moment of the close. */
+    for (int i = 0; i < 100; i++) {
+        how.timeout_ms = 0;
+        CHECK(DONE(sharedspace_hold(ns, SHAREDSPACE_LOCK, &lock, 1, &how, &result, &error)) == 1);
+        how.timeout_ms = SHAREDSPACE_FOREVER;
+        DONE(sharedspace_loop_open(&loop, &error));
+        for (uint64_t j = 4; j < 8; j++)
+            DONE(sharedspace_loop_begin(loop, j, ns, SHAREDSPACE_WAIT_LOCK, NULL, &lock, 1, &how, &error));
+        for (uint64_t j = 0; j < 4; j++)
+            DONE(sharedspace_loop_begin(loop, j, ns, SHAREDSPACE_WAIT_TAKE, &job, NULL, 1, &how, &error));
+        write_json(ns, "[\"job\"]");
+        DONE(sharedspace_let_go(ns, result.number, &error));
+        for (volatile int spins = 1000 * i; spins > 0; spins--) {}
+        sharedspace_loop_close(loop);
+        CHECK(DONE(find_json(ns, SHAREDSPACE_TAKE, "[\"job\"]", 0, &result)) == 1 && result.deliveries == 0);
+    }
+
     for (int round = 0; round < ROUNDS; round++) {
         pthread_t threads[THREADS];
         int written = 0, taken = 0;
