@@ -59,7 +59,10 @@ def ours(ns):
 
 
 def peers(folder, stack):
-    for name, make in (("multiprocessing.SimpleQueue", multiprocessing.SimpleQueue), ("multiprocessing.Queue", multiprocessing.Queue)):
+    for name, make in (
+        ("multiprocessing.SimpleQueue", multiprocessing.SimpleQueue),
+        ("multiprocessing.Queue", multiprocessing.Queue),
+    ):
         queue = make()
 
         def pass_on(queue=queue):

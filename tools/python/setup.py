@@ -9,7 +9,9 @@ from setuptools import Extension, setup
 library = pathlib.Path(os.environ.get("SHARED_SPACE_LIBRARY", ""))
 description = library / "lib/pkgconfig/shared-space.pc"
 if not description.exists():
-    sys.exit("SHARED_SPACE_LIBRARY names no folder of tools/library; run tools/wheel, or tools/library --output DIR first")
+    sys.exit(
+        "SHARED_SPACE_LIBRARY names no folder of tools/library; run tools/wheel, or tools/library --output DIR first"
+    )
 version = next(line.split()[1] for line in description.read_text().splitlines() if line.startswith("Version:"))
 
 setup(

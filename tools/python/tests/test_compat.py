@@ -287,7 +287,9 @@ def test_the_import_is_all_that_changes(shared_space, tmp_path):
         "    for worker in workers: worker.join()\n"
     )
     wanted = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
-    program.write_text(program.read_text().replace("from multiprocessing import Queue", "from sharedspace.compat import Queue"))
+    program.write_text(
+        program.read_text().replace("from multiprocessing import Queue", "from sharedspace.compat import Queue")
+    )
     ours = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
     assert ours == wanted == f"{[n * n for n in range(10)]}\n"
     until(lambda: sharedspace.Space().names() == [])

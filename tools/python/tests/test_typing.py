@@ -22,7 +22,13 @@ def test_the_package_is_typed(tmp_path):
 
 
 def test_uses_have_the_types_they_should(tmp_path):
-    run(tmp_path, "mypy", *OPTIONS, str(tmp_path / "cache"), str(pathlib.Path(__file__).parent / "typing_examples" / "uses.py"))
+    run(
+        tmp_path,
+        "mypy",
+        *OPTIONS,
+        str(tmp_path / "cache"),
+        str(pathlib.Path(__file__).parent / "typing_examples" / "uses.py"),
+    )
 
 
 def test_the_stub_says_what_the_extension_has(tmp_path):

@@ -21,7 +21,11 @@ def test_every_change_comes_once_in_order(ns):
 
 
 def test_a_template_a_key_and_events_choose(ns):
-    with ns.watch("x", range(5, 9), events=["write"]) as watch, ns.watch(key="k") as cell, ns.watch(posts="n*") as posts:
+    with (
+        ns.watch("x", range(5, 9), events=["write"]) as watch,
+        ns.watch(key="k") as cell,
+        ns.watch(posts="n*") as posts,
+    ):
         ns.write("x", 1)
         ns.write("x", 5)
         ns.write({"x": 5})

@@ -12,7 +12,7 @@ int calls_begin(PyObject *module) {
     return make_error == NULL ? -1 : 0;
 }
 
-/* --- Keywords ----------------------------------------------------------------------------------------------------------- */
+/* --- Keywords -------------------------------------------------------------------------------------------- */
 
 int read_seconds(PyObject *seconds, int64_t none, int64_t *milliseconds) {
     if (seconds == Py_None) {
@@ -61,7 +61,8 @@ int read_keywords(PyObject *const *arguments, PyObject *names, const Keyword *ke
     for (Py_ssize_t i = 0; i < PyTuple_Size(names); i++) {
         PyObject *name = PyTuple_GetItem(names, i);
         size_t k = 0;
-        while (k < count && PyUnicode_CompareWithASCIIString(name, keywords[k].name) != 0) k++;
+        while (k < count && PyUnicode_CompareWithASCIIString(name, keywords[k].name) != 0)
+            k++;
         if (k == count) {
             PyErr_Format(PyExc_TypeError, "unexpected keyword argument %R", name);
             return -1;
@@ -87,11 +88,12 @@ int read_text(PyObject *value, const char *what, const char **text) {
     return -1;
 }
 
-/* --- Errors and signals ------------------------------------------------------------------------------------------------- */
+/* --- Errors and signals ---------------------------------------------------------------------------------- */
 
 /* Raises what sharedspace._errors.make makes. */
 static PyObject *raise_made(
-    const char *code, const char *message, const char *operation, const char *namespace_, const char *advice, int holder) {
+    const char *code, const char *message, const char *operation, const char *namespace_, const char *advice,
+    int holder) {
     PyObject *exception =
         make_error == NULL
             ? NULL
@@ -154,10 +156,11 @@ void keep_late_exception(void) {
         if (Py_AddPendingCall(raise_late, NULL) == 0) return;
         memset(late, 0, sizeof late);
     }
-    for (int i = 0; i < 3; i++) Py_XDECREF(raised[i]);
+    for (int i = 0; i < 3; i++)
+        Py_XDECREF(raised[i]);
 }
 
-/* --- Lists -------------------------------------------------------------------------------------------------------------- */
+/* --- Lists ----------------------------------------------------------------------------------------------- */
 
 PyObject *list_of(
     sharedspace_list *list, PyObject *(*make)(void *context, const sharedspace_result *result), void *context) {

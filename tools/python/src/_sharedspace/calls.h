@@ -7,9 +7,9 @@
 /* Where a keyword's argument goes. */
 typedef struct {
     const char *name;
-    enum { SECONDS, LIFE, WAIT, FLAG, NUMBER, OBJECT_ } kind;  /* LIFE: seconds, at least a millisecond */
-    void *place;    /* int64_t for SECONDS, LIFE, WAIT and NUMBER; uint32_t for FLAG; PyObject * (borrowed) for OBJECT_ */
-    uint32_t flag;  /* what FLAG adds */
+    enum { SECONDS, LIFE, WAIT, FLAG, NUMBER, OBJECT_ } kind; /* LIFE: seconds, at least a millisecond */
+    void *place; /* int64_t for SECONDS, LIFE, WAIT and NUMBER; uint32_t for FLAG; PyObject * (borrowed) for OBJECT_ */
+    uint32_t flag; /* what FLAG adds */
 } Keyword;
 
 /* Reads the keywords of a call; -1 with an exception. */

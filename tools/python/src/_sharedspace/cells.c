@@ -10,7 +10,8 @@ static PyObject *namespace_get(PyObject *object, PyObject *const *arguments, Py_
     const Keyword keywords[] = {{"timeout", WAIT, &how.timeout_ms, 0}, {"default", OBJECT_, &otherwise, 0}};
     const char *key;
     if (count < 1 || count > 2) return PyErr_Format(PyExc_TypeError, "get() takes a key and a default");
-    if (read_keywords(arguments + count, names, keywords, 2) < 0 || read_text(arguments[0], "a key", &key) < 0) return NULL;
+    if (read_keywords(arguments + count, names, keywords, 2) < 0 || read_text(arguments[0], "a key", &key) < 0)
+        return NULL;
     sharedspace_ns *handle = namespace_handle(self);
     if (PyErr_Occurred()) return NULL;
     ask_for_signals(&how);
@@ -42,13 +43,15 @@ static PyObject *namespace_set(PyObject *object, PyObject *const *arguments, Py_
         {"expires", LIFE, &how.expires_ms, 0}};
     const char *key;
     if (count != 2) return PyErr_Format(PyExc_TypeError, "set() takes a key and a value");
-    if (read_keywords(arguments + count, names, keywords, 4) < 0 || read_text(arguments[0], "a key", &key) < 0) return NULL;
+    if (read_keywords(arguments + count, names, keywords, 4) < 0 || read_text(arguments[0], "a key", &key) < 0)
+        return NULL;
     Buffer value, wanted;
     buffer_begin(&value);
     buffer_begin(&wanted);
     sharedspace_ns *handle = NULL;
     PyObject *answer = NULL;
-    if (put_value(&value, arguments[1], 0, VALUES) == 0 && (expected == NULL || put_value(&wanted, expected, 0, VALUES) == 0))
+    if (put_value(&value, arguments[1], 0, VALUES) == 0 &&
+        (expected == NULL || put_value(&wanted, expected, 0, VALUES) == 0))
         handle = namespace_handle((Namespace *)object);
     if (!PyErr_Occurred()) {
         if (expected != NULL) {
@@ -85,7 +88,8 @@ static PyObject *namespace_add(PyObject *object, PyObject *const *arguments, Py_
     const Keyword keywords[] = {{"amount", NUMBER, &amount, 0}};
     const char *key;
     if (count < 1 || count > 2) return PyErr_Format(PyExc_TypeError, "add() takes a key and an amount");
-    if (read_keywords(arguments + count, names, keywords, 1) < 0 || read_text(arguments[0], "a key", &key) < 0) return NULL;
+    if (read_keywords(arguments + count, names, keywords, 1) < 0 || read_text(arguments[0], "a key", &key) < 0)
+        return NULL;
     if (count == 2) {
         amount = PyLong_AsLongLong(arguments[1]);
         if (amount == -1 && PyErr_Occurred()) return NULL;
@@ -132,7 +136,8 @@ static PyObject *namespace_post(PyObject *object, PyObject *const *arguments, Py
     buffer_begin(&value);
     sharedspace_ns *handle = NULL;
     PyObject *answer = NULL;
-    if (put_value(&value, count == 2 ? arguments[1] : Py_None, 0, VALUES) == 0) handle = namespace_handle((Namespace *)object);
+    if (put_value(&value, count == 2 ? arguments[1] : Py_None, 0, VALUES) == 0)
+        handle = namespace_handle((Namespace *)object);
     if (!PyErr_Occurred()) {
         sharedspace_error *error = NULL;
         int status;
@@ -147,10 +152,16 @@ static PyObject *namespace_post(PyObject *object, PyObject *const *arguments, Py
 }
 
 PyMethodDef cell_methods[] = {
-    {"get", FAST(namespace_get), METH_FASTCALL | METH_KEYWORDS, "get($self, key, /, default=None, *, timeout=0)\n--\n\nThe value of a cell, or the default."},
-    {"set", FAST(namespace_set), METH_FASTCALL | METH_KEYWORDS, "set($self, key, value, /, *, if_absent=False, if_equal=..., expires=None, own_lifetime=False)\n--\n\nSet a cell; False if it was not as the condition wants it."},
+    {"get", FAST(namespace_get), METH_FASTCALL | METH_KEYWORDS,
+     "get($self, key, /, default=None, *, timeout=0)\n--\n\nThe value of a cell, or the default."},
+    {"set", FAST(namespace_set), METH_FASTCALL | METH_KEYWORDS,
+     "set($self, key, value, /, *, if_absent=False, if_equal=..., expires=None, own_lifetime=False)\n--\n\nSet a cell; "
+     "False if it was not as the condition wants it."},
     {"unset", namespace_unset, METH_O, "unset($self, key, /)\n--\n\nUnset a cell; False if it was not set."},
-    {"add", FAST(namespace_add), METH_FASTCALL | METH_KEYWORDS, "add($self, key, /, amount=1)\n--\n\nAdd to the integer in a cell; the sum."},
-    {"cells", FAST(namespace_cells), METH_FASTCALL, "cells($self, pattern='*', /)\n--\n\nThe cells whose keys match a pattern, of one moment."},
-    {"post", FAST(namespace_post), METH_FASTCALL, "post($self, name, value=None, /)\n--\n\nPost a notification to all that watch now."},
+    {"add", FAST(namespace_add), METH_FASTCALL | METH_KEYWORDS,
+     "add($self, key, /, amount=1)\n--\n\nAdd to the integer in a cell; the sum."},
+    {"cells", FAST(namespace_cells), METH_FASTCALL,
+     "cells($self, pattern='*', /)\n--\n\nThe cells whose keys match a pattern, of one moment."},
+    {"post", FAST(namespace_post), METH_FASTCALL,
+     "post($self, name, value=None, /)\n--\n\nPost a notification to all that watch now."},
     {NULL, NULL, 0, NULL}};

@@ -61,7 +61,8 @@ static PyObject *claim_bury(PyObject *self, PyObject *const *arguments, Py_ssize
     PyObject *reason = NULL;
     const Keyword keywords[] = {{"reason", OBJECT_, &reason, 0}};
     if (count > 0) return PyErr_Format(PyExc_TypeError, "bury() takes no positional arguments");
-    if (read_keywords(arguments, names, keywords, 1) < 0 || read_text(reason, "the reason", &how.reason) < 0) return NULL;
+    if (read_keywords(arguments, names, keywords, 1) < 0 || read_text(reason, "the reason", &how.reason) < 0)
+        return NULL;
     return nothing_of(end((Claim *)self, SHAREDSPACE_BURY, &how));
 }
 
@@ -100,8 +101,8 @@ static PyObject *claim_note_end(PyObject *self, PyObject *nothing) {
 static PyObject *claim_repr(PyObject *object) {
     Claim *self = (Claim *)object;
     return PyUnicode_FromFormat(
-        "<%s %llu of %R%s>", (PyTypeObject *)Py_TYPE(object) == item_type ? "Item" : "Claim", (unsigned long long)self->number,
-        self->content, self->has_ended ? ", ended" : "");
+        "<%s %llu of %R%s>", (PyTypeObject *)Py_TYPE(object) == item_type ? "Item" : "Claim",
+        (unsigned long long)self->number, self->content, self->has_ended ? ", ended" : "");
 }
 
 /* A claim that is dropped goes back. */
@@ -129,10 +130,14 @@ static PyObject *get_has_ended(PyObject *self, void *context) {
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef methods[] = {
-    {"complete", FAST(claim_complete), METH_FASTCALL | METH_KEYWORDS, "complete($self, /, *, keep=False)\n--\n\nThe work is done: it is gone for good."},
-    {"release", FAST(claim_release), METH_FASTCALL | METH_KEYWORDS, "release($self, /, *, delay=0, priority=0)\n--\n\nIt goes back; False if it had returned already."},
-    {"bury", FAST(claim_bury), METH_FASTCALL | METH_KEYWORDS, "bury($self, /, *, reason=None)\n--\n\nIt is handed out no more."},
-    {"extend", claim_extend, METH_O, "extend($self, seconds, /)\n--\n\nIt lasts so many seconds from now, if that is longer than before."},
+    {"complete", FAST(claim_complete), METH_FASTCALL | METH_KEYWORDS,
+     "complete($self, /, *, keep=False)\n--\n\nThe work is done: it is gone for good."},
+    {"release", FAST(claim_release), METH_FASTCALL | METH_KEYWORDS,
+     "release($self, /, *, delay=0, priority=0)\n--\n\nIt goes back; False if it had returned already."},
+    {"bury", FAST(claim_bury), METH_FASTCALL | METH_KEYWORDS,
+     "bury($self, /, *, reason=None)\n--\n\nIt is handed out no more."},
+    {"extend", claim_extend, METH_O,
+     "extend($self, seconds, /)\n--\n\nIt lasts so many seconds from now, if that is longer than before."},
     {"_note_end", claim_note_end, METH_NOARGS, NULL},
     {"__enter__", claim_enter, METH_NOARGS, NULL},
     {"__exit__", claim_exit, METH_VARARGS, NULL},
@@ -140,34 +145,34 @@ static PyMethodDef methods[] = {
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef properties[] = {
-    {"has_ended", get_has_ended, NULL, "Whether it was ended through this object.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+    {"has_ended", get_has_ended, NULL, "Whether it was ended through this object.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 
-#define MEMBERS(content_name)                                                                                                  \
-    {                                                                                                                          \
-        {content_name, T_OBJECT_EX, offsetof(Claim, content), READONLY, NULL},                                                 \
-        {"namespace", T_OBJECT_EX, offsetof(Claim, namespace_), READONLY, NULL},                                               \
-        {"id", T_ULONGLONG, offsetof(Claim, id), READONLY, NULL},                                                              \
-        {"number", T_ULONGLONG, offsetof(Claim, number), READONLY, NULL},                                                      \
-        {"fencing", T_ULONGLONG, offsetof(Claim, number), READONLY, NULL},                                                     \
-        {"deliveries", T_UINT, offsetof(Claim, deliveries), READONLY, NULL}, { NULL, 0, 0, 0, NULL }                           \
-    }
+// clang-format off
+#define MEMBERS(content_name) { \
+    {content_name, T_OBJECT_EX, offsetof(Claim, content), READONLY, NULL}, \
+    {"namespace", T_OBJECT_EX, offsetof(Claim, namespace_), READONLY, NULL}, \
+    {"id", T_ULONGLONG, offsetof(Claim, id), READONLY, NULL}, \
+    {"number", T_ULONGLONG, offsetof(Claim, number), READONLY, NULL}, \
+    {"fencing", T_ULONGLONG, offsetof(Claim, number), READONLY, NULL}, \
+    {"deliveries", T_UINT, offsetof(Claim, deliveries), READONLY, NULL}, \
+    {NULL, 0, 0, 0, NULL}}
 
 static PyMemberDef claim_members[] = MEMBERS("tuple"), item_members[] = MEMBERS("value");
 
-#define SLOTS(members)                                                                                                         \
-    {                                                                                                                          \
-        {Py_tp_dealloc, claim_dealloc}, {Py_tp_repr, claim_repr}, {Py_tp_methods, methods}, {Py_tp_getset, properties},        \
-            {Py_tp_members, members}, {                                                                                        \
-            0, NULL                                                                                                            \
-        }                                                                                                                      \
-    }
+#define SLOTS(members) { \
+    {Py_tp_dealloc, claim_dealloc}, {Py_tp_repr, claim_repr}, {Py_tp_methods, methods}, \
+    {Py_tp_getset, properties}, {Py_tp_members, members}, {0, NULL}}
 
 static PyType_Slot claim_slots[] = SLOTS(claim_members), item_slots[] = SLOTS(item_members);
+// clang-format on
 
 static PyType_Spec claim_specification = {
-    "sharedspace._sharedspace.Claim", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, claim_slots};
+    "sharedspace._sharedspace.Claim", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    claim_slots};
 static PyType_Spec item_specification = {
-    "sharedspace._sharedspace.Item", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, item_slots};
+    "sharedspace._sharedspace.Item", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    item_slots};
 
 int claims_begin(PyObject *module) {
     claim_type = (PyTypeObject *)PyType_FromSpec(&claim_specification);

@@ -1,6 +1,6 @@
 #include "codec.h"
 
-/* --- Buffers ------------------------------------------------------------------------------------------------------------ */
+/* --- Buffers --------------------------------------------------------------------------------------------- */
 
 void buffer_begin(Buffer *buffer) {
     buffer->bytes = buffer->local;
@@ -38,15 +38,17 @@ static int put_byte(Buffer *buffer, uint8_t byte) {
     return 0;
 }
 
-/* --- Encoding ----------------------------------------------------------------------------------------------------------- */
+/* --- Encoding -------------------------------------------------------------------------------------------- */
 
 /* As deep as the tuple layer goes. */
 enum { DEEPEST = 64 };
 
+// clang-format off
 enum {
     NOTHING = 0x00, BYTES = 0x01, STRING = 0x02, ARRAY = 0x05, SMALLEST = 0x0c, ZERO = 0x14, LARGEST = 0x1c, DOUBLE = 0x21,
     FALSE = 0x26, TRUE = 0x27, UUID = 0x30, OBJECT = 0x40, FORMAL = 0x41, RANGE = 0x42, PATTERN = 0x43, REST = 0x44, ANY = 0x45
 };
+// clang-format on
 
 /* What sharedspace._fields.adapt says about a value that is not known here. */
 enum { AGAIN = 0, A_FORMAL = 1, A_RANGE = 2, A_PATTERN = 3, A_REST = 4, A_WORD = 5, A_UUID = 6 };
@@ -54,8 +56,10 @@ enum { AGAIN = 0, A_FORMAL = 1, A_RANGE = 2, A_PATTERN = 3, A_REST = 4, A_WORD =
 static PyObject *adapt, *select_one, *instantiate, *uuid_type;
 
 int codec_begin(PyObject *module) {
-    static const struct { const char *name; PyObject **place; } all[] = {
-        {"adapt", &adapt}, {"select", &select_one}, {"instantiate", &instantiate}, {"UUID", &uuid_type}};
+    static const struct {
+        const char *name;
+        PyObject **place;
+    } all[] = {{"adapt", &adapt}, {"select", &select_one}, {"instantiate", &instantiate}, {"UUID", &uuid_type}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         PyObject *found = PyObject_GetAttrString(module, all[i].name);
         if (found == NULL) return -1;
@@ -103,7 +107,8 @@ static int put_bytes(Buffer *buffer, PyObject *bytes) {
 static int put_big_endian(Buffer *buffer, uint8_t code, uint64_t number, int length) {
     if (need(buffer, 9) < 0) return -1;
     buffer->bytes[buffer->count++] = code;
-    for (int i = length - 1; i >= 0; i--) buffer->bytes[buffer->count++] = (uint8_t)(number >> (8 * i));
+    for (int i = length - 1; i >= 0; i--)
+        buffer->bytes[buffer->count++] = (uint8_t)(number >> (8 * i));
     return 0;
 }
 
@@ -134,7 +139,8 @@ static int put_double(Buffer *buffer, PyObject *value) {
 
 static int open_container(Buffer *buffer, uint8_t code, int depth) {
     if (depth >= DEEPEST) {
-        PyErr_Format(PyExc_ValueError, "nested deeper than %d levels, or a list or dictionary contains itself", DEEPEST);
+        PyErr_Format(
+            PyExc_ValueError, "nested deeper than %d levels, or a list or dictionary contains itself", DEEPEST);
         return -1;
     }
     return put_byte(buffer, code);
@@ -294,8 +300,8 @@ int put_fields(Buffer *buffer, PyObject *const *fields, Py_ssize_t count, Mode m
 
 /* Whether one argument can only be a field: what is asked most is not asked in Python. */
 static int is_plain(PyObject *value) {
-    return PyUnicode_Check(value) || PyLong_Check(value) || PyFloat_Check(value) || PyBytes_Check(value) || value == Py_None ||
-           formal_code(value) >= 0;
+    return PyUnicode_Check(value) || PyLong_Check(value) || PyFloat_Check(value) || PyBytes_Check(value) ||
+           value == Py_None || formal_code(value) >= 0;
 }
 
 int put_tuple(Buffer *buffer, PyObject *const *fields, Py_ssize_t count, uint32_t *flags) {
@@ -311,7 +317,7 @@ int put_tuple(Buffer *buffer, PyObject *const *fields, Py_ssize_t count, uint32_
     return 0;
 }
 
-/* --- Templates ---------------------------------------------------------------------------------------------------------- */
+/* --- Templates ------------------------------------------------------------------------------------------- */
 
 /* One template: a tuple of fields, or a dictionary for records. */
 static int put_template(Buffer *buffer, PyObject *template_) {
@@ -377,7 +383,8 @@ int selection_begin(Selection *selection, PyObject *const *fields, Py_ssize_t co
 }
 
 void selection_end(Selection *selection) {
-    for (size_t i = 1; i < selection->count; i++) buffer_end(&selection->more[i - 1]);
+    for (size_t i = 1; i < selection->count; i++)
+        buffer_end(&selection->more[i - 1]);
     PyMem_Free(selection->more);
     PyMem_Free(selection->all);
     buffer_end(&selection->first);
@@ -392,7 +399,7 @@ PyObject *selection_match(const Selection *selection, const sharedspace_result *
     return instance;
 }
 
-/* --- Decoding ----------------------------------------------------------------------------------------------------------- */
+/* --- Decoding -------------------------------------------------------------------------------------------- */
 
 /* Bytes that are being read. */
 typedef struct {
@@ -427,7 +434,8 @@ static PyObject *read_text(Reader *reader, uint8_t code) {
             if (*start == 0) start++;
         }
     }
-    PyObject *value = code == STRING ? PyUnicode_DecodeUTF8(content, count, NULL) : PyBytes_FromStringAndSize(content, count);
+    PyObject *value =
+        code == STRING ? PyUnicode_DecodeUTF8(content, count, NULL) : PyBytes_FromStringAndSize(content, count);
     if (escapes > 0) PyMem_Free(content);
     return value;
 }
@@ -437,7 +445,8 @@ static int read_big_endian(Reader *reader, int length, uint64_t *number) {
         malformed();
         return -1;
     }
-    for (*number = 0; length > 0; length--) *number = *number << 8 | *reader->next++;
+    for (*number = 0; length > 0; length--)
+        *number = *number << 8 | *reader->next++;
     return 0;
 }
 
@@ -533,7 +542,8 @@ PyObject *get_tuple(const sharedspace_result *result) {
     }
     if (reader.next == reader.end) {
         if ((tuple = PyTuple_New(count)) == NULL) goto end;
-        for (Py_ssize_t i = 0; i < count; i++) PyTuple_SetItem(tuple, i, fields[i]);
+        for (Py_ssize_t i = 0; i < count; i++)
+            PyTuple_SetItem(tuple, i, fields[i]);
         return tuple;
     }
     if ((list = PyList_New(0)) == NULL) goto end;
@@ -548,7 +558,8 @@ PyObject *get_tuple(const sharedspace_result *result) {
     }
     tuple = PyList_AsTuple(list);
 end:
-    for (Py_ssize_t i = 0; i < count; i++) Py_DECREF(fields[i]);
+    for (Py_ssize_t i = 0; i < count; i++)
+        Py_DECREF(fields[i]);
     Py_XDECREF(list);
     return tuple;
 }

@@ -10,9 +10,9 @@
 
 /* What is encoded. */
 typedef enum {
-    VALUES = 0,    /* the fields of a tuple, a value */
-    TEMPLATE = 1,  /* the same with formals, as bytes */
-    STEP = 2       /* a template in a step of a transaction: formals are the words of JSON, "?int" */
+    VALUES = 0,   /* the fields of a tuple, a value */
+    TEMPLATE = 1, /* the same with formals, as bytes */
+    STEP = 2      /* a template in a step of a transaction: formals are the words of JSON, "?int" */
 } Mode;
 
 /* Bytes that are being written; short ones need no memory of their own. */
@@ -44,12 +44,12 @@ PyObject *get_tuple(const sharedspace_result *result);
 /* The templates of a call, and what their matches become. */
 typedef struct {
     Buffer first;
-    Buffer *more;            /* those after the first */
-    sharedspace_bytes *all;  /* all of them, if there are several */
+    Buffer *more;           /* those after the first */
+    sharedspace_bytes *all; /* all of them, if there are several */
     sharedspace_bytes one;
     size_t count;
-    uint32_t flags;          /* SHAREDSPACE_RECORD */
-    PyObject *type;          /* the data class whose instances matches become; or NULL */
+    uint32_t flags; /* SHAREDSPACE_RECORD */
+    PyObject *type; /* the data class whose instances matches become; or NULL */
 } Selection;
 
 /* Reads the template in the positional arguments of a call; selection_end follows in any case. */

@@ -1,10 +1,11 @@
-/* Locks, semaphores, elections; queues of work. Python's side (_holding.py, _queues.py) has the words that users see. */
+/* Locks, semaphores, elections; queues of work. Python's side (_holding.py, _queues.py) has the words that users see.
+ */
 #include "namespace.h"
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
-/* _hold(what, names, timeout, shared, permits, count, value): (number, fencing numbers), or the PID of a holder when the
- * time has passed; 0 if it is not known. */
+/* _hold(what, names, timeout, shared, permits, count, value): (number, fencing numbers), or the PID of a holder when
+ * the time has passed; 0 if it is not known. */
 static PyObject *namespace_hold(PyObject *object, PyObject *arguments) {
     Namespace *self = (Namespace *)object;
     sharedspace_how how = sharedspace_defaults();
@@ -66,14 +67,18 @@ static PyObject *about_hold(
     return status < 0 ? raise_error(error) : PyBool_FromLong(status);
 }
 
-static PyObject *namespace_let_go(PyObject *self, PyObject *number) { return about_hold(self, number, sharedspace_let_go); }
+static PyObject *namespace_let_go(PyObject *self, PyObject *number) {
+    return about_hold(self, number, sharedspace_let_go);
+}
 
-static PyObject *namespace_holds(PyObject *self, PyObject *number) { return about_hold(self, number, sharedspace_holds); }
+static PyObject *namespace_holds(PyObject *self, PyObject *number) {
+    return about_hold(self, number, sharedspace_holds);
+}
 
-/* --- Queues ------------------------------------------------------------------------------------------------------------- */
+/* --- Queues ---------------------------------------------------------------------------------------------- */
 
-/* _put(queue, items, timeout=0, priority=0, delay=None, group=None, unique=None, deliveries=0, bound=0): (whether they were
- * put, their numbers). */
+/* _put(queue, items, timeout=0, priority=0, delay=None, group=None, unique=None, deliveries=0, bound=0): (whether they
+ * were put, their numbers). */
 static PyObject *namespace_put(PyObject *object, PyObject *arguments) {
     sharedspace_how how = sharedspace_defaults();
     PyObject *queue_name, *items, *timeout, *delay, *group, *unique;

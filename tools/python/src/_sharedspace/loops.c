@@ -35,8 +35,8 @@ static PyObject *loop_descriptor(PyObject *module, PyObject *number) {
     return descriptor < 0 ? raise_error(error) : PyLong_FromLong(descriptor);
 }
 
-/* loop_begin(loop, token, namespace, what, template, names, timeout, deadline, flags, permits, count, interval, value): the
- * data class that a match becomes, or None. */
+/* loop_begin(loop, token, namespace, what, template, names, timeout, deadline, flags, permits, count, interval, value):
+ * the data class that a match becomes, or None. */
 static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
     (void)module;
     enum { MOST = 64 };
@@ -78,7 +78,8 @@ static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
             buffer_end(&buffer);
             return NULL;
         }
-        for (Py_ssize_t i = 0; i < length; i++) fields[i] = PyTuple_GetItem(template_, i);
+        for (Py_ssize_t i = 0; i < length; i++)
+            fields[i] = PyTuple_GetItem(template_, i);
         status = selection_begin(&selection, fields, length);
         how.flags |= selection.flags;
     } else if (value != Py_None) {
@@ -154,14 +155,13 @@ static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, cons
         return claim_new(item_type, (Namespace *)namespace_, get_value(result->bytes, result->count), result);
     case SHAREDSPACE_WAIT_LOCK:
     case SHAREDSPACE_WAIT_SEMAPHORE:
-    case SHAREDSPACE_WAIT_ELECTION:
-        return Py_BuildValue("KN", (unsigned long long)result->number, get_tuple(result));
+    case SHAREDSPACE_WAIT_ELECTION: return Py_BuildValue("KN", (unsigned long long)result->number, get_tuple(result));
     default: Py_RETURN_NONE;
     }
 }
 
-/* loop_next(loop, waits): (token, outcome, value), or None if no wait has ended. `waits` has (what, namespace, type, …) by
- * token. The value is an exception when the outcome is -1, the PID of a holder or 0 when it is 0. */
+/* loop_next(loop, waits): (token, outcome, value), or None if no wait has ended. `waits` has (what, namespace, type, …)
+ * by token. The value is an exception when the outcome is -1, the PID of a holder or 0 when it is 0. */
 static PyObject *loop_next(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *number, *waits;
@@ -188,7 +188,8 @@ static PyObject *loop_next(PyObject *module, PyObject *arguments) {
         } else if (outcome == 0) {
             value = PyLong_FromLong(result.pid);
         } else if (wait == NULL) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_KeyError, "no wait has the token %llu", (unsigned long long)token);
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_KeyError, "no wait has the token %llu", (unsigned long long)token);
         } else {
             long what = PyLong_AsLong(PyTuple_GetItem(wait, 0));
             value = outcome_of((int)what, PyTuple_GetItem(wait, 1), PyTuple_GetItem(wait, 2), &result);
@@ -209,11 +210,7 @@ static PyObject *loop_next(PyObject *module, PyObject *arguments) {
 }
 
 PyMethodDef loop_functions[] = {
-    {"loop_open", loop_open, METH_NOARGS, NULL},
-    {"loop_close", loop_close, METH_O, NULL},
-    {"loop_descriptor", loop_descriptor, METH_O, NULL},
-    {"loop_begin", loop_begin, METH_VARARGS, NULL},
-    {"loop_watch", loop_watch, METH_VARARGS, NULL},
-    {"loop_cancel", loop_cancel, METH_VARARGS, NULL},
-    {"loop_next", loop_next, METH_VARARGS, NULL},
-    {NULL, NULL, 0, NULL}};
+    {"loop_open", loop_open, METH_NOARGS, NULL},        {"loop_close", loop_close, METH_O, NULL},
+    {"loop_descriptor", loop_descriptor, METH_O, NULL}, {"loop_begin", loop_begin, METH_VARARGS, NULL},
+    {"loop_watch", loop_watch, METH_VARARGS, NULL},     {"loop_cancel", loop_cancel, METH_VARARGS, NULL},
+    {"loop_next", loop_next, METH_VARARGS, NULL},       {NULL, NULL, 0, NULL}};

@@ -168,10 +168,11 @@ static PyObject *get_name(PyObject *object, void *context) {
     return name;
 }
 
-/* --- The module --------------------------------------------------------------------------------------------------------- */
+/* --- The module ------------------------------------------------------------------------------------------ */
 
 static PyMethodDef own_methods[] = {
-    {"close", namespace_close, METH_NOARGS, "close($self, /)\n--\n\nLeave the namespace, and release what was obtained through this object."},
+    {"close", namespace_close, METH_NOARGS,
+     "close($self, /)\n--\n\nLeave the namespace, and release what was obtained through this object."},
     {"_show", namespace_show, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
@@ -183,9 +184,9 @@ static PyGetSetDef properties[] = {
 /* All methods in one array, as a type's description wants them. */
 static PyMethodDef methods[40];
 
-static PyType_Slot slots[] = {
-    {Py_tp_init, namespace_init},     {Py_tp_dealloc, namespace_dealloc}, {Py_tp_methods, methods},
-    {Py_tp_getset, properties},       {Py_tp_new, PyType_GenericNew},     {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_init, namespace_init},   {Py_tp_dealloc, namespace_dealloc},
+                              {Py_tp_methods, methods},       {Py_tp_getset, properties},
+                              {Py_tp_new, PyType_GenericNew}, {0, NULL}};
 
 static PyType_Spec specification = {
     "sharedspace._sharedspace.Namespace", sizeof(Namespace), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
@@ -217,7 +218,7 @@ static PyObject *names_or_delete(PyObject *arguments, int is_delete) {
     Py_XDECREF(path);
     if (status < 0) return raise_error(error);
     if (is_delete) return PyBool_FromLong(status);
-    
+
     return list_of(list, make_name, NULL);
 }
 
@@ -244,7 +245,8 @@ static PyObject *module_words(PyObject *module, PyObject *template_) {
 static PyObject *module_begin(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *fields, *errors;
-    if (!PyArg_ParseTuple(arguments, "OO", &fields, &errors) || codec_begin(fields) < 0 || calls_begin(errors) < 0) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OO", &fields, &errors) || codec_begin(fields) < 0 || calls_begin(errors) < 0)
+        return NULL;
     Py_RETURN_NONE;
 }
 
@@ -257,20 +259,23 @@ static PyObject *module_version(PyObject *module, PyObject *nothing) {
 extern PyMethodDef watch_functions[], loop_functions[];
 
 static PyMethodDef functions[40] = {
-    {"begin", module_begin, METH_VARARGS, NULL},   {"version", module_version, METH_NOARGS, NULL},
-    {"names", module_names, METH_VARARGS, NULL},   {"delete", module_delete, METH_VARARGS, NULL},
-    {"words", module_words, METH_O, NULL},         {NULL, NULL, 0, NULL}};
+    {"begin", module_begin, METH_VARARGS, NULL}, {"version", module_version, METH_NOARGS, NULL},
+    {"names", module_names, METH_VARARGS, NULL}, {"delete", module_delete, METH_VARARGS, NULL},
+    {"words", module_words, METH_O, NULL},       {NULL, NULL, 0, NULL}};
 
 static void append(PyMethodDef *to, const PyMethodDef *from) {
-    while (to->ml_name != NULL) to++;
-    while (from->ml_name != NULL) *to++ = *from++;
+    while (to->ml_name != NULL)
+        to++;
+    while (from->ml_name != NULL)
+        *to++ = *from++;
 }
 
 static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_sharedspace", NULL, -1, functions, NULL, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__sharedspace(void) {
     static const PyMethodDef *const all[] = {own_methods, tuple_methods, cell_methods, hold_methods};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) append(methods, all[i]);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        append(methods, all[i]);
     append(functions, watch_functions);
     append(functions, loop_functions);
     PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&specification);

@@ -5,14 +5,13 @@
 #include "calls.h"
 
 typedef struct {
-    PyObject_HEAD
-    PyObject *root, *name, *mode;  /* strings or None; the root as bytes or None */
+    PyObject_HEAD PyObject *root, *name, *mode; /* strings or None; the root as bytes or None */
     uint32_t flags;
     uint64_t limit;
     int64_t lock_timeout;
-    sharedspace_ns *handle;        /* NULL until the first use */
+    sharedspace_ns *handle; /* NULL until the first use */
     int is_closed;
-    sharedspace_result result;     /* used again by the next call */
+    sharedspace_result result; /* used again by the next call */
 } Namespace;
 
 /* The handle, which is opened if it is the first use; NULL with an exception. */
@@ -23,8 +22,7 @@ extern PyMethodDef tuple_methods[], cell_methods[], hold_methods[];
 
 /* A claim, or an item of a queue that is worked on. */
 typedef struct {
-    PyObject_HEAD
-    Namespace *namespace_;
+    PyObject_HEAD Namespace *namespace_;
     PyObject *content;
     uint64_t id, number;
     uint32_t deliveries;

@@ -3,7 +3,7 @@
 
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
-/* --- Writing ------------------------------------------------------------------------------------------------------------ */
+/* --- Writing --------------------------------------------------------------------------------------------- */
 
 static PyObject *namespace_write(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     sharedspace_how how = sharedspace_defaults();
@@ -95,7 +95,8 @@ static PyObject *namespace_write_all(PyObject *object, PyObject *const *argument
         goto end;
     }
     ids = PyList_New((Py_ssize_t)n);
-    for (size_t i = 0; ids != NULL && i < n; i++) PyList_SetItem(ids, (Py_ssize_t)i, PyLong_FromUnsignedLongLong(numbers[i]));
+    for (size_t i = 0; ids != NULL && i < n; i++)
+        PyList_SetItem(ids, (Py_ssize_t)i, PyLong_FromUnsignedLongLong(numbers[i]));
 end:
     PyMem_Free(ends);
     PyMem_Free(tuples);
@@ -105,10 +106,9 @@ end:
     return ids;
 }
 
-/* --- Finding ------------------------------------------------------------------------------------------------------------ */
+/* --- Finding --------------------------------------------------------------------------------------------- */
 
-static PyObject *find(
-    PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names, int what) {
+static PyObject *find(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names, int what) {
     Namespace *self = (Namespace *)object;
     sharedspace_how how = sharedspace_defaults();
     const Keyword keywords[] = {
@@ -174,8 +174,7 @@ static PyObject *make_match(void *context, const sharedspace_result *result) {
     return finding->what == SHAREDSPACE_CLAIM ? claim_new(claim_type, finding->namespace_, match, result) : match;
 }
 
-static PyObject *find_all(
-    PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names, int what) {
+static PyObject *find_all(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names, int what) {
     sharedspace_how how = sharedspace_defaults();
     int64_t max = 0;
     const Keyword keywords[] = {
@@ -235,7 +234,7 @@ static PyObject *namespace_count(PyObject *object, PyObject *const *arguments, P
     return number;
 }
 
-/* --- Transactions ------------------------------------------------------------------------------------------------------- */
+/* --- Transactions ---------------------------------------------------------------------------------------- */
 
 /* _transact(steps): 1 and the results, or 0 and which step has found nothing. */
 static PyObject *namespace_transact(PyObject *object, PyObject *steps) {
@@ -271,15 +270,27 @@ static PyObject *namespace_transact(PyObject *object, PyObject *steps) {
 }
 
 PyMethodDef tuple_methods[] = {
-    {"write", FAST(namespace_write), METH_FASTCALL | METH_KEYWORDS, "write($self, /, *fields, expires=None, own_lifetime=False)\n--\n\nWrite a tuple, or a record; its id."},
-    {"write_all", FAST(namespace_write_all), METH_FASTCALL | METH_KEYWORDS, "write_all($self, tuples, /, *, expires=None, own_lifetime=False)\n--\n\nWrite tuples, all or none; their ids."},
-    {"read", FAST(namespace_read), METH_FASTCALL | METH_KEYWORDS, "read($self, /, *template, timeout=0, newest=False)\n--\n\nThe oldest tuple that matches; it stays. None if there is none in time."},
-    {"take", FAST(namespace_take), METH_FASTCALL | METH_KEYWORDS, "take($self, /, *template, timeout=0, newest=False)\n--\n\nRemove the oldest tuple that matches, for good. None if there is none in time."},
+    {"write", FAST(namespace_write), METH_FASTCALL | METH_KEYWORDS,
+     "write($self, /, *fields, expires=None, own_lifetime=False)\n--\n\nWrite a tuple, or a record; its id."},
+    {"write_all", FAST(namespace_write_all), METH_FASTCALL | METH_KEYWORDS,
+     "write_all($self, tuples, /, *, expires=None, own_lifetime=False)\n--\n\nWrite tuples, all or none; their ids."},
+    {"read", FAST(namespace_read), METH_FASTCALL | METH_KEYWORDS,
+     "read($self, /, *template, timeout=0, newest=False)\n--\n\nThe oldest tuple that matches; it stays. None if there "
+     "is none in time."},
+    {"take", FAST(namespace_take), METH_FASTCALL | METH_KEYWORDS,
+     "take($self, /, *template, timeout=0, newest=False)\n--\n\nRemove the oldest tuple that matches, for good. None "
+     "if there is none in time."},
     {"claim", FAST(namespace_claim), METH_FASTCALL | METH_KEYWORDS,
-     "claim($self, /, *template, timeout=0, newest=False, deadline=None)\n--\n\nClaim the oldest tuple that matches: it returns if this process ends first. None if there is none in time."},
-    {"read_all", FAST(namespace_read_all), METH_FASTCALL | METH_KEYWORDS, "read_all($self, /, *template, max=None, newest=False)\n--\n\nAll tuples that match, of one moment."},
-    {"take_all", FAST(namespace_take_all), METH_FASTCALL | METH_KEYWORDS, "take_all($self, /, *template, max=None, newest=False)\n--\n\nRemove all tuples that match, in one transaction."},
-    {"claim_all", FAST(namespace_claim_all), METH_FASTCALL | METH_KEYWORDS, "claim_all($self, /, *template, max=None, newest=False, deadline=None)\n--\n\nClaim all tuples that match, in one transaction."},
-    {"count", FAST(namespace_count), METH_FASTCALL, "count($self, /, *template)\n--\n\nHow many tuples match; without a template all."},
+     "claim($self, /, *template, timeout=0, newest=False, deadline=None)\n--\n\nClaim the oldest tuple that matches: "
+     "it returns if this process ends first. None if there is none in time."},
+    {"read_all", FAST(namespace_read_all), METH_FASTCALL | METH_KEYWORDS,
+     "read_all($self, /, *template, max=None, newest=False)\n--\n\nAll tuples that match, of one moment."},
+    {"take_all", FAST(namespace_take_all), METH_FASTCALL | METH_KEYWORDS,
+     "take_all($self, /, *template, max=None, newest=False)\n--\n\nRemove all tuples that match, in one transaction."},
+    {"claim_all", FAST(namespace_claim_all), METH_FASTCALL | METH_KEYWORDS,
+     "claim_all($self, /, *template, max=None, newest=False, deadline=None)\n--\n\nClaim all tuples that match, in one "
+     "transaction."},
+    {"count", FAST(namespace_count), METH_FASTCALL,
+     "count($self, /, *template)\n--\n\nHow many tuples match; without a template all."},
     {"_transact", namespace_transact, METH_O, NULL},
     {NULL, NULL, 0, NULL}};

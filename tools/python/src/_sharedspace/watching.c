@@ -72,8 +72,8 @@ static PyObject *watch_point(PyObject *module, PyObject *number) {
     Py_BEGIN_ALLOW_THREADS
     status = sharedspace_watch_point(watch, &result, &error);
     Py_END_ALLOW_THREADS
-    PyObject *point =
-        status < 0 ? raise_error(error) : PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
+    PyObject *point = status < 0 ? raise_error(error)
+                                 : PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
     sharedspace_result_free(&result);
     return point;
 }
@@ -105,9 +105,6 @@ static PyObject *watch_close(PyObject *module, PyObject *number) {
 }
 
 PyMethodDef watch_functions[] = {
-    {"watch_open", watch_open, METH_VARARGS, NULL},
-    {"watch_next", watch_next, METH_VARARGS, NULL},
-    {"watch_point", watch_point, METH_O, NULL},
-    {"watch_acknowledge", watch_acknowledge, METH_VARARGS, NULL},
-    {"watch_close", watch_close, METH_O, NULL},
-    {NULL, NULL, 0, NULL}};
+    {"watch_open", watch_open, METH_VARARGS, NULL}, {"watch_next", watch_next, METH_VARARGS, NULL},
+    {"watch_point", watch_point, METH_O, NULL},     {"watch_acknowledge", watch_acknowledge, METH_VARARGS, NULL},
+    {"watch_close", watch_close, METH_O, NULL},     {NULL, NULL, 0, NULL}};

@@ -198,9 +198,7 @@ class AsyncNamespace:
         return Request(what, self._namespace, template, (), timeout, deadline, _NEWEST if newest else 0)
 
     @overload
-    async def read(
-        self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False
-    ) -> _D | None: ...
+    async def read(self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False) -> _D | None: ...
     @overload
     async def read(  # type: ignore[overload-overlap]
         self, template: Mapping[str, Template], /, *, timeout: float | None = 0, newest: bool = False
@@ -214,9 +212,7 @@ class AsyncNamespace:
         return await _found(self._finding(_loops.READ, template, timeout, newest))
 
     @overload
-    async def take(
-        self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False
-    ) -> _D | None: ...
+    async def take(self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False) -> _D | None: ...
     @overload
     async def take(  # type: ignore[overload-overlap]
         self, template: Mapping[str, Template], /, *, timeout: float | None = 0, newest: bool = False
@@ -303,9 +299,7 @@ class AsyncNamespace:
         request = Request(_loops.SEMAPHORE, self._namespace, None, (name,), timeout, permits=permits)
         return AsyncHolding(semaphore, request)
 
-    def election(
-        self, name: str, value: Field = None, *, timeout: float | None = None
-    ) -> AsyncHolding[Election]:
+    def election(self, name: str, value: Field = None, *, timeout: float | None = None) -> AsyncHolding[Election]:
         """As `Namespace.election`."""
         election = self._namespace.election(name, value, timeout=timeout)
         return AsyncHolding(election, Request(_loops.ELECTION, self._namespace, None, (name,), timeout, value=value))

@@ -131,9 +131,7 @@ _FORKED: Final = (
 )
 
 
-def make(
-    code: str, message: str, operation: str, namespace: str | None, advice: str | None, holder: int
-) -> SpaceError:
+def make(code: str, message: str, operation: str, namespace: str | None, advice: str | None, holder: int) -> SpaceError:
     """Makes the exception of an error of the library; the extension calls it."""
     if code == "forked":
         message = message.replace(advice, _FORKED) if advice and advice in message else f"{message}; {_FORKED}"
@@ -144,4 +142,6 @@ def make(
 def timed_out(what: str, namespace: str, holder: int) -> Busy:
     """The error of a with-block whose time has passed."""
     by = f"; process {holder} holds it" if holder else ""
-    return Busy(f"{what} in {namespace!r} was not free in time{by}", "timedOut", "acquire", namespace, None, holder or None)
+    return Busy(
+        f"{what} in {namespace!r} was not free in time{by}", "timedOut", "acquire", namespace, None, holder or None
+    )

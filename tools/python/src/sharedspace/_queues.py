@@ -26,9 +26,9 @@ class Listed(NamedTuple):
 class Queue:
     """A queue of work: the item of the highest priority comes first, and one that its worker does not complete comes back.
 
-        mail.put({"to": "ada"})
-        with mail.get(timeout=None) as item:
-            send(item.value)
+    mail.put({"to": "ada"})
+    with mail.get(timeout=None) as item:
+        send(item.value)
     """
 
     def __init__(self, namespace: Namespace, name: str, *, deliveries: int | None, bound: int | None) -> None:

@@ -73,9 +73,7 @@ class Namespace:
     @overload
     def read(self, template: type[_D], /, *, timeout: None, newest: bool = False) -> _D: ...
     @overload
-    def read(
-        self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False
-    ) -> _D | None: ...
+    def read(self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False) -> _D | None: ...
     @overload
     def read(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False) -> dict[str, Any]: ...  # type: ignore[overload-overlap]
     @overload
@@ -85,15 +83,11 @@ class Namespace:
     @overload
     def read(self, *template: Template, timeout: None, newest: bool = False) -> tuple[Any, ...]: ...
     @overload
-    def read(
-        self, *template: Template, timeout: float | None = 0, newest: bool = False
-    ) -> tuple[Any, ...] | None: ...
+    def read(self, *template: Template, timeout: float | None = 0, newest: bool = False) -> tuple[Any, ...] | None: ...
     @overload
     def take(self, template: type[_D], /, *, timeout: None, newest: bool = False) -> _D: ...
     @overload
-    def take(
-        self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False
-    ) -> _D | None: ...
+    def take(self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False) -> _D | None: ...
     @overload
     def take(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False) -> dict[str, Any]: ...  # type: ignore[overload-overlap]
     @overload
@@ -103,23 +97,33 @@ class Namespace:
     @overload
     def take(self, *template: Template, timeout: None, newest: bool = False) -> tuple[Any, ...]: ...
     @overload
-    def take(
-        self, *template: Template, timeout: float | None = 0, newest: bool = False
-    ) -> tuple[Any, ...] | None: ...
+    def take(self, *template: Template, timeout: float | None = 0, newest: bool = False) -> tuple[Any, ...] | None: ...
     @overload
-    def claim(self, template: type[_D], /, *, timeout: None, newest: bool = False, deadline: float | None = None) -> Claim[_D]: ...
+    def claim(
+        self, template: type[_D], /, *, timeout: None, newest: bool = False, deadline: float | None = None
+    ) -> Claim[_D]: ...
     @overload
     def claim(
         self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False, deadline: float | None = None
     ) -> Claim[_D] | None: ...
     @overload
-    def claim(self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False, deadline: float | None = None) -> Claim[dict[str, Any]]: ...  # type: ignore[overload-overlap]
+    def claim(
+        self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False, deadline: float | None = None
+    ) -> Claim[dict[str, Any]]: ...  # type: ignore[overload-overlap]
     @overload
     def claim(  # type: ignore[overload-overlap]
-        self, template: Mapping[str, Template], /, *, timeout: float | None = 0, newest: bool = False, deadline: float | None = None
+        self,
+        template: Mapping[str, Template],
+        /,
+        *,
+        timeout: float | None = 0,
+        newest: bool = False,
+        deadline: float | None = None,
     ) -> Claim[dict[str, Any]] | None: ...
     @overload
-    def claim(self, *template: Template, timeout: None, newest: bool = False, deadline: float | None = None) -> Claim[tuple[Any, ...]]: ...
+    def claim(
+        self, *template: Template, timeout: None, newest: bool = False, deadline: float | None = None
+    ) -> Claim[tuple[Any, ...]]: ...
     @overload
     def claim(
         self, *template: Template, timeout: float | None = 0, newest: bool = False, deadline: float | None = None
@@ -127,21 +131,37 @@ class Namespace:
     @overload
     def read_all(self, template: type[_D], /, *, max: int | None = None, newest: bool = False) -> list[_D]: ...
     @overload
-    def read_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False) -> list[dict[str, Any]]: ...  # type: ignore[overload-overlap]
+    def read_all(
+        self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False
+    ) -> list[dict[str, Any]]: ...  # type: ignore[overload-overlap]
     @overload
     def read_all(self, *template: Template, max: int | None = None, newest: bool = False) -> list[tuple[Any, ...]]: ...
     @overload
     def take_all(self, template: type[_D], /, *, max: int | None = None, newest: bool = False) -> list[_D]: ...
     @overload
-    def take_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False) -> list[dict[str, Any]]: ...  # type: ignore[overload-overlap]
+    def take_all(
+        self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False
+    ) -> list[dict[str, Any]]: ...  # type: ignore[overload-overlap]
     @overload
     def take_all(self, *template: Template, max: int | None = None, newest: bool = False) -> list[tuple[Any, ...]]: ...
     @overload
-    def claim_all(self, template: type[_D], /, *, max: int | None = None, newest: bool = False, deadline: float | None = None) -> list[Claim[_D]]: ...
+    def claim_all(
+        self, template: type[_D], /, *, max: int | None = None, newest: bool = False, deadline: float | None = None
+    ) -> list[Claim[_D]]: ...
     @overload
-    def claim_all(self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False, deadline: float | None = None) -> list[Claim[dict[str, Any]]]: ...  # type: ignore[overload-overlap]
+    def claim_all(
+        self,
+        template: Mapping[str, Template],
+        /,
+        *,
+        max: int | None = None,
+        newest: bool = False,
+        deadline: float | None = None,
+    ) -> list[Claim[dict[str, Any]]]: ...  # type: ignore[overload-overlap]
     @overload
-    def claim_all(self, *template: Template, max: int | None = None, newest: bool = False, deadline: float | None = None) -> list[Claim[tuple[Any, ...]]]: ...
+    def claim_all(
+        self, *template: Template, max: int | None = None, newest: bool = False, deadline: float | None = None
+    ) -> list[Claim[tuple[Any, ...]]]: ...
     def count(self, *template: Template) -> int: ...
     @overload
     def get(self, key: str, /, default: None = None, *, timeout: float | None = 0) -> Any: ...

@@ -25,7 +25,10 @@ assert_type(ns.write({"a": 1}, expires=5), int)
 assert_type(ns.write_all([("a", 1), ["b"]]), list[int])
 assert_type(ns.write_all([Job(1, "a")]), list[int])
 
-assert_type(ns.take("resize", int, str, ..., range(1, 9), re.compile("x"), Between(1, None), uuid.UUID, rest), tuple[Any, ...] | None)
+assert_type(
+    ns.take("resize", int, str, ..., range(1, 9), re.compile("x"), Between(1, None), uuid.UUID, rest),
+    tuple[Any, ...] | None,
+)
 assert_type(ns.take("resize", int, timeout=None), tuple[Any, ...])
 assert_type(ns.take(either(("a",), ("b", int)), timeout=1.5), tuple[Any, ...] | None)
 assert_type(ns.take(Job), Job | None)
