@@ -107,9 +107,9 @@ class Namespace:
         self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False, deadline: float | None = None
     ) -> Claim[_D] | None: ...
     @overload
-    def claim(
+    def claim(  # type: ignore[overload-overlap]
         self, template: Mapping[str, Template], /, *, timeout: None, newest: bool = False, deadline: float | None = None
-    ) -> Claim[dict[str, Any]]: ...  # type: ignore[overload-overlap]
+    ) -> Claim[dict[str, Any]]: ...
     @overload
     def claim(  # type: ignore[overload-overlap]
         self,
@@ -131,17 +131,17 @@ class Namespace:
     @overload
     def read_all(self, template: type[_D], /, *, max: int | None = None, newest: bool = False) -> list[_D]: ...
     @overload
-    def read_all(
+    def read_all(  # type: ignore[overload-overlap]
         self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False
-    ) -> list[dict[str, Any]]: ...  # type: ignore[overload-overlap]
+    ) -> list[dict[str, Any]]: ...
     @overload
     def read_all(self, *template: Template, max: int | None = None, newest: bool = False) -> list[tuple[Any, ...]]: ...
     @overload
     def take_all(self, template: type[_D], /, *, max: int | None = None, newest: bool = False) -> list[_D]: ...
     @overload
-    def take_all(
+    def take_all(  # type: ignore[overload-overlap]
         self, template: Mapping[str, Template], /, *, max: int | None = None, newest: bool = False
-    ) -> list[dict[str, Any]]: ...  # type: ignore[overload-overlap]
+    ) -> list[dict[str, Any]]: ...
     @overload
     def take_all(self, *template: Template, max: int | None = None, newest: bool = False) -> list[tuple[Any, ...]]: ...
     @overload
@@ -149,7 +149,7 @@ class Namespace:
         self, template: type[_D], /, *, max: int | None = None, newest: bool = False, deadline: float | None = None
     ) -> list[Claim[_D]]: ...
     @overload
-    def claim_all(
+    def claim_all(  # type: ignore[overload-overlap]
         self,
         template: Mapping[str, Template],
         /,
@@ -157,7 +157,7 @@ class Namespace:
         max: int | None = None,
         newest: bool = False,
         deadline: float | None = None,
-    ) -> list[Claim[dict[str, Any]]]: ...  # type: ignore[overload-overlap]
+    ) -> list[Claim[dict[str, Any]]]: ...
     @overload
     def claim_all(
         self, *template: Template, max: int | None = None, newest: bool = False, deadline: float | None = None

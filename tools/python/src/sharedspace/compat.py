@@ -14,6 +14,7 @@ import contextlib
 import errno
 import hashlib
 import itertools
+import logging
 import os
 import queue as _queue
 import threading
@@ -227,6 +228,10 @@ class SimpleQueue(Queue):
 # --- filelock -----------------------------------------------------------------------------------------------------------
 
 
+# The logger that programs with filelock know.
+_log = logging.getLogger("filelock")
+
+
 class Timeout(TimeoutError):
     """The lock was not free in time."""
 
@@ -264,12 +269,13 @@ class AcquireReturnProxy:
 
 
 class _State:
-    """How often a lock is held, and for how long it is waited for."""
+    """How often a lock is held, and how it is waited for."""
 
-    def __init__(self, timeout: float) -> None:
+    def __init__(self, timeout: float, poll_interval: float) -> None:
         self.counter = 0
         self.hold: Any = None
         self.timeout = timeout
+        self.poll_interval = poll_interval
 
 
 class _ThreadState(_State, threading.local):
@@ -299,7 +305,7 @@ class FileLock(contextlib.ContextDecorator):
         if is_singleton:
             raise NotImplementedError("there are no singletons here: keep the lock, and pass it on")
         self._is_thread_local = thread_local
-        self._state: _State = _ThreadState(timeout) if thread_local else _State(timeout)
+        self._state = (_ThreadState if thread_local else _State)(timeout, poll_interval)
         self.blocking = blocking
 
     @property
@@ -313,6 +319,15 @@ class FileLock(contextlib.ContextDecorator):
     @timeout.setter
     def timeout(self, value: float | str) -> None:
         self._state.timeout = float(value)
+
+    @property
+    def poll_interval(self) -> float:
+        """What was given; nothing is polled."""
+        return self._state.poll_interval
+
+    @poll_interval.setter
+    def poll_interval(self, value: float) -> None:
+        self._state.poll_interval = value
 
     @property
     def is_locked(self) -> bool:
@@ -356,6 +371,7 @@ class FileLock(contextlib.ContextDecorator):
         state = self._state
         if state.counter == 0:
             lock = self._lock()
+            _log.debug("Attempting to acquire lock %s on %s", id(self), self._lock_file)
             try:
                 is_held = lock.acquire(None if timeout < 0 else timeout)
             except Deadlock as error:
@@ -364,7 +380,9 @@ class FileLock(contextlib.ContextDecorator):
                     raise Deadlock(f"Deadlock: {error}", error.code, error.operation) from None
                 is_held = False
             if not is_held:
+                _log.debug("Timeout on acquiring lock %s on %s", id(self), self._lock_file)
                 raise Timeout(self._lock_file)
+            _log.debug("Lock %s acquired on %s", id(self), self._lock_file)
             state.hold = lock
         state.counter += 1
         return AcquireReturnProxy(self)
@@ -377,8 +395,10 @@ class FileLock(contextlib.ContextDecorator):
         state.counter = 0 if force else state.counter - 1
         if state.counter == 0:
             hold, state.hold = state.hold, None
+            _log.debug("Attempting to release lock %s on %s", id(self), self._lock_file)
             with contextlib.suppress(SpaceError):
                 hold.release()
+            _log.debug("Lock %s released on %s", id(self), self._lock_file)
 
     def __enter__(self) -> FileLock:
         self.acquire()
