@@ -59,7 +59,8 @@ def _sweep(space: Space) -> None:
 
 
 def _delete(space: Space, name: str, pid: int) -> None:
-    if os.getpid() == pid:
+    # Deleting would make a root that is gone.
+    if os.getpid() == pid and (space.root is None or os.path.isdir(space.root)):
         with contextlib.suppress(SpaceError):
             space.delete(name)
 

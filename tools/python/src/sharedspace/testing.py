@@ -25,7 +25,7 @@ def temporary_space(*, environment: bool = True) -> Iterator[Space]:
 
     With `environment` it is the default root meanwhile, also of the processes that the test starts.
     """
-    folder = tempfile.mkdtemp(prefix="shared-space-test-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+    folder = tempfile.mkdtemp(prefix="shared-space-python-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     before = os.environ.get("SHARED_SPACE_ROOT")
     space = Space(folder)
     if environment:
