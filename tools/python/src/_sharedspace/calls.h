@@ -1,0 +1,44 @@
+/* What every call needs: its keywords, its times, its errors, and signals during a wait. */
+#ifndef SHAREDSPACE_CALLS_H
+#define SHAREDSPACE_CALLS_H
+
+#include "codec.h"
+
+/* Where a keyword's argument goes. */
+typedef struct {
+    const char *name;
+    enum { SECONDS, LIFE, WAIT, FLAG, NUMBER, OBJECT_ } kind; /* LIFE: seconds, at least a millisecond */
+    void *place; /* int64_t for SECONDS, LIFE, WAIT and NUMBER; uint32_t for FLAG; PyObject * (borrowed) for OBJECT_ */
+    uint32_t flag; /* what FLAG adds */
+} Keyword;
+
+/* Reads the keywords of a call; -1 with an exception. */
+int read_keywords(PyObject *const *arguments, PyObject *names, const Keyword *keywords, size_t count);
+
+/* Milliseconds of a number of seconds, rounded up. None is `none`. */
+int read_seconds(PyObject *seconds, int64_t none, int64_t *milliseconds);
+
+/* Sets what makes exceptions: sharedspace._errors.make. */
+int calls_begin(PyObject *module);
+
+/* Raises the exception of an error, or that of a signal's handler, and frees the error. Returns NULL. */
+PyObject *raise_error(sharedspace_error *error);
+
+/* Raises `Closed` for a namespace that was closed before its first use. Returns NULL. */
+PyObject *raise_closed(PyObject *name);
+
+/* Has a wait of the main thread ask for signals. */
+void ask_for_signals(sharedspace_how *how);
+
+/* After a call that has done what it says: an exception of a signal's handler that came too late to end it is raised
+ * after the result is given, because what was taken would be lost with it. */
+void keep_late_exception(void);
+
+/* Strings and None as the library takes them; -1 with an exception. */
+int read_text(PyObject *value, const char *what, const char **text);
+
+/* Moves the results of a list into a Python list, and frees it. `make` makes an object of each. */
+PyObject *list_of(
+    sharedspace_list *list, PyObject *(*make)(void *context, const sharedspace_result *result), void *context);
+
+#endif

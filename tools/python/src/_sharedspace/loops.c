@@ -1,0 +1,216 @@
+/* Event loops: waits that need no thread, behind one descriptor. A loop crosses as the number that its handle is;
+ * Python's side is _loops.py. */
+#include "namespace.h"
+
+static sharedspace_loop *loop_of(PyObject *number) { return PyLong_AsVoidPtr(number); }
+
+static PyObject *loop_open(PyObject *module, PyObject *nothing) {
+    (void)module;
+    (void)nothing;
+    sharedspace_loop *loop = NULL;
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_loop_open(&loop, &error);
+    Py_END_ALLOW_THREADS
+    return status < 0 ? raise_error(error) : PyLong_FromVoidPtr(loop);
+}
+
+static PyObject *loop_close(PyObject *module, PyObject *number) {
+    (void)module;
+    sharedspace_loop *loop = loop_of(number);
+    if (PyErr_Occurred()) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    sharedspace_loop_close(loop);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+static PyObject *loop_descriptor(PyObject *module, PyObject *number) {
+    (void)module;
+    sharedspace_loop *loop = loop_of(number);
+    if (PyErr_Occurred()) return NULL;
+    sharedspace_error *error = NULL;
+    int descriptor = sharedspace_loop_descriptor(loop, &error);
+    return descriptor < 0 ? raise_error(error) : PyLong_FromLong(descriptor);
+}
+
+/* loop_begin(loop, token, namespace, what, template, names, timeout, deadline, flags, permits, count, interval, value):
+ * the data class that a match becomes, or None. */
+static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
+    (void)module;
+    enum { MOST = 64 };
+    const char *names[MOST];
+    PyObject *number, *namespace_, *template_, *all, *timeout, *deadline, *interval, *value;
+    unsigned long long token;
+    int what;
+    unsigned int flags;
+    long long permits, count;
+    sharedspace_how how = sharedspace_defaults();
+    if (!PyArg_ParseTuple(
+            arguments, "OKOiOO!OOILLOO", &number, &token, &namespace_, &what, &template_, &PyTuple_Type, &all, &timeout,
+            &deadline, &flags, &permits, &count, &interval, &value))
+        return NULL;
+    sharedspace_loop *loop = loop_of(number);
+    Py_ssize_t n = PyTuple_Size(all);
+    if (n > MOST) return PyErr_Format(PyExc_ValueError, "more than %d names", MOST);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (read_text(PyTuple_GetItem(all, i), "a name", &names[i]) < 0) return NULL;
+    }
+    if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0 ||
+        read_seconds(deadline, 0, &how.deadline_ms) < 0 || read_seconds(interval, 0, &how.interval_ms) < 0)
+        return NULL;
+    how.flags = flags;
+    how.permits = permits;
+    how.count = count;
+    sharedspace_ns *handle = namespace_handle((Namespace *)namespace_);
+    if (PyErr_Occurred()) return NULL;
+
+    Buffer buffer;
+    buffer_begin(&buffer);
+    PyObject *fields[MOST], *type = NULL;
+    Selection selection;
+    int is_tuple = template_ != Py_None, status = 0;
+    if (is_tuple) {
+        Py_ssize_t length = PyTuple_Size(template_);
+        if (length < 0 || length > MOST) {
+            if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "a template has more than %d fields", MOST);
+            buffer_end(&buffer);
+            return NULL;
+        }
+        for (Py_ssize_t i = 0; i < length; i++)
+            fields[i] = PyTuple_GetItem(template_, i);
+        status = selection_begin(&selection, fields, length);
+        how.flags |= selection.flags;
+    } else if (value != Py_None) {
+        status = put_value(&buffer, value, 0, VALUES);
+        how.value = buffer_bytes(&buffer);
+    }
+    if (status == 0) {
+        sharedspace_error *error = NULL;
+        Py_BEGIN_ALLOW_THREADS
+        status = sharedspace_loop_begin(
+            loop, token, handle, what, is_tuple ? selection_bytes(&selection) : NULL, is_tuple ? NULL : names,
+            is_tuple ? selection.count : (size_t)n, &how, &error);
+        Py_END_ALLOW_THREADS
+        if (status < 0) raise_error(error);
+    }
+    if (status >= 0) {
+        type = is_tuple && selection.type != NULL ? selection.type : Py_None;
+        Py_INCREF(type);
+    }
+    if (is_tuple) selection_end(&selection);
+    buffer_end(&buffer);
+    return type;
+}
+
+/* loop_watch(loop, token, watch, timeout) */
+static PyObject *loop_watch(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *number, *watch_number, *timeout;
+    unsigned long long token;
+    sharedspace_how how = sharedspace_defaults();
+    if (!PyArg_ParseTuple(arguments, "OKOO", &number, &token, &watch_number, &timeout)) return NULL;
+    sharedspace_loop *loop = loop_of(number);
+    sharedspace_watch *watch = PyLong_AsVoidPtr(watch_number);
+    if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_loop_watch(loop, token, watch, &how, &error);
+    Py_END_ALLOW_THREADS
+    if (status < 0) return raise_error(error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *loop_cancel(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *number;
+    unsigned long long token;
+    if (!PyArg_ParseTuple(arguments, "OK", &number, &token)) return NULL;
+    sharedspace_loop *loop = loop_of(number);
+    if (PyErr_Occurred()) return NULL;
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_loop_cancel(loop, token, &error);
+    Py_END_ALLOW_THREADS
+    return status < 0 ? raise_error(error) : PyBool_FromLong(status);
+}
+
+/* What a wait has given, by what it waited for; 0 stands for the changes of a watch. */
+static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, const sharedspace_result *result) {
+    Selection selection = {.type = type == Py_None ? NULL : type};
+    switch (what) {
+    case 0:
+        return result->flags & SHAREDSPACE_JSON
+                   ? PyUnicode_DecodeUTF8((const char *)result->bytes, (Py_ssize_t)result->count, NULL)
+                   : get_tuple(result);
+    case SHAREDSPACE_WAIT_READ:
+    case SHAREDSPACE_WAIT_TAKE: return selection_match(&selection, result);
+    case SHAREDSPACE_WAIT_CLAIM:
+        return claim_new(claim_type, (Namespace *)namespace_, selection_match(&selection, result), result);
+    case SHAREDSPACE_WAIT_CELL: return get_value(result->bytes, result->count);
+    case SHAREDSPACE_WAIT_ITEM:
+        return claim_new(item_type, (Namespace *)namespace_, get_value(result->bytes, result->count), result);
+    case SHAREDSPACE_WAIT_LOCK:
+    case SHAREDSPACE_WAIT_SEMAPHORE:
+    case SHAREDSPACE_WAIT_ELECTION: return Py_BuildValue("KN", (unsigned long long)result->number, get_tuple(result));
+    default: Py_RETURN_NONE;
+    }
+}
+
+/* loop_next(loop, waits): (token, outcome, value), or None if no wait has ended. `waits` has (what, namespace, type, …)
+ * by token. The value is an exception when the outcome is -1, the PID of a holder or 0 when it is 0. */
+static PyObject *loop_next(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *number, *waits;
+    if (!PyArg_ParseTuple(arguments, "OO!", &number, &PyDict_Type, &waits)) return NULL;
+    sharedspace_loop *loop = loop_of(number);
+    if (PyErr_Occurred()) return NULL;
+    sharedspace_result result = sharedspace_no_result();
+    sharedspace_error *error = NULL;
+    uint64_t token = 0;
+    int outcome = 0, status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_loop_next(loop, &token, &outcome, &result, &error);
+    Py_END_ALLOW_THREADS
+    PyObject *answer = NULL, *value = NULL;
+    if (status < 0) {
+        raise_error(error);
+    } else if (status == 0) {
+        Py_INCREF(answer = Py_None);
+    } else {
+        PyObject *key = PyLong_FromUnsignedLongLong(token);
+        PyObject *wait = key == NULL ? NULL : PyDict_GetItemWithError(waits, key);
+        if (outcome < 0) {
+            raise_error(error);
+        } else if (outcome == 0) {
+            value = PyLong_FromLong(result.pid);
+        } else if (wait == NULL) {
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_KeyError, "no wait has the token %llu", (unsigned long long)token);
+        } else {
+            long what = PyLong_AsLong(PyTuple_GetItem(wait, 0));
+            value = outcome_of((int)what, PyTuple_GetItem(wait, 1), PyTuple_GetItem(wait, 2), &result);
+        }
+        if (value == NULL) {
+            /* Also what could not be decoded is the outcome of its wait, and not of this call. */
+            PyObject *kind, *traceback;
+            outcome = -1;
+            PyErr_Fetch(&kind, &value, &traceback);
+            PyErr_NormalizeException(&kind, &value, &traceback);
+            Py_XDECREF(kind);
+            Py_XDECREF(traceback);
+        }
+        answer = Py_BuildValue("NiN", key, outcome, value);
+    }
+    sharedspace_result_free(&result);
+    return answer;
+}
+
+PyMethodDef loop_functions[] = {
+    {"loop_open", loop_open, METH_NOARGS, NULL},        {"loop_close", loop_close, METH_O, NULL},
+    {"loop_descriptor", loop_descriptor, METH_O, NULL}, {"loop_begin", loop_begin, METH_VARARGS, NULL},
+    {"loop_watch", loop_watch, METH_VARARGS, NULL},     {"loop_cancel", loop_cancel, METH_VARARGS, NULL},
+    {"loop_next", loop_next, METH_VARARGS, NULL},       {NULL, NULL, 0, NULL}};

@@ -1,0 +1,289 @@
+#include "namespace.h"
+
+/* Handles of namespaces that were dropped without being closed, by root and name. A namespace stays until the process
+ * closes it or ends, because `Space().namespace("jobs").write("x")` must not make and delete it. */
+static PyObject *kept;
+
+sharedspace_result borrow_result(Namespace *namespace_) {
+    sharedspace_result result = namespace_->result.bytes == NULL ? sharedspace_no_result() : namespace_->result;
+    namespace_->result = sharedspace_no_result();
+    return result;
+}
+
+void return_result(Namespace *namespace_, sharedspace_result *result) {
+    enum { LARGE = 1 << 16 };
+    if (namespace_->result.bytes == NULL && result->capacity <= LARGE) namespace_->result = *result;
+    else sharedspace_result_free(result);
+}
+
+static sharedspace_ns *open_handle(Namespace *self) {
+    sharedspace_how how = sharedspace_defaults(), patience = sharedspace_defaults();
+    const char *name, *root = NULL;
+    if (self->name == NULL) {
+        PyErr_SetString(PyExc_TypeError, "Namespace.__init__ was not called");
+        return NULL;
+    }
+    if (read_text(self->name, "the name", &name) < 0 || read_text(self->mode, "the mode", &how.mode) < 0) return NULL;
+    if (self->root != Py_None && (root = PyBytes_AsString(self->root)) == NULL) return NULL;
+    how.flags = self->flags;
+    how.limit_bytes = self->limit;
+    patience.timeout_ms = self->lock_timeout;
+    sharedspace *space;
+    sharedspace_ns *handle = NULL;
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    if ((status = sharedspace_open(root, &patience, &space, &error)) == 1) {
+        status = sharedspace_ns_open(space, name, &how, &handle, &error);
+        sharedspace_close(space);
+    }
+    Py_END_ALLOW_THREADS
+    if (status >= 0) return handle;
+    raise_error(error);
+    return NULL;
+}
+
+sharedspace_ns *namespace_handle(Namespace *self) {
+    if (self->handle == NULL && !self->is_closed) {
+        sharedspace_ns *handle = open_handle(self);
+        if (handle == NULL) return NULL;
+        /* Another thread may have opened or closed it meanwhile. */
+        if (self->handle == NULL && !self->is_closed) self->handle = handle;
+        else sharedspace_ns_close(handle, NULL);
+    }
+    /* A handle that was closed stays where it is, and is an error of every call. */
+    if (self->handle == NULL) raise_closed(self->name);
+    return self->handle;
+}
+
+static int namespace_init(PyObject *object, PyObject *arguments, PyObject *keywords) {
+    static char *names[] = {"root", "name", "mode", "flags", "limit", "lock_timeout", NULL};
+    Namespace *self = (Namespace *)object;
+    PyObject *root, *name, *mode;
+    unsigned int flags;
+    unsigned long long limit;
+    long long lock_timeout;
+    if (!PyArg_ParseTupleAndKeywords(
+            arguments, keywords, "OUOIKL", names, &root, &name, &mode, &flags, &limit, &lock_timeout))
+        return -1;
+    PyObject *path = NULL;
+    if (root == Py_None) {
+        Py_INCREF(root);
+        path = root;
+    } else if (!PyUnicode_FSConverter(root, &path)) {
+        return -1;
+    }
+    Py_INCREF(name);
+    Py_INCREF(mode);
+    Py_XDECREF(self->root);
+    Py_XDECREF(self->name);
+    Py_XDECREF(self->mode);
+    self->root = path;
+    self->name = name;
+    self->mode = mode;
+    self->flags = flags;
+    self->limit = limit;
+    self->lock_timeout = lock_timeout;
+    return 0;
+}
+
+static PyObject *namespace_close(PyObject *object, PyObject *nothing) {
+    (void)nothing;
+    Namespace *self = (Namespace *)object;
+    sharedspace_error *error = NULL;
+    int status = 1;
+    int was_open = self->handle != NULL && !self->is_closed;
+    sharedspace_ns *handle = self->handle;
+    self->is_closed = 1;
+    if (was_open) {
+        Py_BEGIN_ALLOW_THREADS
+        status = sharedspace_ns_close(handle, &error);
+        Py_END_ALLOW_THREADS
+    }
+    if (status < 0) return raise_error(error);
+    Py_RETURN_NONE;
+}
+
+/* Keeps the handle until the process ends, in the place of an older one. */
+static void keep(Namespace *self) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *key = PyTuple_Pack(2, self->root, self->name), *handle = PyLong_FromVoidPtr(self->handle);
+    if (key != NULL && handle != NULL && kept != NULL) {
+        PyObject *older = PyDict_GetItemWithError(kept, key);
+        sharedspace_ns *superseded = older == NULL ? NULL : PyLong_AsVoidPtr(older);
+        if (PyDict_SetItem(kept, key, handle) == 0 && superseded != NULL) {
+            Py_BEGIN_ALLOW_THREADS
+            sharedspace_ns_close(superseded, NULL);
+            Py_END_ALLOW_THREADS
+        }
+    }
+    Py_XDECREF(key);
+    Py_XDECREF(handle);
+    PyErr_Restore(type, value, traceback);
+}
+
+static void namespace_dealloc(PyObject *object) {
+    Namespace *self = (Namespace *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    if (self->handle != NULL && !self->is_closed) keep(self);
+    sharedspace_result_free(&self->result);
+    Py_XDECREF(self->root);
+    Py_XDECREF(self->name);
+    Py_XDECREF(self->mode);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static PyObject *text_of(sharedspace_result *result) {
+    PyObject *text = PyUnicode_DecodeUTF8((const char *)result->bytes, (Py_ssize_t)result->count, NULL);
+    sharedspace_result_free(result);
+    return text;
+}
+
+static PyObject *namespace_show(PyObject *object, PyObject *nothing) {
+    (void)nothing;
+    sharedspace_ns *handle = namespace_handle((Namespace *)object);
+    if (PyErr_Occurred()) return NULL;
+    sharedspace_result result = sharedspace_no_result();
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_ns_show(handle, &result, &error);
+    Py_END_ALLOW_THREADS
+    return status < 0 ? raise_error(error) : text_of(&result);
+}
+
+static PyObject *get_is_open(PyObject *object, void *context) {
+    (void)context;
+    Namespace *self = (Namespace *)object;
+    return PyBool_FromLong(self->handle != NULL && !self->is_closed);
+}
+
+static PyObject *get_name(PyObject *object, void *context) {
+    (void)context;
+    PyObject *name = ((Namespace *)object)->name;
+    if (name == NULL) name = Py_None;
+    Py_INCREF(name);
+    return name;
+}
+
+/* --- The module ------------------------------------------------------------------------------------------ */
+
+static PyMethodDef own_methods[] = {
+    {"close", namespace_close, METH_NOARGS,
+     "close($self, /)\n--\n\nLeave the namespace, and release what was obtained through this object."},
+    {"_show", namespace_show, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef properties[] = {
+    {"name", get_name, NULL, "The namespace's name.", NULL},
+    {"is_open", get_is_open, NULL, "Whether it has been used, and not been closed.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+/* All methods in one array, as a type's description wants them. */
+static PyMethodDef methods[40];
+
+static PyType_Slot slots[] = {{Py_tp_init, namespace_init},   {Py_tp_dealloc, namespace_dealloc},
+                              {Py_tp_methods, methods},       {Py_tp_getset, properties},
+                              {Py_tp_new, PyType_GenericNew}, {0, NULL}};
+
+static PyType_Spec specification = {
+    "sharedspace._sharedspace.Namespace", sizeof(Namespace), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+
+static PyObject *make_name(void *context, const sharedspace_result *result) {
+    (void)context;
+    return PyUnicode_DecodeUTF8((const char *)result->bytes, (Py_ssize_t)result->count, NULL);
+}
+
+static PyObject *names_or_delete(PyObject *arguments, int is_delete) {
+    PyObject *root, *name = Py_None, *path = NULL;
+    if (!PyArg_ParseTuple(arguments, "O|O", &root, &name)) return NULL;
+    if (root != Py_None && !PyUnicode_FSConverter(root, &path)) return NULL;
+    const char *text, *folder = path == NULL ? NULL : PyBytes_AsString(path);
+    sharedspace *space;
+    sharedspace_list *list = NULL;
+    sharedspace_error *error = NULL;
+    int status;
+    if (read_text(name, "the name", &text) < 0) {
+        Py_XDECREF(path);
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS
+    if ((status = sharedspace_open(folder, NULL, &space, &error)) == 1) {
+        status = is_delete ? sharedspace_delete(space, text, &error) : sharedspace_names(space, &list, &error);
+        sharedspace_close(space);
+    }
+    Py_END_ALLOW_THREADS
+    Py_XDECREF(path);
+    if (status < 0) return raise_error(error);
+    if (is_delete) return PyBool_FromLong(status);
+
+    return list_of(list, make_name, NULL);
+}
+
+static PyObject *module_names(PyObject *module, PyObject *arguments) {
+    (void)module;
+    return names_or_delete(arguments, 0);
+}
+
+static PyObject *module_delete(PyObject *module, PyObject *arguments) {
+    (void)module;
+    return names_or_delete(arguments, 1);
+}
+
+/* A template as the value that steps and filters have: formals are words, "?int". */
+static PyObject *module_words(PyObject *module, PyObject *template_) {
+    (void)module;
+    Buffer buffer;
+    buffer_begin(&buffer);
+    PyObject *words = put_value(&buffer, template_, 0, STEP) < 0 ? NULL : get_value(buffer.bytes, buffer.count);
+    buffer_end(&buffer);
+    return words;
+}
+
+static PyObject *module_begin(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *fields, *errors;
+    if (!PyArg_ParseTuple(arguments, "OO", &fields, &errors) || codec_begin(fields) < 0 || calls_begin(errors) < 0)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+static PyObject *module_version(PyObject *module, PyObject *nothing) {
+    (void)module;
+    (void)nothing;
+    return PyUnicode_FromString(sharedspace_version());
+}
+
+extern PyMethodDef watch_functions[], loop_functions[];
+
+static PyMethodDef functions[40] = {
+    {"begin", module_begin, METH_VARARGS, NULL}, {"version", module_version, METH_NOARGS, NULL},
+    {"names", module_names, METH_VARARGS, NULL}, {"delete", module_delete, METH_VARARGS, NULL},
+    {"words", module_words, METH_O, NULL},       {NULL, NULL, 0, NULL}};
+
+static void append(PyMethodDef *to, const PyMethodDef *from) {
+    while (to->ml_name != NULL)
+        to++;
+    while (from->ml_name != NULL)
+        *to++ = *from++;
+}
+
+static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_sharedspace", NULL, -1, functions, NULL, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__sharedspace(void) {
+    static const PyMethodDef *const all[] = {own_methods, tuple_methods, cell_methods, hold_methods};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        append(methods, all[i]);
+    append(functions, watch_functions);
+    append(functions, loop_functions);
+    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&specification);
+    kept = PyDict_New();
+    if (module == NULL || type == NULL || kept == NULL || PyModule_AddObject(module, "Namespace", type) < 0 ||
+        claims_begin(module) < 0) {
+        Py_XDECREF(module);
+        return NULL;
+    }
+    return module;
+}

@@ -1,0 +1,42 @@
+/* The extension's types: a namespace that opens at its first use, and what is claimed from it. */
+#ifndef SHAREDSPACE_NAMESPACE_H
+#define SHAREDSPACE_NAMESPACE_H
+
+#include "calls.h"
+
+typedef struct {
+    PyObject_HEAD PyObject *root, *name, *mode; /* strings or None; the root as bytes or None */
+    uint32_t flags;
+    uint64_t limit;
+    int64_t lock_timeout;
+    sharedspace_ns *handle; /* NULL until the first use */
+    int is_closed;
+    sharedspace_result result; /* used again by the next call */
+} Namespace;
+
+/* The handle, which is opened if it is the first use; NULL with an exception. */
+sharedspace_ns *namespace_handle(Namespace *namespace_);
+
+/* Methods, by subject. */
+extern PyMethodDef tuple_methods[], cell_methods[], hold_methods[];
+
+/* A claim, or an item of a queue that is worked on. */
+typedef struct {
+    PyObject_HEAD Namespace *namespace_;
+    PyObject *content;
+    uint64_t id, number;
+    uint32_t deliveries;
+    int has_ended;
+} Claim;
+
+extern PyTypeObject *claim_type, *item_type;
+int claims_begin(PyObject *module);
+
+/* Makes one of what a call gave; takes over the reference to `content`, also if it fails. */
+PyObject *claim_new(PyTypeObject *type, Namespace *namespace_, PyObject *content, const sharedspace_result *result);
+
+/* The result of a namespace, for one call, and its return. */
+sharedspace_result borrow_result(Namespace *namespace_);
+void return_result(Namespace *namespace_, sharedspace_result *result);
+
+#endif

@@ -1,0 +1,296 @@
+/* Tuples: write, read, take, claim, count. */
+#include "namespace.h"
+
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+
+/* --- Writing --------------------------------------------------------------------------------------------- */
+
+static PyObject *namespace_write(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    sharedspace_how how = sharedspace_defaults();
+    const Keyword keywords[] = {
+        {"expires", LIFE, &how.expires_ms, 0}, {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME}};
+    if (read_keywords(arguments + count, names, keywords, 2) < 0) return NULL;
+    Buffer buffer;
+    buffer_begin(&buffer);
+    sharedspace_ns *handle = NULL;
+    if (put_tuple(&buffer, arguments, count, &how.flags) == 0) handle = namespace_handle((Namespace *)object);
+    if (PyErr_Occurred()) {
+        buffer_end(&buffer);
+        return NULL;
+    }
+    sharedspace_bytes tuple = buffer_bytes(&buffer);
+    sharedspace_error *error = NULL;
+    uint64_t id = 0;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_write(handle, &tuple, 1, &how, &id, &error);
+    Py_END_ALLOW_THREADS
+    buffer_end(&buffer);
+    return status < 0 ? raise_error(error) : PyLong_FromUnsignedLongLong(id);
+}
+
+/* Appends one of several tuples: a sequence of fields, or a mapping or an instance of a data class, a record. */
+static int put_one(Buffer *buffer, PyObject *tuple, uint32_t *flags) {
+    if (!PyTuple_Check(tuple) && !PyList_Check(tuple)) {
+        if (put_tuple(buffer, &tuple, 1, flags) < 0) return -1;
+        if (*flags & SHAREDSPACE_RECORD) return 0;
+        PyErr_Format(PyExc_TypeError, "%R is no tuple", tuple);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Size(tuple); i++) {
+        PyObject *field = PySequence_GetItem(tuple, i);
+        int status = field == NULL ? -1 : put_value(buffer, field, 0, VALUES);
+        Py_XDECREF(field);
+        if (status < 0) return -1;
+    }
+    return 0;
+}
+
+static PyObject *namespace_write_all(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    sharedspace_how how = sharedspace_defaults();
+    const Keyword keywords[] = {
+        {"expires", LIFE, &how.expires_ms, 0}, {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME}};
+    if (count != 1) return PyErr_Format(PyExc_TypeError, "write_all() takes one positional argument, the tuples");
+    if (read_keywords(arguments + count, names, keywords, 2) < 0) return NULL;
+    PyObject *all = PySequence_List(arguments[0]), *ids = NULL;
+    if (all == NULL) return NULL;
+    size_t n = (size_t)PyList_Size(all);
+    Buffer buffer;
+    buffer_begin(&buffer);
+    size_t *ends = PyMem_Calloc(n + 1, sizeof *ends);
+    sharedspace_bytes *tuples = PyMem_Calloc(n + 1, sizeof *tuples);
+    uint64_t *numbers = PyMem_Calloc(n + 1, sizeof *numbers);
+    if (ends == NULL || tuples == NULL || numbers == NULL) {
+        PyErr_NoMemory();
+        goto end;
+    }
+    size_t records = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t flags = 0;
+        if (put_one(&buffer, PyList_GetItem(all, (Py_ssize_t)i), &flags) < 0) goto end;
+        records += flags & SHAREDSPACE_RECORD ? 1 : 0;
+        ends[i] = buffer.count;
+    }
+    if (records > 0) how.flags |= SHAREDSPACE_RECORD;
+    if (records > 0 && records < n) {
+        PyErr_SetString(PyExc_ValueError, "records and other tuples are not written in one call; use a transaction");
+        goto end;
+    }
+    for (size_t i = 0; i < n; i++) {
+        size_t start = i == 0 ? 0 : ends[i - 1];
+        tuples[i].bytes = buffer.bytes + start;
+        tuples[i].count = ends[i] - start;
+    }
+    sharedspace_ns *handle = namespace_handle((Namespace *)object);
+    if (PyErr_Occurred()) goto end;
+    sharedspace_error *error = NULL;
+    int status = 1;
+    if (n > 0) {
+        Py_BEGIN_ALLOW_THREADS
+        status = sharedspace_write(handle, tuples, n, &how, numbers, &error);
+        Py_END_ALLOW_THREADS
+    }
+    if (status < 0) {
+        raise_error(error);
+        goto end;
+    }
+    ids = PyList_New((Py_ssize_t)n);
+    for (size_t i = 0; ids != NULL && i < n; i++)
+        PyList_SetItem(ids, (Py_ssize_t)i, PyLong_FromUnsignedLongLong(numbers[i]));
+end:
+    PyMem_Free(ends);
+    PyMem_Free(tuples);
+    PyMem_Free(numbers);
+    buffer_end(&buffer);
+    Py_DECREF(all);
+    return ids;
+}
+
+/* --- Finding --------------------------------------------------------------------------------------------- */
+
+static PyObject *find(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names, int what) {
+    Namespace *self = (Namespace *)object;
+    sharedspace_how how = sharedspace_defaults();
+    const Keyword keywords[] = {
+        {"timeout", WAIT, &how.timeout_ms, 0},
+        {"newest", FLAG, &how.flags, SHAREDSPACE_NEWEST},
+        {"deadline", LIFE, &how.deadline_ms, 0}};
+    if (read_keywords(arguments + count, names, keywords, what == SHAREDSPACE_CLAIM ? 3 : 2) < 0) return NULL;
+    Selection selection;
+    sharedspace_ns *handle = NULL;
+    if (selection_begin(&selection, arguments, count) == 0) handle = namespace_handle(self);
+    if (PyErr_Occurred()) {
+        selection_end(&selection);
+        return NULL;
+    }
+    how.flags |= selection.flags;
+    ask_for_signals(&how);
+    sharedspace_result result = borrow_result(self);
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_find(handle, what, selection_bytes(&selection), selection.count, &how, &result, &error);
+    Py_END_ALLOW_THREADS
+    PyObject *found = NULL;
+    if (status < 0) {
+        raise_error(error);
+    } else {
+        keep_late_exception();
+        if (status == 0) {
+            Py_INCREF(Py_None);
+            found = Py_None;
+        } else {
+            found = selection_match(&selection, &result);
+            if (what == SHAREDSPACE_CLAIM) found = claim_new(claim_type, self, found, &result);
+        }
+    }
+    return_result(self, &result);
+    selection_end(&selection);
+    return found;
+}
+
+static PyObject *namespace_read(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    return find(self, arguments, count, names, SHAREDSPACE_READ);
+}
+
+static PyObject *namespace_take(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    return find(self, arguments, count, names, SHAREDSPACE_TAKE);
+}
+
+static PyObject *namespace_claim(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    return find(self, arguments, count, names, SHAREDSPACE_CLAIM);
+}
+
+/* What the results of find_all become. */
+typedef struct {
+    const Selection *selection;
+    Namespace *namespace_;
+    int what;
+} Finding;
+
+static PyObject *make_match(void *context, const sharedspace_result *result) {
+    const Finding *finding = context;
+    PyObject *match = selection_match(finding->selection, result);
+    return finding->what == SHAREDSPACE_CLAIM ? claim_new(claim_type, finding->namespace_, match, result) : match;
+}
+
+static PyObject *find_all(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names, int what) {
+    sharedspace_how how = sharedspace_defaults();
+    int64_t max = 0;
+    const Keyword keywords[] = {
+        {"max", NUMBER, &max, 0},
+        {"newest", FLAG, &how.flags, SHAREDSPACE_NEWEST},
+        {"deadline", LIFE, &how.deadline_ms, 0}};
+    if (read_keywords(arguments + count, names, keywords, what == SHAREDSPACE_CLAIM ? 3 : 2) < 0) return NULL;
+    if (max < 0) return PyErr_Format(PyExc_ValueError, "max is negative");
+    how.max = (uint64_t)max;
+    Selection selection;
+    sharedspace_ns *handle = NULL;
+    if (selection_begin(&selection, arguments, count) == 0) handle = namespace_handle((Namespace *)object);
+    PyObject *all = NULL;
+    if (!PyErr_Occurred()) {
+        how.flags |= selection.flags;
+        sharedspace_list *list = NULL;
+        sharedspace_error *error = NULL;
+        int status;
+        Py_BEGIN_ALLOW_THREADS
+        status = sharedspace_find_all(handle, what, selection_bytes(&selection), selection.count, &how, &list, &error);
+        Py_END_ALLOW_THREADS
+        Finding finding = {&selection, (Namespace *)object, what};
+        all = status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_match, &finding);
+    }
+    selection_end(&selection);
+    return all;
+}
+
+static PyObject *namespace_read_all(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    return find_all(self, arguments, count, names, SHAREDSPACE_READ);
+}
+
+static PyObject *namespace_take_all(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    return find_all(self, arguments, count, names, SHAREDSPACE_TAKE);
+}
+
+static PyObject *namespace_claim_all(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    return find_all(self, arguments, count, names, SHAREDSPACE_CLAIM);
+}
+
+static PyObject *namespace_count(PyObject *object, PyObject *const *arguments, Py_ssize_t count) {
+    sharedspace_how how = sharedspace_defaults();
+    Selection selection;
+    sharedspace_ns *handle = NULL;
+    if (selection_begin(&selection, arguments, count) == 0) handle = namespace_handle((Namespace *)object);
+    PyObject *number = NULL;
+    if (!PyErr_Occurred()) {
+        how.flags |= selection.flags;
+        sharedspace_error *error = NULL;
+        int64_t found;
+        Py_BEGIN_ALLOW_THREADS
+        found = sharedspace_count(handle, selection_bytes(&selection), selection.count, &how, &error);
+        Py_END_ALLOW_THREADS
+        number = found < 0 ? raise_error(error) : PyLong_FromLongLong(found);
+    }
+    selection_end(&selection);
+    return number;
+}
+
+/* --- Transactions ---------------------------------------------------------------------------------------- */
+
+/* _transact(steps): 1 and the results, or 0 and which step has found nothing. */
+static PyObject *namespace_transact(PyObject *object, PyObject *steps) {
+    Namespace *self = (Namespace *)object;
+    Buffer buffer;
+    buffer_begin(&buffer);
+    sharedspace_ns *handle = NULL;
+    int status = 0;
+    for (Py_ssize_t i = 0; i < PyList_Size(steps) && status == 0; i++)
+        status = put_value(&buffer, PyList_GetItem(steps, i), 0, VALUES);
+    if (status == 0) handle = namespace_handle(self);
+    if (PyErr_Occurred()) {
+        buffer_end(&buffer);
+        return NULL;
+    }
+    sharedspace_result result = borrow_result(self);
+    sharedspace_error *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_transact(handle, buffer_bytes(&buffer), NULL, &result, &error);
+    Py_END_ALLOW_THREADS
+    buffer_end(&buffer);
+    /* Results that are nested too deep for bytes are JSON. */
+    PyObject *answer;
+    if (status < 0) answer = raise_error(error);
+    else if (status == 1 && !(result.flags & SHAREDSPACE_JSON)) answer = get_tuple(&result);
+    else answer = PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
+    if (answer != NULL) {
+        PyObject *pair = Py_BuildValue("iN", status, answer);
+        answer = pair;
+    }
+    return_result(self, &result);
+    return answer;
+}
+
+PyMethodDef tuple_methods[] = {
+    {"write", FAST(namespace_write), METH_FASTCALL | METH_KEYWORDS,
+     "write($self, /, *fields, expires=None, own_lifetime=False)\n--\n\nWrite a tuple, or a record; its id."},
+    {"write_all", FAST(namespace_write_all), METH_FASTCALL | METH_KEYWORDS,
+     "write_all($self, tuples, /, *, expires=None, own_lifetime=False)\n--\n\nWrite tuples, all or none; their ids."},
+    {"read", FAST(namespace_read), METH_FASTCALL | METH_KEYWORDS,
+     "read($self, /, *template, timeout=0, newest=False)\n--\n\nThe oldest tuple that matches; it stays. None if there "
+     "is none in time."},
+    {"take", FAST(namespace_take), METH_FASTCALL | METH_KEYWORDS,
+     "take($self, /, *template, timeout=0, newest=False)\n--\n\nRemove the oldest tuple that matches, for good. None "
+     "if there is none in time."},
+    {"claim", FAST(namespace_claim), METH_FASTCALL | METH_KEYWORDS,
+     "claim($self, /, *template, timeout=0, newest=False, deadline=None)\n--\n\nClaim the oldest tuple that matches: "
+     "it returns if this process ends first. None if there is none in time."},
+    {"read_all", FAST(namespace_read_all), METH_FASTCALL | METH_KEYWORDS,
+     "read_all($self, /, *template, max=None, newest=False)\n--\n\nAll tuples that match, of one moment."},
+    {"take_all", FAST(namespace_take_all), METH_FASTCALL | METH_KEYWORDS,
+     "take_all($self, /, *template, max=None, newest=False)\n--\n\nRemove all tuples that match, in one transaction."},
+    {"claim_all", FAST(namespace_claim_all), METH_FASTCALL | METH_KEYWORDS,
+     "claim_all($self, /, *template, max=None, newest=False, deadline=None)\n--\n\nClaim all tuples that match, in one "
+     "transaction."},
+    {"count", FAST(namespace_count), METH_FASTCALL,
+     "count($self, /, *template)\n--\n\nHow many tuples match; without a template all."},
+    {"_transact", namespace_transact, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};

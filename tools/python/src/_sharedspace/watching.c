@@ -1,0 +1,110 @@
+/* Watching. A watch crosses as the number that its handle is. */
+#include "namespace.h"
+
+/* watch_open(namespace, filter, from, subscription): the number of a watch. */
+static PyObject *watch_open(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *namespace_, *filter, *start, *subscription;
+    sharedspace_how how = sharedspace_defaults();
+    const char *from;
+    if (!PyArg_ParseTuple(arguments, "OOOO", &namespace_, &filter, &start, &subscription)) return NULL;
+    if (read_text(start, "the place to begin", &from) < 0 ||
+        read_text(subscription, "the subscription", &how.subscription) < 0)
+        return NULL;
+    Buffer buffer;
+    buffer_begin(&buffer);
+    sharedspace_result json = sharedspace_no_result();
+    sharedspace_ns *handle = NULL;
+    sharedspace_error *error = NULL;
+    sharedspace_watch *watch = NULL;
+    int status = put_value(&buffer, filter, 0, VALUES);
+    if (status == 0) handle = namespace_handle((Namespace *)namespace_);
+    if (!PyErr_Occurred()) {
+        Py_BEGIN_ALLOW_THREADS
+        status = sharedspace_unpack(buffer_bytes(&buffer), SHAREDSPACE_VALUE, &json, &error);
+        if (status == 1) {
+            sharedspace_bytes text = {json.bytes, json.count};
+            status = sharedspace_watch_open(handle, text, from, &how, &watch, &error);
+        }
+        Py_END_ALLOW_THREADS
+        if (status < 0) raise_error(error);
+    }
+    sharedspace_result_free(&json);
+    buffer_end(&buffer);
+    return PyErr_Occurred() ? NULL : PyLong_FromVoidPtr(watch);
+}
+
+/* watch_next(watch, timeout): the change as a dictionary, or its JSON if it is nested too deep, or None. */
+static PyObject *watch_next(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *number, *timeout;
+    sharedspace_how how = sharedspace_defaults();
+    if (!PyArg_ParseTuple(arguments, "OO", &number, &timeout)) return NULL;
+    sharedspace_watch *watch = PyLong_AsVoidPtr(number);
+    if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
+    ask_for_signals(&how);
+    sharedspace_result result = sharedspace_no_result();
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_watch_next(watch, &how, &result, &error);
+    Py_END_ALLOW_THREADS
+    PyObject *change = NULL;
+    if (status < 0) raise_error(error);
+    else {
+        keep_late_exception();
+        if (status == 0) Py_INCREF(change = Py_None);
+        else if (result.flags & SHAREDSPACE_JSON)
+            change = PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
+        else change = get_tuple(&result);
+    }
+    sharedspace_result_free(&result);
+    return change;
+}
+
+static PyObject *watch_point(PyObject *module, PyObject *number) {
+    (void)module;
+    sharedspace_watch *watch = PyLong_AsVoidPtr(number);
+    if (PyErr_Occurred()) return NULL;
+    sharedspace_result result = sharedspace_no_result();
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_watch_point(watch, &result, &error);
+    Py_END_ALLOW_THREADS
+    PyObject *point = status < 0 ? raise_error(error)
+                                 : PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
+    sharedspace_result_free(&result);
+    return point;
+}
+
+static PyObject *watch_acknowledge(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *number;
+    unsigned long long sequence;
+    if (!PyArg_ParseTuple(arguments, "OK", &number, &sequence)) return NULL;
+    sharedspace_watch *watch = PyLong_AsVoidPtr(number);
+    if (PyErr_Occurred()) return NULL;
+    sharedspace_error *error = NULL;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = sharedspace_watch_acknowledge(watch, sequence, &error);
+    Py_END_ALLOW_THREADS
+    if (status < 0) return raise_error(error);
+    Py_RETURN_NONE;
+}
+
+static PyObject *watch_close(PyObject *module, PyObject *number) {
+    (void)module;
+    sharedspace_watch *watch = PyLong_AsVoidPtr(number);
+    if (PyErr_Occurred()) return NULL;
+    Py_BEGIN_ALLOW_THREADS
+    sharedspace_watch_close(watch);
+    Py_END_ALLOW_THREADS
+    Py_RETURN_NONE;
+}
+
+PyMethodDef watch_functions[] = {
+    {"watch_open", watch_open, METH_VARARGS, NULL}, {"watch_next", watch_next, METH_VARARGS, NULL},
+    {"watch_point", watch_point, METH_O, NULL},     {"watch_acknowledge", watch_acknowledge, METH_VARARGS, NULL},
+    {"watch_close", watch_close, METH_O, NULL},     {NULL, NULL, 0, NULL}};

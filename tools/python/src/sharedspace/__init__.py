@@ -1,0 +1,76 @@
+"""Processes of one Linux machine coordinate through tuples, locks, queues and values, without a server.
+
+    jobs = sharedspace.Space().namespace("jobs")
+    jobs.write("resize", 42, "cat.png")
+    with jobs.claim("resize", int, str, timeout=None) as job:
+        print(job.tuple)
+
+A template is made of values, types (int, str, float, bool, bytes, list, dict, uuid.UUID), `...` for anything, `range` and
+`Between`, compiled patterns, and `rest`; no template at all matches any tuple. One mapping, or one instance of a data class,
+is a record; a mapping or a data class as the template matches records.
+"""
+
+from . import _errors, _fields, _sharedspace
+from ._errors import (
+    BadData,
+    Busy,
+    ClaimLost,
+    Closed,
+    Deadlock,
+    Denied,
+    Forked,
+    Full,
+    HoldLost,
+    NotFound,
+    NothingFound,
+    SpaceError,
+    Unavailable,
+)
+from ._fields import Between, either, rest
+from ._aio import AsyncNamespace
+from ._gates import Barrier, Latch, RateLimit
+from ._holding import Election, Lock, Semaphore
+from ._queues import Queue
+from ._sharedspace import Claim, Item
+from ._space import Namespace, Space
+from ._transactions import Step, Transaction
+from ._watching import Change, Watch
+
+_sharedspace.begin(_fields, _errors)
+
+__version__ = _sharedspace.version()
+
+__all__ = [
+    "AsyncNamespace",
+    "BadData",
+    "Barrier",
+    "Between",
+    "Busy",
+    "Change",
+    "Claim",
+    "ClaimLost",
+    "Closed",
+    "Deadlock",
+    "Denied",
+    "Election",
+    "Forked",
+    "Full",
+    "HoldLost",
+    "Item",
+    "Latch",
+    "Lock",
+    "Namespace",
+    "NotFound",
+    "NothingFound",
+    "Queue",
+    "RateLimit",
+    "Semaphore",
+    "Space",
+    "SpaceError",
+    "Step",
+    "Transaction",
+    "Unavailable",
+    "Watch",
+    "either",
+    "rest",
+]

@@ -1,0 +1,256 @@
+"""Fields and templates: what the extension asks about values that it does not know."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import operator
+import re
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, Literal
+from uuid import UUID
+
+# The modes and answers of codec.c.
+_VALUES, _TEMPLATE, _STEP = 0, 1, 2
+_AGAIN, _FORMAL, _RANGE, _PATTERN, _REST, _WORD, _UUID = range(7)
+
+
+class Rest:
+    """Stands for any further fields, or any further elements, as the last of a template or a list."""
+
+    def __repr__(self) -> str:
+        return "sharedspace.rest"
+
+    def __reduce__(self) -> str:
+        return "rest"
+
+
+rest: Final = Rest()
+
+
+@dataclasses.dataclass(frozen=True)
+class Between:
+    """A range of integers, floats or strings; both bounds belong to it, unless it is half open. None: no bound.
+
+    `range(1, 9)` is a template too, for integers.
+    """
+
+    lower: int | float | str | None = None
+    upper: int | float | str | None = None
+    half_open: bool = dataclasses.field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        bounds = {type(bound) for bound in (self.lower, self.upper) if bound is not None}
+        if len(bounds) != 1 or not bounds <= {int, float, str}:
+            raise ValueError("the bounds of a range are integers, floats or strings, and both of one type")
+
+
+class Either:
+    """Several templates: what any of them matches."""
+
+    def __init__(self, *templates: Any) -> None:
+        if not templates:
+            raise ValueError("either() wants at least one template")
+        self.templates = templates
+
+    def __repr__(self) -> str:
+        return f"either{self.templates!r}"
+
+
+def either(*templates: Any) -> Either:
+    """Several templates in one: `ns.claim(either(("resize", int, str), ("stop",)))`."""
+    return Either(*templates)
+
+
+# --- Data classes -------------------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=None)
+def _hints(cls: type) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def _formal_of(hint: Any) -> Any:
+    """The formal that a field's type stands for; `...` for a type that has none of its own."""
+    if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
+        if dataclasses.is_dataclass(hint) or hint in _WORDS:
+            return hint
+        return next((base for base in (str, int, float) if issubclass(hint, base)), ...)
+    origin = typing.get_origin(hint)
+    if origin is Literal and len(typing.get_args(hint)) == 1:
+        return typing.get_args(hint)[0]
+    if isinstance(origin, type) and issubclass(origin, Mapping):
+        return dict
+    if isinstance(origin, type) and issubclass(origin, Sequence):
+        return list
+    return ...
+
+
+@functools.lru_cache(maxsize=None)
+def _template_of(cls: type) -> dict[str, Any]:
+    return {name: _formal_of(hint) for name, hint in _hints(cls).items()}
+
+
+def _record_of(instance: Any) -> dict[str, Any]:
+    """The fields of an instance; an integer in a field for floats becomes one, or its own class would not match it."""
+    record = {}
+    for name, hint in _hints(instance.__class__).items():
+        value = getattr(instance, name)
+        record[name] = float(value) if hint is float and type(value) is int else value
+    return record
+
+
+def instantiate(cls: type, record: Any) -> Any:
+    """An instance of a record's fields. Fields that the class does not have are left out."""
+    fields = dataclasses.fields(cls)
+    hints = _hints(cls)
+    made = {}
+    for field in fields:
+        if field.init and field.name in record:
+            made[field.name] = _converted(hints[field.name], record[field.name])
+    return cls(**made)
+
+
+def _converted(hint: Any, value: Any) -> Any:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        classes = [one for one in typing.get_args(hint) if dataclasses.is_dataclass(one)]
+        hint = classes[0] if len(classes) == 1 else Any
+    if isinstance(value, dict) and isinstance(hint, type) and dataclasses.is_dataclass(hint):
+        return instantiate(hint, value)
+    if isinstance(value, list):
+        element = next(iter(typing.get_args(hint)), Any)
+        converted = [_converted(element, one) for one in value]
+        return tuple(converted) if typing.get_origin(hint) is tuple else converted
+    if isinstance(hint, type) and not isinstance(hint, types.GenericAlias) and hint not in _WORDS:
+        if issubclass(hint, (str, int, float)) and not isinstance(value, hint):
+            return hint(value)
+    return value
+
+
+# --- What the extension asks ----------------------------------------------------------------------------------------------
+
+# Types as formals: their codes, and their words in JSON.
+_WORDS: Final[dict[Any, tuple[int, str]]] = {
+    ...: (0x00, "?"),
+    object: (0x00, "?"),
+    bytes: (0x01, "?bytes"),
+    str: (0x02, "?string"),
+    list: (0x05, "?array"),
+    tuple: (0x05, "?array"),
+    int: (0x14, "?int"),
+    float: (0x21, "?double"),
+    bool: (0x26, "?bool"),
+    UUID: (0x30, "?uuid"),
+    dict: (0x40, "?object"),
+}
+
+_PATTERN_FLAGS: Final = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"), (re.VERBOSE, "x"))
+
+
+def _expression(pattern: re.Pattern[Any]) -> str:
+    if not isinstance(pattern.pattern, str):
+        raise TypeError("a pattern as a template is one of a str")
+    flags = "".join(letter for flag, letter in _PATTERN_FLAGS if pattern.flags & flag)
+    return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
+
+
+def _bound(bound: int | float | str | None) -> str:
+    if isinstance(bound, str) and "..." in bound:
+        raise ValueError("a bound of a string range that contains '...' can't stand in a transaction or a filter")
+    return "" if bound is None else repr(bound) if isinstance(bound, float) else str(bound)
+
+
+def _formal(value: Any, mode: int) -> tuple[int, Any] | None:
+    """A formal, as the mode wants it; None if the value is none."""
+    if isinstance(value, range):
+        if value.step != 1 or not value:
+            raise ValueError(f"{value!r} is no template: a range has elements, and a step of 1")
+        return _formal(Between(value.start, value.stop, half_open=True), mode)
+    if isinstance(value, Between):
+        if mode == _TEMPLATE:
+            return _RANGE, (value.lower, value.upper, not value.half_open)
+        return _WORD, f"?{_bound(value.lower)}{'..<' if value.half_open else '...'}{_bound(value.upper)}"
+    if isinstance(value, re.Pattern):
+        expression = _expression(value)
+        return (_PATTERN, expression) if mode == _TEMPLATE else (_WORD, f"?/{expression}/")
+    if isinstance(value, Rest):
+        return (_REST, None) if mode == _TEMPLATE else (_WORD, "?...")
+    if value is type(None):
+        return _AGAIN, None
+    if value is ... or isinstance(value, type) or typing.get_origin(value) is not None:
+        if isinstance(value, type) and dataclasses.is_dataclass(value):
+            return _AGAIN, _template_of(value)
+        formal = value if value is ... else _formal_of(value)
+        if formal is ... and not (value is ... or value is object):
+            raise TypeError(f"{value!r} is no type of fields: use one of {_NAMES}, or ...")
+        if formal is not ... and formal not in _WORDS:
+            return _AGAIN, formal
+        code, word = _WORDS[formal]
+        return (_FORMAL, code) if mode == _TEMPLATE else (_WORD, word)
+    return None
+
+
+_NAMES: Final = "int, float, str, bool, bytes, list, dict, uuid.UUID"
+
+
+def adapt(value: Any, mode: int) -> tuple[int, Any]:
+    """What a value is that the extension does not know."""
+    if isinstance(value, UUID):
+        return _UUID, value.bytes
+    if isinstance(value, (bytearray, memoryview)):
+        return _AGAIN, bytes(value)
+    if mode != _VALUES:
+        formal = _formal(value, mode)
+        if formal is not None:
+            return formal
+    if isinstance(value, type) or isinstance(value, range):
+        raise TypeError(f"{value!r} is no field: it stands for fields, in templates only")
+    if dataclasses.is_dataclass(value):
+        return _AGAIN, _record_of(value)
+    if isinstance(value, Mapping):
+        return _AGAIN, dict(value)
+    if isinstance(value, Sequence):
+        return _AGAIN, list(value)
+    if hasattr(value, "__index__"):
+        return _AGAIN, operator.index(value)
+    raise TypeError(
+        f"{value!r} is no field: a field is None or one of {_NAMES}, or a data class; "
+        "a datetime goes as its isoformat(), anything else as pickle.dumps() makes it"
+    )
+
+
+def _template(value: Any) -> tuple[Any, bool, type | None]:
+    """One template: a tuple of fields or a dictionary; whether it is one of records; its data class."""
+    if isinstance(value, Mapping):
+        return dict(value), True, None
+    if dataclasses.is_dataclass(value):
+        if isinstance(value, type):
+            return _template_of(value), True, value
+        return _record_of(value), True, type(value)
+    return (value,), False, None
+
+
+def select(value: Any) -> tuple[list[Any], bool, type | None]:
+    """What the one argument of a call stands for: its templates, whether they are for records, and what matches become."""
+    if not isinstance(value, Either):
+        template, is_record, cls = _template(value)
+        return [template], is_record, cls
+    templates = []
+    kinds = set()
+    for one in value.templates:
+        template, is_record, _ = (tuple(one), False, None) if isinstance(one, (tuple, list)) else _template(one)
+        templates.append(template)
+        kinds.add(is_record)
+    if len(kinds) > 1:
+        raise ValueError("either() takes templates of tuples or of records, not both")
+    return templates, kinds.pop(), None
+
+
+def tuple_of(fields: Sequence[Any]) -> Any:
+    """What a step writes: a list of fields, or the object of a record."""
+    if len(fields) == 1 and (isinstance(fields[0], Mapping) or dataclasses.is_dataclass(fields[0])):
+        return fields[0]
+    return list(fields)

@@ -1,0 +1,151 @@
+"""Locks, semaphores, elections. What a process holds ends with it, however it ends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from ._errors import timed_out
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from ._space import Namespace
+    from ._types import Field
+
+_Self = TypeVar("_Self", bound="Holding")
+
+
+class Holding:
+    """What is acquired in line, held, and released: by `with`, or by `acquire` and `release`."""
+
+    _what: ClassVar[int]
+    _word: ClassVar[str]
+
+    def __init__(self, namespace: Namespace, names: tuple[str, ...], timeout: float | None) -> None:
+        if not names:
+            raise TypeError(f"{self._word} wants a name")
+        self._namespace = namespace
+        self._names = names
+        self._timeout = timeout
+        self._held: list[tuple[int, tuple[int, ...]]] = []
+
+    def _acquire(
+        self, timeout: float | None, shared: bool = False, permits: int = 0, count: int = 0, value: Field = None
+    ) -> int | None:
+        """None if it is held now, else the PID of a holder; 0 if it is not known."""
+        answer: Any = self._namespace._hold(self._what, self._names, timeout, shared, permits, count, value)
+        if isinstance(answer, int):
+            return answer
+        self._held.append(answer)
+        return None
+
+    def _attempt(self, timeout: float | None) -> int | None:
+        return self._acquire(timeout)
+
+    def acquire(self, timeout: float | None = None) -> bool:
+        """Waits in line, at most `timeout` seconds; 0 tries once, None waits without limit. False if it was not free."""
+        return self._attempt(timeout) is None
+
+    def release(self) -> None:
+        """Lets go of what was acquired last.
+
+        Raises `HoldLost` if it had been taken away, RuntimeError if nothing is held through this object.
+        """
+        if not self._held:
+            raise RuntimeError(f"{self} is not held")
+        hold = self._held.pop()
+        try:
+            self._namespace._let_go(hold[0])
+        except BaseException:
+            if self._namespace._holds(hold[0]):
+                self._held.append(hold)
+            raise
+
+    @property
+    def held(self) -> bool:
+        """Whether it is held through this object; False if it was taken away."""
+        return bool(self._held) and self._namespace._holds(self._held[-1][0])
+
+    @property
+    def fencing(self) -> int:
+        """A number greater than that of every earlier holder, for whoever must refuse late ones."""
+        if not self._held:
+            raise RuntimeError(f"{self} is not held")
+        return self._held[-1][0]
+
+    def __enter__(self: _Self) -> _Self:
+        holder = self._attempt(self._timeout)
+        if holder is not None:
+            raise timed_out(str(self), self._namespace.name, holder)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def __str__(self) -> str:
+        return f"{self._word} {', '.join(map(repr, self._names))}"
+
+
+class Lock(Holding):
+    """A lock, or several that are acquired together, all or none. It is not reentrant.
+
+        with ns.lock("deploy") as lock:
+            publish(lock.fencing)
+
+    A with-block whose `timeout` has passed raises `Busy`, a TimeoutError that names the holder.
+    """
+
+    _what = 1
+    _word = "the lock"
+
+    def __init__(self, namespace: Namespace, names: tuple[str, ...], *, shared: bool, timeout: float | None) -> None:
+        super().__init__(namespace, names, timeout)
+        self.shared = shared
+
+    def _attempt(self, timeout: float | None) -> int | None:
+        return self._acquire(timeout, shared=self.shared)
+
+    @property
+    def fencings(self) -> dict[str, int]:
+        """The fencing numbers of several locks, by name."""
+        if not self._held:
+            raise RuntimeError(f"{self} is not held")
+        return dict(zip(self._names, self._held[-1][1]))
+
+
+class Semaphore(Holding):
+    """Permits that processes share; all give the same number of them."""
+
+    _what = 2
+    _word = "the semaphore"
+
+    def __init__(self, namespace: Namespace, name: str, permits: int, *, timeout: float | None) -> None:
+        super().__init__(namespace, (name,), timeout)
+        if permits < 1:
+            raise ValueError("a semaphore has at least one permit")
+        self.permits = permits
+
+    def _attempt(self, timeout: float | None, count: int = 1) -> int | None:
+        return self._acquire(timeout, permits=self.permits, count=count)
+
+    def acquire(self, timeout: float | None = None, *, count: int = 1) -> bool:
+        """Waits for so many permits; see `Holding.acquire`."""
+        if count < 1:
+            raise ValueError("at least one permit is acquired")
+        return self._attempt(timeout, count) is None
+
+
+class Election(Holding):
+    """Leadership: `with ns.election("primary", value)` leads in the block, after the leaders before."""
+
+    _what = 3
+    _word = "the election"
+
+    def __init__(self, namespace: Namespace, name: str, value: Field, *, timeout: float | None) -> None:
+        super().__init__(namespace, (name,), timeout)
+        self.value = value
+
+    def _attempt(self, timeout: float | None) -> int | None:
+        return self._acquire(timeout, value=self.value)

@@ -1,0 +1,161 @@
+"""Waits that need no thread: of asyncio's tasks, and of what the library waits for in no other way.
+
+An asyncio task that is cancelled must lose nothing. Its wait ends in the library, the event loop hands the result to a
+future, and the task resumes later; it can be cancelled at each of these moments. So what a wait obtains is given back
+unless the task has really resumed with it: a take is a claim until then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import select
+import weakref
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from . import _sharedspace
+from ._errors import SpaceError
+
+if TYPE_CHECKING:
+    from ._space import Namespace
+
+# SHAREDSPACE_WAIT_… of sharedspace.h; CHANGE is a watch's.
+CHANGE, READ, TAKE, CLAIM, CELL, LOCK, SEMAPHORE, ELECTION, BARRIER, LATCH, RATE, ITEM = range(12)
+_HOLDS: Final = (LOCK, SEMAPHORE, ELECTION)
+
+
+class Passed(NamedTuple):
+    """The outcome of a wait whose time has passed; the PID of a holder, or 0."""
+
+    holder: int
+
+
+class Wait(NamedTuple):
+    """What is waited for, and how. The extension reads the first three fields."""
+
+    what: int
+    namespace: Namespace | None
+    type: type | None = None
+    future: asyncio.Future[Any] | None = None
+
+
+class Request(NamedTuple):
+    """The arguments of a wait."""
+
+    what: int
+    namespace: Namespace
+    template: tuple[Any, ...] | None = None
+    names: tuple[str, ...] = ()
+    timeout: float | None = None
+    deadline: float | None = None
+    flags: int = 0
+    permits: int = 0
+    wanted: int = 0
+    interval: float | None = None
+    value: Any = None
+
+    def begin(self, loop: int, token: int) -> type | None:
+        return _sharedspace.loop_begin(
+            loop, token, self.namespace, self.what, self.template, self.names, self.timeout, self.deadline, self.flags,
+            self.permits, self.wanted, self.interval, self.value,
+        )  # fmt: skip
+
+
+def give_back(wait: Wait, value: Any) -> None:
+    """Gives back what a wait has obtained and no task has got."""
+    try:
+        if wait.what == CLAIM:
+            value.complete(keep=True)
+        elif wait.what == ITEM:
+            value.release()
+        elif wait.what in _HOLDS and wait.namespace is not None:
+            wait.namespace._let_go(value[0])
+    except SpaceError:
+        # The namespace was closed or deleted meanwhile, and what was obtained went back with it.
+        pass
+
+
+class EventLoop:
+    """The waits of one asyncio loop."""
+
+    _all: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, EventLoop] = weakref.WeakKeyDictionary()
+    # How many outcomes are handed out before other callbacks of the loop run.
+    _MOST = 256
+
+    @classmethod
+    def running(cls) -> EventLoop:
+        loop = asyncio.get_running_loop()
+        found = cls._all.get(loop)
+        if found is None:
+            found = cls._all[loop] = cls(loop)
+        return found
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._number = _sharedspace.loop_open()
+        self._tokens = itertools.count(1)
+        self._waits: dict[int, Wait] = {}
+        loop.add_reader(_sharedspace.loop_descriptor(self._number), self._ready)
+        weakref.finalize(loop, _sharedspace.loop_close, self._number)
+
+    def _ready(self) -> None:
+        for _ in range(self._MOST):
+            ended = _sharedspace.loop_next(self._number, self._waits)
+            if ended is None:
+                return
+            token, outcome, value = ended
+            wait = self._waits.pop(token, None)
+            if wait is None or wait.future is None or wait.future.done():
+                # The task was cancelled, and does not know yet that the wait has ended.
+                if wait is not None and outcome == 1:
+                    give_back(wait, value)
+            elif outcome < 0:
+                wait.future.set_exception(value)
+            else:
+                wait.future.set_result(value if outcome == 1 else Passed(value))
+
+    async def wait(self, request: Request) -> Any:
+        """The outcome of a wait, `Passed` if its time has passed."""
+        token = next(self._tokens)
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        cls = request.begin(self._number, token)
+        wait = self._waits[token] = Wait(request.what, request.namespace, cls, future)
+        return await self._outcome(token, wait, future)
+
+    async def change(self, watch: int, timeout: float | None) -> Any:
+        """The next change of a watch, `Passed` if none came in time."""
+        token = next(self._tokens)
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        _sharedspace.loop_watch(self._number, token, watch, timeout)
+        wait = self._waits[token] = Wait(CHANGE, None, None, future)
+        return await self._outcome(token, wait, future)
+
+    async def _outcome(self, token: int, wait: Wait, future: asyncio.Future[Any]) -> Any:
+        try:
+            return await future
+        except BaseException:
+            if token in self._waits:
+                del self._waits[token]
+                _sharedspace.loop_cancel(self._number, token)
+            elif not future.cancelled() and future.exception() is None and not isinstance(future.result(), Passed):
+                give_back(wait, future.result())
+            raise
+
+
+def block(request: Request) -> Any:
+    """The outcome of a wait on this thread, `Passed` if its time has passed; signals are handled meanwhile."""
+    loop = _sharedspace.loop_open()
+    try:
+        waits = {1: Wait(request.what, request.namespace)}
+        request.begin(loop, 1)
+        poll = select.poll()
+        poll.register(_sharedspace.loop_descriptor(loop), select.POLLIN)
+        while True:
+            poll.poll()
+            ended = _sharedspace.loop_next(loop, waits)
+            if ended is not None:
+                _, outcome, value = ended
+                if outcome < 0:
+                    raise value
+                return value if outcome == 1 else Passed(value)
+    finally:
+        _sharedspace.loop_close(loop)

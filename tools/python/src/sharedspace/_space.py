@@ -1,0 +1,217 @@
+"""Spaces and namespaces."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal
+
+from . import _sharedspace
+from ._aio import AsyncNamespace
+from ._gates import Barrier, Latch, RateLimit
+from ._holding import Election, Lock, Semaphore
+from ._queues import Queue
+from ._transactions import Transaction
+from ._watching import Watch
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from ._types import Field, Template
+
+Mode = Literal["fast", "guarded", "durable"]
+
+# The flags of sharedspace.h.
+_OBSERVER, _PERSISTENT = 16, 32
+
+
+class Namespace(_sharedspace.Namespace):
+    """A namespace, which opens at its first use: a process that forks may hold one that it has not used.
+
+    This process owns it until `close()`, the end of a with-block, or its own end; an object that is dropped is not closed.
+    Made by `Space.namespace`. It can be pickled, by root and name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        root: str | os.PathLike[str] | None = None,
+        *,
+        owning: bool = True,
+        persistent: bool = False,
+        mode: Mode | None = None,
+        limit: int | None = None,
+        lock_timeout: float = 5.0,
+    ) -> None:
+        # Resolved now: a process that gets it by pickling may have another environment, as those of a forkserver have.
+        root = _default_root() if root is None else os.fspath(root)
+        flags = (0 if owning else _OBSERVER) | (_PERSISTENT if persistent else 0)
+        super().__init__(root, name, mode, flags, limit or 0, max(1, int(lock_timeout * 1000)))
+        self._root = root
+        self._options = {
+            "owning": owning,
+            "persistent": persistent,
+            "mode": mode,
+            "limit": limit,
+            "lock_timeout": lock_timeout,
+        }
+
+    @property
+    def root(self) -> str | None:
+        """The root; None for the default one."""
+        return self._root
+
+    # --- Transactions and claims
+
+    def transaction(self) -> Transaction:
+        """Several changes in one step: all or nothing.
+
+            with ns.transaction() as t:
+                t.complete(job)
+                t.write("done", 42)
+
+        The steps are collected, and carried out when the block ends without an exception.
+        """
+        return Transaction(self)
+
+    def claims(
+        self, *template: Template, timeout: float | None = None, deadline: float | None = None
+    ) -> Iterator[_sharedspace.Claim[Any]]:
+        """One claim after the other, until none comes for `timeout` seconds; None: without end."""
+        return iter(functools.partial(self.claim, *template, timeout=timeout, deadline=deadline), None)
+
+    # --- What is held
+
+    def lock(self, *names: str, shared: bool = False, timeout: float | None = None) -> Lock:
+        """A lock, or several that are acquired together. Waiters are served in the order in which they came."""
+        return Lock(self, names, shared=shared, timeout=timeout)
+
+    def semaphore(self, name: str, permits: int, *, timeout: float | None = None) -> Semaphore:
+        """A number of permits that processes share."""
+        return Semaphore(self, name, permits, timeout=timeout)
+
+    def election(self, name: str, value: Field = None, *, timeout: float | None = None) -> Election:
+        """Leadership, which one process has at a time; others see its value."""
+        return Election(self, name, value, timeout=timeout)
+
+    def queue(self, name: str, *, deliveries: int | None = None, bound: int | None = None) -> Queue:
+        """A queue of work, with priorities, delays and groups.
+
+        After so many `deliveries` an item is buried; with a `bound` the queue takes no more than so many items.
+        """
+        return Queue(self, name, deliveries=deliveries, bound=bound)
+
+    def barrier(self, name: str, parties: int) -> Barrier:
+        """A place where so many processes wait for each other."""
+        return Barrier(self, name, parties)
+
+    def latch(self, name: str, count: int) -> Latch:
+        """What opens for good when it was counted down so many times."""
+        return Latch(self, name, count)
+
+    def rate_limit(self, name: str, limit: int, per: float) -> RateLimit:
+        """At most `limit` pass in any time of `per` seconds, over all processes."""
+        return RateLimit(self, name, limit, per)
+
+    @property
+    def aio(self) -> AsyncNamespace:
+        """The same verbs for asyncio: `await ns.aio.take(...)`, `async with ns.aio.claim(...) as job`."""
+        return AsyncNamespace(self)
+
+    # --- Watching
+
+    def watch(
+        self,
+        *template: Template,
+        key: str | None = None,
+        keys: str | None = None,
+        posts: str | None = None,
+        events: list[str] | None = None,
+        start: str | None = None,
+        subscription: str | None = None,
+    ) -> Watch:
+        """Every change from now on, once, in order; a change whose event is "gap" says what was missed.
+
+        A template chooses tuples, `key` a cell, `keys` and `posts` cells and notifications by a pattern with `*` and `?`,
+        `events` kinds of changes. `start` is "initial", for what is there now, or the `point` of an earlier watch;
+        `subscription` goes on where the subscription of this name last acknowledged.
+        """
+        return Watch(self, template, key, keys, posts, events, start, subscription)
+
+    # --- Looking, and the object itself
+
+    def show(self) -> dict[str, Any]:
+        """What is in the namespace, who owns it, who holds what and who waits for whom."""
+        shown: dict[str, Any] = json.loads(self._show())
+        return shown
+
+    def __enter__(self) -> Namespace:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (self.name, self._root, self._options)
+
+    def __repr__(self) -> str:
+        return f"<sharedspace.Namespace {self.name!r}>"
+
+
+def _default_root() -> str | None:
+    return os.environ.get("SHARED_SPACE_ROOT") or None
+
+
+def _unpickled(name: str, root: str | None, options: dict[str, Any]) -> Namespace:
+    return Namespace(name, root, **options)
+
+
+class Space:
+    """A root folder with namespaces in it; processes with the same root see the same namespaces. It opens nothing.
+
+    Without a root it is $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID. `timeout` is how many seconds a call waits for
+    a process that is in the way for a moment, before it raises `Busy`.
+    """
+
+    def __init__(self, root: str | os.PathLike[str] | None = None, *, timeout: float = 5.0) -> None:
+        self.root = _default_root() if root is None else os.fspath(root)
+        self.timeout = timeout
+
+    def namespace(
+        self,
+        name: str,
+        *,
+        owning: bool = True,
+        persistent: bool = False,
+        mode: Mode | None = None,
+        limit: int | None = None,
+    ) -> Namespace:
+        """A namespace, which is created at its first use if it does not exist.
+
+        It lives as long as a process owns it, or for ever if it is created `persistent`. `owning=False` looks at one that
+        exists. `mode` and `limit`, in bytes, are of a new one.
+        """
+        return Namespace(
+            name,
+            self.root,
+            owning=owning,
+            persistent=persistent,
+            mode=mode,
+            limit=limit,
+            lock_timeout=self.timeout,
+        )
+
+    def names(self) -> list[str]:
+        """The names of the namespaces, sorted. Those without an owner are deleted on the way."""
+        return _sharedspace.names(self.root)
+
+    def delete(self, name: str) -> bool:
+        """Deletes a namespace even if it has owners; False if there is none with this name."""
+        return _sharedspace.delete(self.root, name)
+
+    def __repr__(self) -> str:
+        return f"<sharedspace.Space {self.root or 'default'!r}>"

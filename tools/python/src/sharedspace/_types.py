@@ -1,0 +1,55 @@
+"""The types of fields and templates, for annotations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import EllipsisType
+from typing import Any, ClassVar, Protocol, TypeAlias, Union
+from uuid import UUID
+
+from ._fields import Between, Either, Rest
+
+
+class DataClass(Protocol):
+    """An instance of a data class."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
+# What a tuple's field, a cell and an item can be.
+Field: TypeAlias = Union[
+    None,
+    bool,
+    int,
+    float,
+    str,
+    bytes,
+    bytearray,
+    memoryview,
+    UUID,
+    DataClass,
+    Sequence["Field"],
+    Mapping[str, "Field"],
+]
+
+# What a template's element can be.
+Template: TypeAlias = Union[
+    None,
+    bool,
+    int,
+    float,
+    str,
+    bytes,
+    UUID,
+    EllipsisType,
+    type[Any],
+    range,
+    Between,
+    Either,
+    Rest,
+    "re.Pattern[str]",
+    DataClass,
+    Sequence["Template"],
+    Mapping[str, "Template"],
+]

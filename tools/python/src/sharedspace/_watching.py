@@ -1,0 +1,139 @@
+"""Watching: every change, in order."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, overload
+
+from . import _sharedspace
+from ._transactions import _words
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from ._space import Namespace
+
+
+class Change:
+    """What has happened: `event` ("write", "take", "set", "gap", …), by process `pid`, at `time` (seconds since 1970).
+
+    `data` has all of it, as `space watch` prints it; tuple, id, key, value, old and name are what an event has of them.
+    """
+
+    __slots__ = ("event", "sequence", "time", "pid", "data")
+
+    def __init__(self, data: dict[str, Any]) -> None:
+        self.data = data
+        self.event: str = data["event"]
+        self.sequence: int = data.get("seq", 0)
+        self.time: float = data.get("time", 0) / 1000
+        self.pid: int | None = data.get("pid")
+
+    @property
+    def tuple(self) -> Any:
+        """The tuple, or the dictionary of a record."""
+        value = self.data.get("tuple")
+        return tuple(value) if isinstance(value, list) else value
+
+    @property
+    def id(self) -> int | None:
+        return self.data.get("id")
+
+    @property
+    def key(self) -> str | None:
+        return self.data.get("key")
+
+    @property
+    def name(self) -> str | None:
+        return self.data.get("name")
+
+    @property
+    def value(self) -> Any:
+        """What was set or posted."""
+        return self.data.get("new", self.data.get("value"))
+
+    @property
+    def old(self) -> Any:
+        return self.data.get("old")
+
+    def __repr__(self) -> str:
+        return f"<Change {self.sequence} {self.event}>"
+
+
+class Watch:
+    """The changes of a namespace: an iterator without end, until the namespace is deleted or the watch closed."""
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        template: tuple[Any, ...],
+        key: str | None,
+        keys: str | None,
+        posts: str | None,
+        events: list[str] | None,
+        start: str | None,
+        subscription: str | None,
+    ) -> None:
+        wanted = {"key": key, "keys": keys, "posts": posts, "events": events}
+        chosen: dict[str, Any] = {word: value for word, value in wanted.items() if value is not None}
+        if template:
+            chosen["tuples"] = _words(template)[0]
+        self._number: int | None = None
+        self._number = _sharedspace.watch_open(namespace, chosen, start, subscription)
+        self._is_gone = False
+
+    def _open(self) -> int:
+        if self._number is None:
+            raise ValueError("the watch is closed")
+        return self._number
+
+    @overload
+    def next(self, timeout: None = None) -> Change: ...
+    @overload
+    def next(self, timeout: float) -> Change | None: ...
+    def next(self, timeout: float | None = None) -> Change | None:
+        """The next change; None if none comes in `timeout` seconds. None waits without limit."""
+        data = _sharedspace.watch_next(self._open(), timeout)
+        if data is None:
+            return None
+        return self._change(json.loads(data) if isinstance(data, str) else data)
+
+    def _change(self, data: dict[str, Any]) -> Change:
+        change = Change(data)
+        self._is_gone = change.event == "gone"
+        return change
+
+    @property
+    def point(self) -> str:
+        """Where a later watch goes on after the last change: its `start`."""
+        return _sharedspace.watch_point(self._open())
+
+    def acknowledge(self, change: Change) -> None:
+        """For a subscription: this change, and those before it, don't come again."""
+        _sharedspace.watch_acknowledge(self._open(), change.sequence)
+
+    def close(self) -> None:
+        """Ends watching; a subscription stays."""
+        if self._number is not None:
+            number, self._number = self._number, None
+            _sharedspace.watch_close(number)
+
+    def __iter__(self) -> Watch:
+        return self
+
+    def __next__(self) -> Change:
+        if self._is_gone:
+            raise StopIteration
+        return self.next()
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_number", None) is not None:
+            self.close()

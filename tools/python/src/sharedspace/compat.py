@@ -1,0 +1,426 @@
+"""The words of multiprocessing.Queue and of filelock, over a namespace: trying it is one changed import.
+
+    from sharedspace.compat import Queue       # instead of: from multiprocessing import Queue
+    from sharedspace.compat import FileLock    # instead of: from filelock import FileLock
+
+What differs is listed in the article "Python".
+"""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import contextlib
+import errno
+import hashlib
+import itertools
+import logging
+import os
+import queue as _queue
+import threading
+import uuid
+from multiprocessing.reduction import ForkingPickler
+from typing import TYPE_CHECKING, Any, Final
+
+from ._errors import Deadlock, NothingFound, SpaceError
+from ._space import Namespace, Space
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from ._sharedspace import Claim
+
+Empty = _queue.Empty
+
+# --- multiprocessing.Queue ----------------------------------------------------------------------------------------------
+
+_PREFIX: Final = "multiprocessing."
+_numbers = itertools.count(1)
+
+
+def _born(pid: int) -> str | None:
+    """When a process began, in ticks of the kernel's; None if there is none with this number."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stream:
+            return stream.read().rpartition(b")")[2].split()[19].decode()
+    except OSError:
+        return None
+
+
+def _sweep(space: Space) -> None:
+    """Deletes the queues of processes that were killed, once no process uses them."""
+    for name in space.names():
+        pid, _, rest = name.removeprefix(_PREFIX).partition(".")
+        if not name.startswith(_PREFIX) or not pid.isdigit() or _born(int(pid)) == rest.partition(".")[0]:
+            continue
+        with contextlib.suppress(SpaceError), space.namespace(name, owning=False) as namespace:
+            if not namespace.show()["owners"]:
+                space.delete(name)
+
+
+def _delete(space: Space, name: str, pid: int) -> None:
+    # Deleting would make a root that is gone.
+    if os.getpid() == pid and (space.root is None or os.path.isdir(space.root)):
+        with contextlib.suppress(SpaceError):
+            space.delete(name)
+
+
+class Queue:
+    """multiprocessing.Queue, without a thread and a pipe: a process killed in `get` or `put` stops no other.
+
+    A queue without a namespace has one of its own, which goes when the process that made it ends. With a namespace, and a
+    name in it, processes that are not related share it.
+
+    An object is a tuple. A queue with a `maxsize` has as many tuples that stand for room: `put` takes one, in the step that
+    writes the object, and `get` writes one, in the step that removes it.
+    """
+
+    def __init__(
+        self, maxsize: int = 0, *, ctx: Any = None, namespace: Namespace | None = None, name: str = "queue"
+    ) -> None:
+        self._maxsize = max(maxsize, 0)
+        self._is_own = namespace is None
+        if namespace is None:
+            # A child may use it, and end, before the process that made it does: so it is persistent.
+            pid = os.getpid()
+            own = f"{_PREFIX}{pid}.{_born(pid)}.{next(_numbers)}.{uuid.uuid4().hex[:8]}"
+            space = Space()
+            namespace = space.namespace(own, persistent=True)
+            atexit.register(_delete, space, own, pid)
+        self._namespace = namespace
+        self._name = name
+        self._is_closed = self._is_used = False
+
+    def _open(self) -> Namespace:
+        if not self._is_used:
+            if self._is_own:
+                _sweep(Space(self._namespace.root))
+            if self._maxsize:
+                with contextlib.suppress(NothingFound), self._namespace.transaction() as t:
+                    t.set(f"maxsize of {self._name}", self._maxsize, if_absent=True)
+                    for _ in range(self._maxsize):
+                        t.write("room", self._name)
+            self._is_used = True
+        return self._namespace
+
+    def _check(self) -> Namespace:
+        if self._is_closed:
+            raise ValueError(f"Queue {self!r} is closed")
+        return self._open()
+
+    def put(self, obj: Any, block: bool = True, timeout: float | None = None) -> None:
+        """Puts an object, which is pickled now; raises queue.Full."""
+        namespace = self._check()
+        pickled = bytes(ForkingPickler.dumps(obj))
+        if not self._maxsize:
+            self._write(pickled, None)
+            return
+        room = namespace.claim("room", self._name, timeout=_wait(block, timeout))
+        if room is None:
+            raise _queue.Full
+        with room:
+            self._write(pickled, room)
+
+    def _write(self, pickled: bytes, room: Claim[Any] | None) -> None:
+        if room is None:
+            self._namespace.write("object", self._name, pickled)
+            return
+        with self._namespace.transaction() as t:
+            t.complete(room)
+            t.write("object", self._name, pickled)
+
+    def _claim(self, block: bool, timeout: float | None) -> Claim[Any]:
+        claim = self._check().claim("object", self._name, bytes, timeout=_wait(block, timeout))
+        if claim is None:
+            raise _queue.Empty
+        return claim
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        """Removes the oldest object; raises queue.Empty."""
+        claim = self._claim(block, timeout)
+        if self._maxsize:
+            with self._namespace.transaction() as t:
+                t.complete(claim)
+                t.write("room", self._name)
+        else:
+            claim.complete()
+        return ForkingPickler.loads(claim.tuple[2])
+
+    def put_nowait(self, obj: Any) -> None:
+        self.put(obj, False)
+
+    def get_nowait(self) -> Any:
+        return self.get(False)
+
+    def qsize(self) -> int:
+        """How many objects are in it."""
+        return self._open().count("object", self._name, bytes)
+
+    def empty(self) -> bool:
+        if self._is_closed and self._is_used:
+            raise OSError("the queue is closed")
+        return self.qsize() == 0
+
+    def full(self) -> bool:
+        return bool(self._maxsize) and self._open().count("room", self._name) == 0
+
+    def close(self) -> None:
+        """No more is put or got through this object."""
+        self._is_closed = True
+
+    def join_thread(self) -> None:
+        """Nothing: there is no thread."""
+
+    def cancel_join_thread(self) -> None:
+        """Nothing: there is no thread."""
+
+
+def _wait(block: bool, timeout: float | None) -> float | None:
+    return 0 if not block else timeout if timeout is None else max(timeout, 0)
+
+
+class JoinableQueue(Queue):
+    """multiprocessing.JoinableQueue; an object that was got is back in the queue if its process ends before task_done."""
+
+    def __init__(self, maxsize: int = 0, **options: Any) -> None:
+        super().__init__(maxsize, **options)
+        self._unfinished = f"unfinished of {self._name}"
+        self._claims: collections.deque[Claim[Any]] = collections.deque()
+
+    def _write(self, pickled: bytes, room: Claim[Any] | None) -> None:
+        with self._namespace.transaction() as t:
+            if room is not None:
+                t.complete(room)
+            t.write("object", self._name, pickled)
+            t.add(self._unfinished)
+
+    def get(self, block: bool = True, timeout: float | None = None) -> Any:
+        claim = self._claim(block, timeout)
+        self._claims.append(claim)
+        if self._maxsize:
+            self._namespace.write("room", self._name)
+        return ForkingPickler.loads(claim.tuple[2])
+
+    def task_done(self) -> None:
+        """The object that this process got first, and has not called it for, is done."""
+        if not self._claims:
+            raise ValueError("task_done() called too many times")
+        with self._namespace.transaction() as t:
+            t.complete(self._claims.popleft())
+            t.add(self._unfinished, -1)
+
+    def join(self) -> None:
+        """Waits until all objects are done."""
+        with self._open().watch(key=self._unfinished) as watch:
+            while self._namespace.get(self._unfinished, 0) > 0:
+                watch.next()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_claims": collections.deque()}
+
+
+class SimpleQueue(Queue):
+    """multiprocessing.SimpleQueue."""
+
+    def __init__(self, *, ctx: Any = None, namespace: Namespace | None = None, name: str = "queue") -> None:
+        super().__init__(ctx=ctx, namespace=namespace, name=name)
+
+
+# --- filelock -----------------------------------------------------------------------------------------------------------
+
+
+# The logger that programs with filelock know.
+_log = logging.getLogger("filelock")
+
+
+class Timeout(TimeoutError):
+    """The lock was not free in time."""
+
+    def __init__(self, lock_file: str) -> None:
+        super().__init__()
+        self._lock_file = lock_file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._lock_file,)
+
+    def __str__(self) -> str:
+        return f"The file lock '{self._lock_file}' could not be acquired."
+
+    def __repr__(self) -> str:
+        return f"{self.__class__.__name__}({self.lock_file!r})"
+
+    @property
+    def lock_file(self) -> str:
+        return self._lock_file
+
+
+class AcquireReturnProxy:
+    """What `acquire` returns: a with-block that releases."""
+
+    def __init__(self, lock: FileLock) -> None:
+        self.lock = lock
+
+    def __enter__(self) -> FileLock:
+        return self.lock
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.lock.release()
+
+
+class _State:
+    """How often a lock is held, and how it is waited for."""
+
+    def __init__(self, timeout: float, poll_interval: float) -> None:
+        self.counter = 0
+        self.hold: Any = None
+        self.timeout = timeout
+        self.poll_interval = poll_interval
+
+
+class _ThreadState(_State, threading.local):
+    """The same for each thread."""
+
+
+class FileLock(contextlib.ContextDecorator):
+    """filelock.FileLock, without a file: the path is a lock's name, and a killed holder's goes to the next in line.
+
+    It is reentrant, as filelock's is: the lock is released with the last release.
+    """
+
+    _namespaces: dict[tuple[int, str], Namespace] = {}
+
+    def __init__(
+        self,
+        lock_file: str | os.PathLike[str],
+        timeout: float = -1,
+        mode: int = 0o644,
+        thread_local: bool = True,
+        *,
+        blocking: bool = True,
+        is_singleton: bool = False,
+        poll_interval: float = 0.05,
+    ) -> None:
+        self._lock_file = os.fspath(lock_file)
+        if is_singleton:
+            raise NotImplementedError("there are no singletons here: keep the lock, and pass it on")
+        self._is_thread_local = thread_local
+        self._state = (_ThreadState if thread_local else _State)(timeout, poll_interval)
+        self.blocking = blocking
+
+    @property
+    def lock_file(self) -> str:
+        return self._lock_file
+
+    @property
+    def timeout(self) -> float:
+        return self._state.timeout
+
+    @timeout.setter
+    def timeout(self, value: float | str) -> None:
+        self._state.timeout = float(value)
+
+    @property
+    def poll_interval(self) -> float:
+        """What was given; nothing is polled."""
+        return self._state.poll_interval
+
+    @poll_interval.setter
+    def poll_interval(self, value: float) -> None:
+        self._state.poll_interval = value
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether it is held through this object."""
+        return self._state.counter > 0
+
+    @property
+    def lock_counter(self) -> int:
+        """How often it was acquired and not released."""
+        return self._state.counter
+
+    def is_thread_local(self) -> bool:
+        return self._is_thread_local
+
+    def _lock(self) -> Any:
+        if "\0" in self._lock_file:
+            raise ValueError("embedded null character")
+        path = os.path.realpath(self._lock_file)
+        if not self._lock_file or os.path.isdir(path):
+            number = errno.EISDIR if self._lock_file else errno.ENOENT
+            raise OSError(number, os.strerror(number), self._lock_file)
+        # A name has at most 240 bytes.
+        if len(os.fsencode(path)) > 200:
+            path = f"{os.path.basename(path)[:40]} {hashlib.sha256(os.fsencode(path)).hexdigest()}"
+        key = os.getpid(), os.environ.get("SHARED_SPACE_ROOT", "")
+        if key not in self._namespaces:
+            self._namespaces[key] = Space().namespace("filelock")
+        return self._namespaces[key].lock(os.fsencode(path).decode("utf-8", "backslashreplace"))
+
+    def acquire(
+        self,
+        timeout: float | None = None,
+        poll_interval: float | None = None,
+        *,
+        blocking: bool | None = None,
+    ) -> AcquireReturnProxy:
+        """Acquires the lock, or raises Timeout; a negative time-out waits without limit. Nothing is polled."""
+        timeout = self.timeout if timeout is None else timeout
+        if not (self.blocking if blocking is None else blocking):
+            timeout = 0
+        state = self._state
+        if state.counter == 0:
+            lock = self._lock()
+            _log.debug("Attempting to acquire lock %s on %s", id(self), self._lock_file)
+            try:
+                is_held = lock.acquire(None if timeout < 0 else timeout)
+            except Deadlock as error:
+                # This thread holds it through another object.
+                if timeout < 0:
+                    raise Deadlock(f"Deadlock: {error}", error.code, error.operation) from None
+                is_held = False
+            if not is_held:
+                _log.debug("Timeout on acquiring lock %s on %s", id(self), self._lock_file)
+                raise Timeout(self._lock_file)
+            _log.debug("Lock %s acquired on %s", id(self), self._lock_file)
+            state.hold = lock
+        state.counter += 1
+        return AcquireReturnProxy(self)
+
+    def release(self, force: bool = False) -> None:
+        """Releases the lock, if it was acquired once, or by force."""
+        state = self._state
+        if state.counter == 0:
+            return
+        state.counter = 0 if force else state.counter - 1
+        if state.counter == 0:
+            hold, state.hold = state.hold, None
+            _log.debug("Attempting to release lock %s on %s", id(self), self._lock_file)
+            with contextlib.suppress(SpaceError):
+                hold.release()
+            _log.debug("Lock %s released on %s", id(self), self._lock_file)
+
+    def __enter__(self) -> FileLock:
+        self.acquire()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_state"):
+            self.release(force=True)
+
+
+__all__ = [
+    "AcquireReturnProxy",
+    "Empty",
+    "FileLock",
+    "JoinableQueue",
+    "Queue",
+    "SimpleQueue",
+    "Timeout",
+]

@@ -1,0 +1,126 @@
+"""Claims: what a worker does not complete goes back."""
+
+import pytest
+import sharedspace
+from conftest import until_waiting
+
+
+@pytest.fixture
+def job(ns):
+    ns.write("job", 7)
+    return ns
+
+
+def test_a_block_completes_its_claim(job):
+    with job.claim("job", int, timeout=None) as claim:
+        assert claim.tuple == ("job", 7) and claim.deliveries == 0 and claim.fencing == claim.number
+        assert job.read("job", int) is None
+    assert claim.has_ended and job.count() == 0
+
+
+def test_an_exception_releases_it_and_goes_on(job):
+    with pytest.raises(ZeroDivisionError), job.claim("job", int):
+        1 / 0
+    with job.claim("job", int) as again:
+        assert again.deliveries == 1
+
+
+def test_a_claim_that_is_dropped_goes_back(job):
+    job.claim("job", int)
+    assert job.count("job", int) == 1
+    held = job.claim("job", int)
+    assert job.count("job", int) == 0
+    del held
+    assert job.count("job", int) == 1
+
+
+@pytest.mark.parametrize("verb, left, back", [("take", 0, None), ("claim", 1, ("job", 7))])
+def test_a_killed_worker_loses_a_take_and_no_claim(job, child, verb, left, back):
+    # Both halves: without a claim the job of a killed worker is lost.
+    worker = child(f"mine = ns.{verb}('job', int, timeout=None); say('has it'); hear()")
+    assert worker.hear() == "has it"
+    assert job.count("job", int) == 0
+    worker.kill()
+    assert job.take("job", int, timeout=None if left else 0) == back
+
+
+def test_the_next_worker_gets_what_a_killed_one_had(job, child):
+    worker = child("mine = ns.claim('job', int); say('has it'); hear()")
+    assert worker.hear() == "has it"
+    heir = child("with ns.claim('job', int, timeout=None) as mine: say(mine.tuple, mine.deliveries)")
+    until_waiting(job)
+    worker.kill()
+    assert heir.hear() == "('job', 7) 1"
+
+
+def test_a_block_may_end_its_claim_itself(job):
+    with job.claim("job", int) as claim:
+        claim.release(delay=0)
+    assert job.count("job", int) == 1
+    with job.claim("job", int) as claim:
+        claim.complete(keep=True)
+    with job.claim("job", int) as claim:
+        claim.bury()
+    assert job.count() == 0 and len(job.show()["buried"]) == 1
+
+
+def test_a_lost_claim_is_an_error_when_it_is_completed(job):
+    with pytest.raises(sharedspace.ClaimLost) as error:
+        with job.claim("job", int, deadline=0.01):
+            assert job.take("job", int, timeout=None) == ("job", 7)
+    assert error.value.code == "claimLost"
+
+
+def test_a_claim_is_extended(job):
+    with job.claim("job", int, deadline=60) as claim:
+        claim.extend(3600)
+        with pytest.raises(ValueError):
+            claim.extend(-1)
+
+
+def test_claims_come_one_after_the_other(ns):
+    ns.write_all([("job", n) for n in range(5)])
+    done = []
+    for claim in ns.claims("job", int, timeout=0):
+        with claim:
+            done.append(claim.tuple[1])
+    assert done == list(range(5))
+
+
+def test_all_are_claimed_at_once(ns):
+    ns.write_all([("job", n) for n in range(5)])
+    claims = ns.claim_all("job", int, max=3)
+    assert [claim.tuple[1] for claim in claims] == [0, 1, 2] and ns.count() == 2
+    claims[0].complete()
+    del claims
+    assert ns.count() == 4
+
+
+def test_a_claim_is_completed_together_with_its_result(job):
+    with job.claim("job", int) as claim:
+        with job.transaction() as t:
+            t.complete(claim)
+            t.write("done", 7)
+        assert claim.has_ended
+    assert job.read_all() == [("done", 7)]
+
+
+def test_closing_returns_what_is_claimed(shared_space):
+    with shared_space.namespace("test") as watching:
+        watching.write("job", 7)
+        with shared_space.namespace("test") as working:
+            claim = working.claim("job", int)
+            assert watching.count() == 0
+        assert watching.count() == 1
+        with pytest.raises(sharedspace.Closed):
+            claim.complete()
+
+
+def test_twenty_killed_workers_lose_nothing(ns, child):
+    ns.write_all([("job", n) for n in range(20)])
+    for _ in range(20):
+        worker = child("mine = ns.claim('job', int, timeout=None); say('has it'); hear()")
+        worker.hear()
+        worker.kill()
+    assert sorted(ns.take("job", int, timeout=None)[1] for _ in range(20)) == list(range(20))
+    assert ns.count() == 0

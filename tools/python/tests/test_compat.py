@@ -1,0 +1,296 @@
+"""The words of multiprocessing.Queue and filelock, against CPython's own tests and what filelock promises."""
+
+import multiprocessing
+import os
+import pathlib
+import pickle
+import queue
+import subprocess
+import sys
+import threading
+import unittest
+import unittest.mock
+
+import pytest
+import sharedspace
+from conftest import LIMIT, until
+from sharedspace import compat
+
+try:
+    from test import _test_multiprocessing as theirs
+except ImportError:  # Debian's Python comes without its tests.
+    theirs = None
+
+CONTEXT = multiprocessing.get_context("forkserver")
+
+if theirs is not None:
+
+    @pytest.mark.usefixtures("shared_space")
+    class TestCPythonsQueueTests(theirs._TestQueue, unittest.TestCase):
+        """CPython's tests of multiprocessing.Queue, with this Queue and processes of a forkserver."""
+
+        TYPE = "processes"
+        Process = CONTEXT.Process
+        Event = staticmethod(CONTEXT.Event)
+        Queue = compat.Queue
+        JoinableQueue = compat.JoinableQueue
+
+        def setUp(self):
+            for patch in (
+                unittest.mock.patch.object(multiprocessing, "Queue", compat.Queue),
+                unittest.mock.patch.object(multiprocessing, "JoinableQueue", compat.JoinableQueue),
+                unittest.mock.patch.object(theirs, "close_queue", lambda queue: queue.close()),
+            ):
+                patch.start()
+                self.addCleanup(patch.stop)
+
+        def test_queue_feeder_donot_stop_onexc(self):
+            # Different: there is no feeder thread, so what can't be pickled is an error of put.
+            one = compat.Queue(maxsize=1)
+            with pytest.raises(AttributeError):
+                one.put(NotPicklable())
+            one.put(True)
+            assert one.qsize() == 1 and one.get(timeout=LIMIT) is True and one.empty()
+
+        # Of the class multiprocessing.queues.Queue itself: its feeder thread's hook.
+        test_queue_feeder_on_queue_feeder_error = None
+
+
+class NotPicklable:
+    def __reduce__(self):
+        raise AttributeError("not picklable")
+
+
+# --- Queues
+
+
+def die_in_get(queue, connection):
+    """Stands in the middle of a get: it has the object, and has not completed it."""
+    claim = queue._claim(True, None)
+    connection.send("has it")
+    connection.recv()
+    return claim
+
+
+def die_in_put(queue, connection):
+    """Stands in the middle of a put: it has the room, and has not written the object."""
+    claim = queue._check().claim("room", queue._name)
+    connection.send("has it")
+    connection.recv()
+    return claim
+
+
+@pytest.mark.usefixtures("shared_space")
+class TestQueues:
+    def test_a_process_that_is_killed_in_get_stops_no_other(self):
+        # multiprocessing.Queue hangs here for ever: see the next test.
+        one = compat.Queue()
+        ours, its = CONTEXT.Pipe()
+        killed = CONTEXT.Process(target=die_in_get, args=(one, its))
+        killed.start()
+        one.put("x")
+        assert ours.recv() == "has it"
+        os.kill(killed.pid, 9)
+        killed.join(LIMIT)
+        assert one.get(timeout=LIMIT) == "x"
+
+    def test_the_same_with_multiprocessing_s_own_queue_hangs(self):
+        one = CONTEXT.Queue()
+        ours, its = CONTEXT.Pipe()
+        killed = CONTEXT.Process(target=hold_reader, args=(one, its))
+        killed.start()
+        assert ours.recv() == "in get"
+        os.kill(killed.pid, 9)
+        killed.join(LIMIT)
+        one.put("x")
+        with pytest.raises(queue.Empty):
+            one.get(timeout=1)
+        one.cancel_join_thread()
+        one.close()
+
+    def test_unrelated_processes_share_a_named_one(self, ns, child):
+        one = compat.Queue(namespace=ns, name="work")
+        other = child(
+            """
+            from sharedspace.compat import Queue
+            Queue(namespace=ns, name='work').put({'from': os.getpid()})
+            """
+        )
+        assert one.get(timeout=LIMIT) == {"from": other.pid}
+
+    def test_a_child_that_has_ended_leaves_what_it_put(self, child):
+        parent = child(
+            """
+            import multiprocessing
+            from sharedspace.compat import Queue
+            def put(queue): queue.put('from the child')
+            queue = Queue()
+            process = multiprocessing.get_context('fork').Process(target=put, args=(queue,))
+            process.start()
+            process.join()
+            say(queue.get(timeout=60))
+            """
+        )
+        assert parent.hear() == "from the child"
+        assert parent.end()[0] == 0
+
+    def test_queues_go_with_the_process_that_made_them(self, shared_space, child):
+        makes = "from sharedspace.compat import Queue; q = Queue(); q.put(1); say('made'); hear()"
+        ends, killed = child(makes), child(makes)
+        ends.hear(), killed.hear()
+        assert len(shared_space.names()) == 2
+        ends.say()
+        assert ends.end()[0] == 0
+        assert len(shared_space.names()) == 1
+        killed.kill()
+        assert len(shared_space.names()) == 1
+        # The next queue that is used sweeps.
+        compat.Queue().put(1)
+        assert [name for name in shared_space.names() if str(killed.pid) in name] == []
+
+    def test_a_worker_s_unfinished_task_comes_back(self, child):
+        one = compat.JoinableQueue()
+        one.put("task")
+        ours, its = CONTEXT.Pipe()
+        killed = CONTEXT.Process(target=die_in_get, args=(one, its))
+        killed.start()
+        assert ours.recv() == "has it"
+        os.kill(killed.pid, 9)
+        killed.join(LIMIT)
+        assert one.get(timeout=LIMIT) == "task"
+        one.task_done()
+        one.join()
+        with pytest.raises(ValueError):
+            one.task_done()
+
+    @pytest.mark.parametrize("moment", ["put", "get"])
+    def test_a_killed_process_takes_no_room_with_it(self, child, moment):
+        one = compat.Queue(maxsize=1)
+        if moment == "get":
+            one.put("x")
+        ours, its = CONTEXT.Pipe()
+        killed = CONTEXT.Process(target=die_in_get if moment == "get" else die_in_put, args=(one, its))
+        killed.start()
+        assert ours.recv() == "has it"
+        assert one.full() is True
+        os.kill(killed.pid, 9)
+        killed.join(LIMIT)
+        if moment == "put":
+            one.put("x", timeout=LIMIT)
+        assert one.get(timeout=LIMIT) == "x"
+        one.put("y", False)
+        with pytest.raises(queue.Full):
+            one.put("z", False)
+
+    def test_simple_queues(self):
+        one = compat.SimpleQueue()
+        one.put([1])
+        assert not one.empty() and one.get() == [1] and one.empty()
+        one.close()
+
+
+def hold_reader(queue, connection):
+    with queue._rlock:
+        connection.send("in get")
+        connection.recv()
+
+
+# --- FileLock
+
+
+@pytest.mark.usefixtures("shared_space")
+class TestFileLock:
+    def test_it_is_reentrant_and_released_with_the_last_release(self, tmp_path):
+        lock = compat.FileLock(tmp_path / "a.lock")
+        with lock as first, lock:
+            assert first is lock and lock.is_locked and lock.lock_counter == 2
+        assert not lock.is_locked
+        lock.acquire()
+        lock.acquire()
+        lock.release(force=True)
+        assert not lock.is_locked
+        lock.release()
+
+    def test_a_killed_holder_s_lock_is_free(self, tmp_path, child):
+        path = tmp_path / "a.lock"
+        holder = child("lock = compat.FileLock(sys.argv[1]); lock.acquire(); say('held'); hear()".replace(
+            "lock =", "from sharedspace import compat; lock ="), path)  # fmt: skip
+        assert holder.hear() == "held"
+        with pytest.raises(TimeoutError, match="could not be acquired"):
+            compat.FileLock(path, timeout=0.01).acquire()
+        with pytest.raises(compat.Timeout):
+            compat.FileLock(path, blocking=False).acquire()
+        holder.kill()
+        with compat.FileLock(path, timeout=LIMIT):
+            pass
+        assert list(tmp_path.iterdir()) == []
+
+    def test_spellings_of_a_path_are_one_lock(self, tmp_path):
+        (tmp_path / "real").mkdir()
+        (tmp_path / "link").symlink_to(tmp_path / "real")
+        with compat.FileLock(tmp_path / "real" / "a"):
+            for spelling in (tmp_path / "link" / "a", f"{tmp_path}/real/../real/./a"):
+                with pytest.raises(compat.Timeout):
+                    compat.FileLock(spelling, timeout=0).acquire()
+
+    def test_a_decorator(self, tmp_path):
+        lock = compat.FileLock(tmp_path / "a")
+
+        @lock
+        def locked():
+            return lock.is_locked
+
+        assert locked() and not lock.is_locked
+
+    def test_a_lock_is_of_its_thread_or_not(self, tmp_path):
+        for is_local in (True, False):
+            lock = compat.FileLock(tmp_path / "a", thread_local=is_local)
+            seen = []
+            with lock:
+                thread = threading.Thread(target=lambda: seen.append(lock.is_locked))
+                thread.start()
+                thread.join(LIMIT)
+            assert seen == [not is_local] and lock.is_thread_local() is is_local
+
+    def test_a_lock_that_is_dropped_is_released(self, tmp_path):
+        compat.FileLock(tmp_path / "a").acquire()
+        with compat.FileLock(tmp_path / "a", timeout=0):
+            pass
+
+    def test_a_long_path(self, tmp_path):
+        with compat.FileLock(tmp_path / ("x" * 250)), compat.FileLock(tmp_path / ("x" * 249)):
+            pass
+
+    def test_the_time_out_is_pickled(self):
+        assert str(pickle.loads(pickle.dumps(compat.Timeout("a")))) == str(compat.Timeout("a"))
+
+    def test_waiting_for_one_s_own_lock_is_an_error(self, tmp_path):
+        with compat.FileLock(tmp_path / "a"), pytest.raises(RuntimeError):
+            compat.FileLock(tmp_path / "a").acquire()
+
+
+def test_the_import_is_all_that_changes(shared_space, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import multiprocessing\n"
+        "from multiprocessing import Queue\n"
+        "def square(inputs, outputs):\n"
+        "    for n in iter(inputs.get, None):\n"
+        "        outputs.put(n * n)\n"
+        "if __name__ == '__main__':\n"
+        "    inputs, outputs = Queue(), Queue()\n"
+        "    workers = [multiprocessing.Process(target=square, args=(inputs, outputs)) for _ in range(2)]\n"
+        "    for worker in workers: worker.start()\n"
+        "    for n in range(10): inputs.put(n)\n"
+        "    print(sorted(outputs.get() for _ in range(10)))\n"
+        "    for _ in workers: inputs.put(None)\n"
+        "    for worker in workers: worker.join()\n"
+    )
+    wanted = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+    program.write_text(
+        program.read_text().replace("from multiprocessing import Queue", "from sharedspace.compat import Queue")
+    )
+    ours = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=LIMIT, check=True).stdout
+    assert ours == wanted == f"{[n * n for n in range(10)]}\n"
+    until(lambda: sharedspace.Space().names() == [])
+    assert pathlib.Path(shared_space.root).exists()

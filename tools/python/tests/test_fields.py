@@ -1,0 +1,310 @@
+"""Fields and templates."""
+
+import collections
+import dataclasses
+import enum
+import random
+import re
+import sys
+import typing
+import uuid
+
+import pytest
+from sharedspace import Between, either, rest
+
+FIELDS = [
+    None, True, False, 0, 1, -1, 255, 256, -255, -256, -257, 2**31, -(2**31), 2**63 - 1, -(2**63), 0.0, -0.0, 1.5, -1.5,
+    float("inf"), float("-inf"), 5e-324, "", "a", "\0", "a\0b\0", "é", "日本", "\U0001f600", "\uffff", b"", b"\0", b"\0\xff\0",
+    bytes(range(256)), [], [None], [None, [None, None]], [[], [[]]], {}, {"a": None}, {"b": 1, "a": {"": []}},
+    {"é": 1, "z": 2, "\U0001f600": 3, "\uffff": 4}, uuid.UUID(int=0), uuid.uuid4(), "x" * 100_000, b"\0" * 10_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: repr(field)[:20])
+def test_a_field_comes_back_as_it_went(ns, field):
+    ns.write("f", field)
+    back = ns.read("f", field)
+    assert back is not None and repr(back[1]) == repr(dict(sorted(field.items())) if type(field) is dict else field)
+    assert repr(ns.take("f", ...)[1]) == repr(back[1])
+    ns.set("cell", field)
+    assert repr(ns.get("cell")) == repr(back[1])
+
+
+def test_what_is_like_a_field_becomes_one(ns):
+    class Index:
+        def __index__(self):
+            return 7
+
+    class Kind(str, enum.Enum):
+        CAT = "cat"
+
+    ns.write(
+        bytearray(b"a"), memoryview(b"b"), collections.OrderedDict(z=1), collections.UserDict(y=2), (1, 2),
+        collections.deque([3]) if isinstance(collections.deque(), collections.abc.Sequence) else [3], Index(), Kind.CAT,
+    )  # fmt: skip
+    assert ns.take() == (b"a", b"b", {"z": 1}, {"y": 2}, [1, 2], [3], 7, "cat")
+
+
+def cyclic():
+    one = []
+    one.append(one)
+    return one
+
+
+def cyclic_dictionary():
+    one = {}
+    one["self"] = one
+    return one
+
+
+def deep(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    "field, kind, words",
+    [
+        ("\ud800", UnicodeEncodeError, "surrogates"),
+        ({"\udfff": 1}, UnicodeEncodeError, "surrogates"),
+        (2**63, OverflowError, "64 bits"),
+        (-(2**63) - 1, OverflowError, "64 bits"),
+        ([1, [2**100]], OverflowError, "64 bits"),
+        (float("nan"), ValueError, "NaN"),
+        (cyclic(), ValueError, "contains itself"),
+        (cyclic_dictionary(), ValueError, "contains itself"),
+        (deep(65), ValueError, "64 levels"),
+        ({1: 2}, TypeError, "strings"),
+        (object(), TypeError, "no field"),
+        ({1, 2}, TypeError, "no field"),
+        (int, TypeError, "templates only"),
+        (range(3), TypeError, "templates only"),
+    ],
+    ids=lambda value: repr(value)[:20],
+)
+def test_what_is_no_field_says_so_and_nothing_is_written(ns, field, kind, words):
+    with pytest.raises(kind, match=words):
+        ns.write("before", field, "after")
+    with pytest.raises(kind, match=words):
+        ns.write_all([("good",), ("bad", field)])
+    with pytest.raises(kind, match=words):
+        ns.set("cell", field)
+    with pytest.raises(kind, match=words), ns.transaction() as t:
+        t.write("good")
+        t.write("bad", field)
+    assert ns.count() == 0 and ns.cells() == {}
+
+
+def test_the_deepest_field_comes_back(ns):
+    ns.write(deep(64))
+    assert ns.take() == (deep(64),)
+
+
+def test_random_fields_come_back(ns):
+    seed = random.randrange(1 << 30)
+    chance = random.Random(seed)
+
+    def text():
+        return "".join(chance.choice("\0a\xff?é\uffff\U0001f600") for _ in range(chance.randrange(6)))
+
+    def field(depth=0):
+        kind = chance.randrange(9 if depth < 6 else 7)
+        return [
+            lambda: None,
+            lambda: chance.random() < 0.5,
+            lambda: chance.randrange(-(1 << chance.randrange(64)), 1 << chance.randrange(64)),
+            lambda: chance.choice([0.0, -0.0, 1e308, -1e-308, chance.random()]),
+            text,
+            lambda: text().encode(),
+            lambda: uuid.UUID(int=chance.randrange(1 << 128)),
+            lambda: [field(depth + 1) for _ in range(chance.randrange(4))],
+            lambda: {text(): field(depth + 1) for _ in range(chance.randrange(4))},
+        ][kind]()
+
+    for _ in range(2000):
+        fields = tuple(field() for _ in range(chance.randrange(1, 30)))
+        ns.write_all([fields])
+        if len(fields) > 1:  # one dictionary alone is a record
+            assert ns.read(*fields) == fields, f"seed {seed}"
+        assert ns.take() == fields, f"seed {seed}"
+
+
+def test_a_list_that_changes_while_it_is_written(ns):
+    class Shrinks:
+        def __index__(self):
+            del fields[1:]
+            return 1
+
+    fields = [Shrinks(), 2, 3]
+    ns.write("f", fields)
+    assert ns.take() == ("f", [1])
+
+
+def test_nothing_is_leaked(ns):
+    field = ["x" * 50, {"a": [1.5]}]
+    before = None
+    for turn in range(3):
+        for _ in range(2000):
+            ns.write("f", field)
+            ns.take("f", ...)
+            with pytest.raises(OverflowError):
+                ns.write("f", field, 2**64)
+        blocks = sys.getallocatedblocks()
+        if turn == 1:
+            before = blocks
+    assert blocks - before < 500
+
+
+class TestTemplates:
+    TUPLES = [("a", 1), ("a", 2.5), ("a", "cat"), ("a", b"b"), ("a", True), ("a", None), ("a", [1, 2]), ("a", {"x": 1, "y": 2}),
+              ("a", uuid.UUID(int=1)), ("a", 1, 2), ("a",)]  # fmt: skip
+
+    @pytest.fixture
+    def full(self, ns):
+        ns.write_all(self.TUPLES)
+        return ns
+
+    @pytest.mark.parametrize(
+        "template, found",
+        [
+            (("a", int), [("a", 1)]),
+            (("a", float), [("a", 2.5)]),
+            (("a", str), [("a", "cat")]),
+            (("a", bytes), [("a", b"b")]),
+            (("a", bool), [("a", True)]),
+            (("a", None), [("a", None)]),
+            (("a", type(None)), [("a", None)]),
+            (("a", list), [("a", [1, 2])]),
+            (("a", list[int]), [("a", [1, 2])]),
+            (("a", dict), [("a", {"x": 1, "y": 2})]),
+            (("a", uuid.UUID), [("a", uuid.UUID(int=1))]),
+            (("a", [1, int]), [("a", [1, 2])]),
+            (("a", [1, rest]), [("a", [1, 2])]),
+            (("a", {"x": int}), [("a", {"x": 1, "y": 2})]),
+            (("a", range(0, 1)), []),
+            (("a", range(0, 2)), [("a", 1)]),
+            (("a", Between(1, 1)), [("a", 1)]),
+            (("a", Between(0.5, None)), [("a", 2.5)]),
+            (("a", Between(upper="d")), [("a", "cat")]),
+            (("a", Between("b", "cat", half_open=True)), []),
+            (("a", re.compile("^c.t$")), [("a", "cat")]),
+            (("a", re.compile("CAT", re.IGNORECASE)), [("a", "cat")]),
+            (("a", re.compile("dog")), []),
+            (("a", int, ...), [("a", 1, 2)]),
+            (("a", rest), TUPLES),
+            ((), TUPLES),
+            ((...,), [("a",)]),
+            (("a", object), TUPLES[:9]),
+            ((either(("a", int), ("a", str)),), [("a", 1), ("a", "cat")]),
+        ],
+        ids=repr,
+    )
+    def test_a_template_matches(self, full, template, found):
+        assert full.read_all(*template) == found
+        assert full.count(*template) == len(found)
+        assert full.read(*template) == (found[0] if found else None)
+
+    @pytest.mark.parametrize(
+        "template",
+        [t for t in [("a", int), ("a", [1, rest]), ("a", {"x": int}), ("a", range(0, 2)), ("a", Between(0.5)),
+                     ("a", re.compile("^c.t$")), ("a", "cat"), ("a", uuid.UUID), ("a", ...), ()]],
+        ids=repr,
+    )  # fmt: skip
+    def test_a_step_matches_what_a_call_matches(self, full, template):
+        with full.transaction() as t:
+            found = t.read(*template)
+        assert found.result == full.read(*template)
+
+    def test_a_string_that_begins_with_a_question_mark_is_a_string(self, ns):
+        ns.write("?int", "??")
+        ns.write("?int", 5)
+        with ns.transaction() as t:
+            found = t.take("?int", "??")
+        assert found.result == ("?int", "??")
+        assert ns.take("?int", int) == ("?int", 5)
+
+    @pytest.mark.parametrize(
+        "template, kind",
+        [
+            (("a", range(5, 5)), ValueError),
+            (("a", range(0, 10, 2)), ValueError),
+            (("a", re.compile(b"x")), TypeError),
+            (("a", re.compile("(a)(?=b)")), ValueError),
+            (("a", complex), TypeError),
+            ((rest, "a"), ValueError),
+            ((either(("a",), {"x": 1}),), ValueError),
+        ],
+        ids=repr,
+    )
+    def test_what_is_no_template_says_so(self, full, template, kind):
+        with pytest.raises(kind):
+            full.take(*template)
+        assert full.count() == len(self.TUPLES)
+
+    @pytest.mark.parametrize("bounds", [(None, None), (1, 2.0), (1, "a"), ([], [])], ids=repr)
+    def test_a_range_has_bounds_of_one_type(self, bounds):
+        with pytest.raises(ValueError):
+            Between(*bounds)
+
+
+@dataclasses.dataclass
+class Size:
+    width: int
+    height: int
+
+
+@dataclasses.dataclass
+class Job:
+    kind: typing.Literal["resize"]
+    name: str
+    weight: float = 0.0
+    size: "Size | None" = None
+    sizes: "list[Size]" = dataclasses.field(default_factory=list)
+    labels: "dict[str, str]" = dataclasses.field(default_factory=dict)
+
+
+class TestRecords:
+    def test_a_data_class_is_a_record_and_a_template(self, ns):
+        job = Job("resize", "cat.png", 1, Size(2, 3), [Size(4, 5)], {"a": "b"})
+        ns.write(job)
+        ns.write({"kind": "other", "name": "x"})
+        ns.write("resize")
+        assert ns.count(Job) == 1
+        found = ns.take(Job)
+        assert found == job
+        assert isinstance(found.sizes[0], Size) and type(found.weight) is float
+        assert ns.take(Job) is None and ns.count() == 2
+
+    def test_an_instance_as_a_template_matches_its_equals(self, ns):
+        ns.write_all([Size(1, 2), Size(1, 3)])
+        assert ns.take(Size(1, 3)) == Size(1, 3)
+        assert ns.take(Size(1, 3)) is None
+
+    def test_a_mapping_matches_records_with_at_least_its_fields(self, ns):
+        ns.write({"a": 1, "b": 2})
+        ns.write({"a": 1}, 2)
+        assert ns.read({"a": int}) == {"a": 1, "b": 2}
+        assert ns.read({"c": int}) is None
+        assert ns.read({"a": 1}, int) == ({"a": 1}, 2)
+        assert ns.read_all(either({"a": 1}, {"a": 2})) == [{"a": 1, "b": 2}]
+
+    def test_unknown_fields_are_left_out(self, ns):
+        ns.write({"width": 1, "height": 2, "depth": 3})
+        assert ns.take(Size) == Size(1, 2)
+
+    def test_records_and_tuples_are_not_mixed(self, ns):
+        with pytest.raises(ValueError, match="transaction"):
+            ns.write_all([("a",), Size(1, 2)])
+        with pytest.raises(TypeError):
+            ns.write_all(["abc"])
+        assert ns.count() == 0
+
+    def test_records_in_transactions(self, ns):
+        with ns.transaction() as t:
+            t.write(Size(1, 2))
+            t.write({"x": 1})
+            size = t.take(Size)
+            record = t.take({"x": int})
+        assert size.result == Size(1, 2) and record.result == {"x": 1}

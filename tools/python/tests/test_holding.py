@@ -1,0 +1,93 @@
+"""Locks, semaphores, elections."""
+
+import pytest
+import sharedspace
+from conftest import until_waiting
+
+
+def test_a_lock_is_held_in_its_block(ns):
+    lock = ns.lock("l")
+    assert not lock.held
+    with lock as held:
+        assert held is lock and lock.held and lock.fencing > 0
+    assert not lock.held
+    with pytest.raises(RuntimeError):
+        lock.release()
+    with pytest.raises(RuntimeError):
+        lock.fencing
+
+
+def test_the_next_holder_has_a_greater_number(ns):
+    numbers = []
+    for _ in range(3):
+        with ns.lock("l") as lock:
+            numbers.append(lock.fencing)
+    assert numbers == sorted(set(numbers))
+
+
+def test_a_held_lock_is_not_free_and_its_holder_is_named(ns, child):
+    holder = child("lock = ns.lock('l'); lock.acquire(); say('held'); hear()")
+    holder.hear()
+    assert ns.lock("l").acquire(timeout=0) is False
+    with pytest.raises(TimeoutError, match=str(holder.pid)) as error, ns.lock("l", timeout=0.01):
+        pass
+    assert error.value.holder == holder.pid and error.value.code == "timedOut"
+
+
+def test_a_killed_holder_is_followed_by_the_next_in_line(ns, child):
+    holder = child("lock = ns.lock('l'); lock.acquire(); say('held'); hear()")
+    holder.hear()
+    heir = child("with ns.lock('l') as lock: say('held')")
+    until_waiting(ns)
+    holder.kill()
+    assert heir.hear() == "held"
+
+
+def test_waiting_for_what_one_holds_is_an_error(ns):
+    with ns.lock("l"), pytest.raises(sharedspace.Deadlock):
+        ns.lock("l").acquire()
+
+
+def test_a_shared_lock_is_shared(ns, child):
+    with ns.lock("l", shared=True):
+        other = child("say(ns.lock('l', shared=True).acquire(timeout=0), ns.lock('l').acquire(timeout=0))")
+        assert other.hear() == "True False"
+
+
+def test_several_locks_are_acquired_together(ns, child):
+    with ns.lock("b", "a") as locks:
+        assert set(locks.fencings) == {"a", "b"}
+        other = child("say([ns.lock(name).acquire(timeout=0) for name in 'abc'])")
+        assert other.hear() == "[False, False, True]"
+    with pytest.raises(TypeError):
+        ns.lock()
+
+
+def test_a_semaphore_has_permits(ns):
+    semaphore = ns.semaphore("s", 2)
+    with semaphore, semaphore:
+        assert ns.semaphore("s", 2).acquire(timeout=0) is False
+    assert semaphore.acquire(timeout=0, count=2)
+    semaphore.release()
+    with pytest.raises(ValueError):
+        ns.semaphore("s", 0)
+    with pytest.raises(ValueError):
+        semaphore.acquire(count=0)
+
+
+def test_one_leads_at_a_time(ns, child):
+    with ns.election("primary", {"host": "a"}):
+        other = child(
+            """
+            say(ns.election('primary').acquire(timeout=0))
+            with ns.election('primary'): say('leads')
+            """
+        )
+        assert other.hear() == "False"
+        until_waiting(ns)
+    assert other.hear() == "leads"
+
+
+def test_a_name_of_another_kind_says_so(ns):
+    with ns.lock("x"), pytest.raises(sharedspace.BadData):
+        ns.semaphore("x", 2).acquire(timeout=0)

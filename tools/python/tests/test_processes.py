@@ -1,0 +1,327 @@
+"""fork, spawn, forkserver, pickling, signals, the interpreter's end."""
+
+import multiprocessing
+import os
+import pickle
+import random
+import signal
+import threading
+import time
+
+import pytest
+import sharedspace
+from conftest import LIMIT, until_waiting
+
+
+def in_fork(body):
+    """Runs `body` in a child made by fork, and returns what it wrote and its status."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            os.write(writer, repr(body()).encode())
+            status = 0
+        except BaseException as error:
+            os.write(writer, f"{type(error).__name__} {error}".encode())
+        finally:
+            os._exit(status)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as stream:
+        said = stream.read().decode()
+    return said, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def test_a_parent_that_forks_may_hold_a_namespace_it_has_not_used(child):
+    # In a process that has used no namespace yet.
+    parent = child(
+        """
+        pids = []
+        for n in range(3):
+            pid = os.fork()
+            if pid == 0:
+                ns.write('from', n)
+                ns.take('end', timeout=None)
+                os._exit(0)
+            pids.append(pid)
+        say(sorted(ns.take('from', int, timeout=None)[1] for n in range(3)))
+        ns.write_all([('end',)] * 3)
+        say([os.waitpid(pid, 0)[1] for pid in pids])
+        """
+    )
+    assert parent.hear() == "[0, 1, 2]"
+    assert parent.hear() == "[0, 0, 0]"
+
+
+def test_the_child_of_one_that_has_used_it_is_told_what_to_do(ns):
+    ns.write("x")
+    said, status = in_fork(ns.count)
+    assert status == 1 and said.startswith("Forked") and 'multiprocessing.set_start_method("forkserver")' in said
+    said, _ = in_fork(lambda: sharedspace.Space().namespace("another").count())
+    assert said.startswith("Forked")
+    # The child's end, also with claims and a with-block, changes nothing.
+    claim = ns.claim("x")
+
+    def leave():
+        claim.__exit__(ValueError, None, None)
+        ns.close()
+
+    in_fork(leave)
+    assert ns.count() == 0
+    claim.complete()
+
+
+def test_a_forked_child_that_ends_as_programs_do_does_not_hang(child):
+    parent = child(
+        """
+        ns.write('x')
+        claim = ns.claim('x')
+        pid = os.fork()
+        if pid == 0:
+            sys.exit(7)
+        say(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), ns.count())
+        claim.complete()
+        """
+    )
+    assert parent.hear() == "7 0"
+    assert parent.end()[0] == 0
+
+
+def work(ns, lock, queue):
+    """What a process of multiprocessing does with objects that were passed to it."""
+    with ns.claim("job", int, timeout=None) as job, lock:
+        queue.put(job.tuple[1])
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_objects_are_passed_to_other_processes(ns, method):
+    context = multiprocessing.get_context(method)
+    ns.write("job", 1)
+    ns.write("job", 2)
+    lock, queue = ns.lock("l"), ns.queue("done")
+    processes = [context.Process(target=work, args=(ns, lock, queue)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    done = []
+    for _ in range(2):
+        with queue.get(timeout=None) as item:
+            done.append(item.value)
+    for process in processes:
+        process.join(LIMIT)
+        assert process.exitcode == 0
+    assert sorted(done) == [1, 2]
+
+
+def test_a_namespace_is_pickled_by_root_and_name(ns, shared_space):
+    ns.write("x")
+    back = pickle.loads(pickle.dumps(ns))
+    assert back.name == "test" and back.root == shared_space.root and not back.is_open
+    assert back.count() == 1
+    back.close()
+    assert pickle.loads(pickle.dumps(shared_space)).root == shared_space.root
+    with pytest.raises(TypeError):
+        pickle.dumps(ns.claim("x"))
+
+
+def test_held_locks_are_not_passed_on(ns):
+    with ns.lock("l") as lock:
+        back = pickle.loads(pickle.dumps(lock))
+        assert not back.held and lock.held
+
+
+WAITS = {
+    "take": "ns.take('x', timeout=None)",
+    "claim": "ns.claim('x', timeout=None)",
+    "get": "ns.get('x', timeout=None)",
+    "lock": "ns.lock('l').acquire()",
+    "queue": "ns.queue('q').get(timeout=None)",
+}
+
+
+@pytest.mark.parametrize("wait", WAITS)
+def test_a_wait_ends_with_control_c(ns, child, wait):
+    lock = ns.lock("l")
+    lock.acquire()
+    waiting = child(
+        f"""
+        say('waits')
+        try:
+            {WAITS[wait]}
+        except KeyboardInterrupt:
+            say('interrupted')
+        say(hear())
+        """
+    )
+    waiting.hear()
+    until_waiting(ns)
+    waiting.interrupt()
+    assert waiting.hear() == "interrupted"
+    waiting.say("goes on")
+    assert waiting.hear() == "goes on"
+    lock.release()
+
+
+def test_a_watch_ends_with_control_c(ns, child):
+    waiting = child(
+        """
+        with ns.watch() as watch:
+            try:
+                say('watches')
+                watch.next()
+            except KeyboardInterrupt:
+                say('interrupted')
+        """
+    )
+    waiting.hear()
+    waiting.interrupt()
+    assert waiting.hear() == "interrupted"
+
+
+def test_a_signal_with_a_handler_does_not_end_a_wait(ns):
+    seen = []
+    before = signal.signal(signal.SIGUSR1, lambda number, frame: seen.append(number))
+    try:
+
+        def disturb():
+            until_waiting(ns)
+            for n in range(20):
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+                end = time.monotonic() + LIMIT
+                while len(seen) <= n and time.monotonic() < end:
+                    os.sched_yield()
+            ns.write("x")
+
+        thread = threading.Thread(target=disturb)
+        thread.start()
+        assert ns.take("x", timeout=None) == ("x",)
+        thread.join(LIMIT)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(seen) == 20
+
+
+def test_an_exception_of_a_handler_ends_a_wait_and_nothing_is_taken(ns):
+    class Stop(Exception):
+        pass
+
+    def stop(number, frame):
+        raise Stop
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    try:
+        thread = threading.Thread(target=lambda: (until_waiting(ns), os.kill(os.getpid(), signal.SIGUSR1)))
+        thread.start()
+        with pytest.raises(Stop):
+            ns.take("x", timeout=None)
+        thread.join(LIMIT)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    ns.write("x")
+    assert ns.count() == 1
+
+
+def test_claims_that_are_interrupted_at_odd_moments_lose_nothing(ns):
+    class Stop(Exception):
+        pass
+
+    armed = [False]
+
+    def stop(number, frame):
+        if armed[0]:
+            armed[0] = False
+            raise Stop
+
+    seed = random.randrange(1 << 30)
+    chance = random.Random(seed)
+    jobs = 300
+    finished = threading.Event()
+
+    def disturb():
+        for n in range(jobs):
+            ns.write("job", n)
+            for _ in range(chance.randrange(2000)):
+                pass
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
+        finished.set()
+
+    def work():
+        claim = ns.claim("job", int, timeout=0.01)
+        if claim is None:
+            return
+        with claim, ns.transaction() as t:
+            t.complete(claim)
+            t.write("done", claim.tuple[1])
+
+    before = signal.signal(signal.SIGUSR1, stop)
+    thread = threading.Thread(target=disturb)
+    thread.start()
+    stopped = 0
+    while not finished.is_set() or ns.count("job", int):
+        try:
+            armed[0] = not finished.is_set()
+            work()
+            armed[0] = False
+        except Stop:
+            stopped += 1
+    thread.join(LIMIT)
+    signal.signal(signal.SIGUSR1, before)
+    assert sorted(found[1] for found in ns.read_all("done", int)) == list(range(jobs)), f"seed {seed}"
+    assert stopped > 0
+
+
+def test_a_wait_of_another_thread_ends_when_the_namespace_is_closed(ns):
+    ended = []
+
+    def wait():
+        try:
+            ns.take("x", timeout=None)
+        except sharedspace.Closed:
+            ended.append("closed")
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    until_waiting(ns)
+    ns.close()
+    thread.join(LIMIT)
+    assert ended == ["closed"]
+
+
+@pytest.mark.parametrize("end", ["pass", "sys.exit(3)", "raise ValueError('x')", "os._exit(0)"])
+def test_the_interpreter_ends_while_threads_wait(ns, child, end):
+    program = child(
+        f"""
+        import threading
+        for n in range(3):
+            threading.Thread(target=lambda: ns.take('x', timeout=None), daemon=True).start()
+        held = ns.lock('l')
+        held.acquire()
+        hear()
+        {end}
+        """
+    )
+    until_waiting(ns, 3)
+    program.say()
+    status, _, error = program.end()
+    assert status == {"pass": 0, "sys.exit(3)": 3, "os._exit(0)": 0}.get(end, 1), error
+    with ns.lock("l", timeout=LIMIT):
+        pass
+
+
+def test_threads_open_one_namespace_at_once(shared_space):
+    for _ in range(20):
+        with shared_space.namespace("test") as ns:
+            barrier = threading.Barrier(4)
+            counts = []
+
+            def use():
+                barrier.wait()
+                ns.write("x")
+                counts.append(1)
+
+            threads = [threading.Thread(target=use) for _ in range(4)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join(LIMIT)
+            assert ns.count() == 4
+        assert shared_space.names() == []

@@ -1,0 +1,105 @@
+"""Several changes in one step."""
+
+import pytest
+import sharedspace
+from conftest import until
+
+
+def test_all_steps_are_done_together(ns):
+    ns.write("balance", "ada", 10)
+    ns.set("k", "old")
+    with ns.transaction() as t:
+        taken = t.take("balance", "ada", 10)
+        written = t.write("balance", "ada", 7)
+        read = t.read("balance", str, range(7, 8))
+        count = t.count()
+        sum_ = t.add("transfers", 2)
+        old = t.set("k", "new")
+        got = t.get("k")
+        missing = t.take("nothing", optional=True)
+        unset = t.unset("k")
+        all_ = t.take_all("balance", sharedspace.rest)
+    assert taken.result == ("balance", "ada", 10) and written.result > 0
+    assert read.result == ("balance", "ada", 7)
+    assert (count.result, sum_.result, old.result, got.result, missing.result) == (1, 2, "old", "new", None)
+    assert unset.result == "new" and all_.result == [("balance", "ada", 7)]
+    assert ns.count() == 0
+
+
+def test_a_step_that_finds_nothing_leaves_all_undone(ns):
+    with pytest.raises(sharedspace.NothingFound, match="step 2") as error, ns.transaction() as t:
+        written = t.write("x")
+        t.take("nothing", int)
+    assert ns.count() == 0 and isinstance(error.value, LookupError)
+    with pytest.raises(RuntimeError):
+        written.result
+
+
+def test_an_exception_in_the_block_leaves_all_undone(ns):
+    with pytest.raises(ZeroDivisionError), ns.transaction() as t:
+        t.write("x")
+        1 / 0
+    assert ns.count() == 0
+
+
+def test_a_cell_is_replaced_if_it_is_as_expected(ns):
+    ns.set("k", 1)
+    with ns.transaction() as t:
+        first = t.replace("k", 1, 2)
+        second = t.replace("k", 1, 3, optional=True)
+        third = t.set("k", 4, if_absent=True, optional=True)
+    assert (first.result, second.result, third.result) == (True, False, False) and ns.get("k") == 2
+    with pytest.raises(sharedspace.NothingFound), ns.transaction() as t:
+        t.replace("k", 1, 3)
+
+
+def test_values_that_look_like_words_of_a_step(ns):
+    ns.write("?int", {"$base64": "AA=="}, b"\0\xff")
+    with ns.transaction() as t:
+        found = t.take("?int", {"$base64": str}, bytes)
+        t.write("?...", "?", {"$x": 1})
+        t.set("k", "?int")
+    assert found.result == ("?int", {"$base64": "AA=="}, b"\0\xff")
+    assert ns.take("?...", "?", ...) == ("?...", "?", {"$x": 1}) and ns.get("k") == "?int"
+
+
+def test_a_claim_that_was_lost_leaves_all_undone(ns):
+    ns.write("job")
+    claim = ns.claim("job")
+    claim.complete()
+    with pytest.raises(sharedspace.ClaimLost), ns.transaction() as t:
+        t.complete(claim)
+        t.write("done")
+    assert ns.count() == 0
+
+
+def test_a_tuple_of_a_transaction_expires(ns):
+    with ns.transaction() as t:
+        t.write("gone", expires=0)
+        t.write("stays", expires=3600)
+    until(lambda: ns.read_all() == [("stays",)])
+
+
+def test_an_empty_transaction_does_nothing(ns):
+    with ns.transaction():
+        pass
+    assert ns.count() == 0
+
+
+def test_others_see_all_or_nothing(ns, child):
+    other = child(
+        """
+        say('ready')
+        while ns.get('stop') is None:
+            with ns.transaction() as t:
+                t.add('a')
+                t.add('b')
+        """
+    )
+    other.hear()
+    for _ in range(200):
+        with ns.transaction() as t:
+            a, b = t.get("a", optional=True), t.get("b", optional=True)
+        assert a.result == b.result
+    ns.set("stop", True)
+    assert other.end()[0] == 0
