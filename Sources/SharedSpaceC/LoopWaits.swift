@@ -57,7 +57,7 @@ extension NamespaceHandle {
                     try self.namespace.complete([claim])
                     result.set(\.number, 0)
                 } else {
-                    try self.keep(claim)
+                    try self.keep([claim])
                 }
                 return 1
             } giveBack: {

@@ -45,6 +45,8 @@ package struct Marking {
         try engine.checkUsable()
         return try engine.underGate { () throws(SpaceError) in
             guard near.off.loadRelaxed() == 0, !engine.isSomethingDue(near) else { return .refused }
+            // A claim must be applied in the end, so it is asked now whether that leaves enough room.
+            if terms != nil, engine.diskReserve.isKeptPartUsed { return .refused }
             guard near.marks.place(of: id) == nil else { return .lost }
             var (deliveries, head) = (deliveries, head.map { (shape: $0.shape, hash: $0.hash, commit: commit) })
             if engine.environment.lastTransaction != commit {

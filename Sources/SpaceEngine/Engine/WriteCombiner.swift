@@ -256,9 +256,10 @@ package final class WriteCombiner: Sendable {
     }
 
     private func commit(_ jobs: [Job], on engine: Engine) {
-        let adds = jobs.contains { $0.purpose == .adding }
-        let purpose: WritePurpose =
-            adds ? .adding : jobs.contains { $0.purpose == .removing } ? .removing : .applying
+        // The one that leaves most alone.
+        let purpose =
+            [.adding, .claiming, .removing].first { (purpose) in jobs.contains { $0.purpose == purpose } }
+            ?? .applying
         var isOfJob = false
         do throws(SpaceError) {
             try engine.commitWithRetries(purpose) { (scope) throws(SpaceError) in

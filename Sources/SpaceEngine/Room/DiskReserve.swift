@@ -7,8 +7,8 @@ import SystemPackage
 /// Guarantees: if the disk is full, a write fails with an error that leaves everything as it was, never by SIGBUS. With
 /// a writable map the kernel raises SIGBUS if it can't provide a page. So every page that a transaction could touch has
 /// its block before the transaction touches it: ``RoomMeter`` counts the changes, and this class turns the counts into
-/// pages. The last 4 MiB, or less in a small file, are for takes and deletes alone, so a full namespace can still be
-/// emptied.
+/// pages. The last 4 MiB, or less in a small file, are for claims, takes and deletes alone, and a half of them not for claims,
+/// so a full namespace can still be emptied: what is claimed leaves pages half empty, and takes others.
 ///
 /// What a transaction has used so far is known (``UsedPages``). What it will use is bounded, for the rows that are about
 /// to be changed and for the commit. Each change of a row copies at most the path to it and splits every page on that
@@ -90,9 +90,14 @@ package final class DiskReserve {
         let cheap = cheapBound(UsedPages(next: end, freed: 0, taken: 0), rows: rows, bytes: 0)
         bound = Bound(end: cheap, pages: cheap - end)
         usualPages = cheap - end
-        let pages = cheap + reserve(for: purpose, beside: cheap)
-        if pages * pageSize <= room(for: purpose) { return true }
-        return !isYoung && growAhead(to: pages, transaction)
+        if hasBound(for: purpose) { return true }
+        return !isYoung && growAhead(to: cheap + reserve(for: purpose, beside: cheap), transaction)
+    }
+
+    /// Whether there are the blocks for what the transaction is known to use at most, beside what it leaves alone.
+    @inline(__always)
+    func hasBound(for purpose: WritePurpose) -> Bool {
+        (bound.end + reserve(for: purpose, beside: bound.end)) * pageSize <= room(for: purpose)
     }
 
     /// Writes pages ahead of their use for a transaction that is about to be committed and has stored `bytes`.
@@ -110,14 +115,22 @@ package final class DiskReserve {
         return purpose == .adding ? min(reserved, Int(clamping: control.header.byteLimit)) : reserved
     }
 
-    /// How many pages an addition leaves for removals, if those before the page `end` are used then.
+    /// How many pages an addition leaves for removals, and a claim, if those before the page `end` are used then.
     ///
     /// What a removal changes depends on the depth of the trees more than on their pages; and the pages that it frees can be
     /// used by the next but one.
     @inline(__always)
     private func reserve(for purpose: WritePurpose, beside end: Int) -> Int {
-        guard purpose == .adding else { return 0 }
-        return min(Limits.removalReserve / pageSize, max(Self.fewestKept, 2 * end))
+        switch purpose {
+        case .adding: keptPages(beside: end)
+        case .claiming: keptPages(beside: end) / 2
+        case .removing, .applying: 0
+        }
+    }
+
+    @inline(__always)
+    private func keptPages(beside end: Int) -> Int {
+        min(Limits.removalReserve / pageSize, max(Self.fewestKept, 2 * end))
     }
 
     private static let fewestKept = 64
@@ -131,7 +144,13 @@ package final class DiskReserve {
     /// Whether the data file has so nearly grown to its limit that an addition may depend on free pages.
     var isNearLimit: Bool {
         let (used, limit) = (environment.info.lastPage + 1, Int(clamping: control.header.byteLimit))
-        return (used + reserve(for: .adding, beside: used)) * pageSize > limit - limit / 8
+        return (used + keptPages(beside: used)) * pageSize > limit - limit / 8
+    }
+
+    /// Whether a good part of what is kept for removals is used, by claims for example.
+    var isKeptPartUsed: Bool {
+        let used = environment.info.lastPage + 1
+        return (used + keptPages(beside: used) * 3 / 4) * pageSize > room(for: .adding)
     }
 
     /// A bound for the last page that needs no statistics: the deepest trees, and an allowance for the rest.
@@ -203,7 +222,9 @@ package final class DiskReserve {
         }
         let need = try lmdb { () throws(LMDBError) in try self.need(for: plan, of: trees, access) }
         note(Bound(end: used.next + need.all, pages: used.taken + need.all), access.id)
-        let reserve = reserve(for: purpose, beside: bound.end)
+        // A large claimed value needs as many pages as it frees.
+        let isLarge = purpose == .claiming && need.contiguous > 0
+        let reserve = isLarge ? 0 : reserve(for: purpose, beside: bound.end)
         let wanted = bound.end + reserve
         if wanted * pageSize <= room(for: purpose) { return }
         if !hasLooked { beginLooking(access.id) }
@@ -220,7 +241,7 @@ package final class DiskReserve {
             let tail = max(0, room(for: purpose) / pageSize - used.next)
             // The pages that the transaction has not taken after the last one were free ones.
             let taken = max(0, used.taken - (used.next - end))
-            if !isCounted, !areFreePagesKnown || !suffices(tail, taken, for: need, reserve: reserve) {
+            if !isCounted, !areFreePagesKnown || !suffices(tail, taken, for: need, purpose, reserve: reserve) {
                 do throws(LMDBError) {
                     freePages = try countReusablePages(lastPage: end - 1)
                 } catch .readersFull {
@@ -230,14 +251,14 @@ package final class DiskReserve {
                 }
                 (isCounted, areFreePagesKnown) = (true, true)
             }
-            guard suffices(tail, taken, for: need, reserve: reserve) else {
+            guard suffices(tail, taken, for: need, purpose, reserve: reserve) else {
                 if !isLast { throw error }
                 if purpose == .applying, error.code == .limitReached, end * pageSize <= mostApplied {
                     let limit = max(mostReserved, wanted * pageSize)
                     return try grow(to: wanted, limit: min(limit, Int(clamping: control.header.mapSize)))
                 }
                 let cause = purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error
-                guard let snapshot = snapshotInTheWay(tail, taken, of: need, reserve: reserve) else {
+                guard let snapshot = snapshotInTheWay(tail, taken, of: need, purpose, reserve: reserve) else {
                     throw explain(cause)
                 }
                 throw explain(cause, inTheWay: snapshot).with(snapshotInTheWay: snapshot)
@@ -295,14 +316,20 @@ package final class DiskReserve {
     /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
     /// somewhere into which a tuple of the same size can be moved when it is claimed, if there is one that has pages of its
     /// own: the changes that watchers read lie between the pages of an emptied namespace, so it may have no long run.
-    private func suffices(_ tail: Int, _ taken: Int, for need: Need, reserve: Int) -> Bool {
+    private func suffices(
+        _ tail: Int,
+        _ taken: Int,
+        for need: Need,
+        _ purpose: WritePurpose,
+        reserve: Int
+    ) -> Bool {
         guard freePages.count - taken + tail >= need.single + need.all + reserve else { return false }
         // LMDB searches a limited number of lists for each page of a value, and then goes beyond the last page. It takes
         // single pages from the lowest ones, so what it took may be a part of the longest run.
         let longest = max(0, freePages.longestRun - taken)
         guard need.list == 1 || tail >= need.list || longest >= need.list else { return false }
         let row = tail >= need.rows * (freePages.lists / Self.listsLookedThrough) ? longest : 0
-        if reserve == 0 { return need.contiguous == 0 || tail >= need.large || row >= need.all }
+        if purpose != .adding { return need.contiguous == 0 || tail >= need.large || row >= need.all }
         if tail >= need.large + reserve { return true }
         // In a replica, what is moved may go beyond the limit.
         let moved = control.staying.isReplica ? 0 : min(reserve / 3, need.movable + need.contiguous)
@@ -327,13 +354,19 @@ package final class DiskReserve {
     }
 
     /// The snapshot that was the oldest one as the free pages were counted, if they would be enough without it.
-    private func snapshotInTheWay(_ tail: Int, _ taken: Int, of need: Need, reserve: Int) -> Int? {
+    private func snapshotInTheWay(
+        _ tail: Int,
+        _ taken: Int,
+        of need: Need,
+        _ purpose: WritePurpose,
+        reserve: Int
+    ) -> Int? {
         let (oldest, last, counted) = (countedBeside, environment.lastTransaction, freePages)
         guard isCounted, oldest < last else { return nil }
         defer { freePages = counted }
         guard let all = try? countPages(freedBefore: last, lastPage: end - 1) else { return nil }
         freePages = all
-        return suffices(tail, taken, for: need, reserve: reserve) ? oldest : nil
+        return suffices(tail, taken, for: need, purpose, reserve: reserve) ? oldest : nil
     }
 
     private func need(for plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], _ access: Access) throws(LMDBError) -> Need
@@ -443,7 +476,7 @@ package final class DiskReserve {
         let step = step(for: used)
         let ahead = max(step, max(isYoung ? 0 : usualPages, promisedPages) * pageSize)
         var rest = max(
-            used + ahead + reserve(for: .adding, beside: (used + ahead) / pageSize) * pageSize,
+            used + ahead + keptPages(beside: (used + ahead) / pageSize) * pageSize,
             Limits.reserveAtBirth
         )
         // What was promised before this transaction was a part of what was reserved then.

@@ -174,14 +174,17 @@ package final class RoomMeter {
         }
     }
 
-    /// Notes that the transaction adds: from now on it leaves the space for removals alone.
-    package func use(_ purpose: WritePurpose) { if purpose == .adding { goOn(for: .adding) } }
+    /// Notes that the transaction adds or claims: from now on it leaves alone the space for removals, or a half of it.
+    package func use(_ purpose: WritePurpose) {
+        if purpose == .adding || purpose == .claiming && self.purpose == .removing { goOn(for: purpose) }
+    }
 
     /// Goes on for another purpose.
     func goOn(for purpose: WritePurpose) {
         guard purpose != self.purpose else { return }
         self.purpose = purpose
-        if purpose == .adding, ensuredBytes != .max { allowNothing() }
+        guard purpose != .applying, ensuredBytes != .max, let reserve, !reserve.hasBound(for: purpose) else { return }
+        allowNothing()
     }
 
     // MARK: Charging

@@ -2,6 +2,8 @@
 package enum WritePurpose: Sendable {
     /// The transaction may add; it leaves alone what is kept back for removals.
     case adding
+    /// The transaction claims; it leaves alone a half of that, for what ends the claims.
+    case claiming
     /// The transaction takes, moves, changes or deletes; it may use that too.
     case removing
     /// The transaction applies what a log has; it may go beyond the limit, because its writer has kept it.

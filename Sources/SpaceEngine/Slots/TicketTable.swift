@@ -27,7 +27,7 @@ import SpaceSystem
 struct TicketTable: @unchecked Sendable {
     static let lines = 64
     static let startsByteCount = lines * 8
-    static let capacity: UInt64 = 8192
+    static let capacity: UInt64 = 4096
     static let entriesByteCount = Int(capacity) * 8
 
     // An entry: the slot's index (bits 0–13), the line (14–19) and the ticket (20–63).

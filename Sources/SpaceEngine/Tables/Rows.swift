@@ -1,3 +1,4 @@
+import Glibc
 import LMDB
 import SpaceSystem
 
@@ -12,6 +13,8 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
     private var first: Cursor.Entry?
     /// The bytes with which all keys begin.
     private var prefix: [UInt8] = []
+    /// Whether the walk has deleted the row that it was at.
+    private var hasDeleted = false
 
     @inline(__always)
     init(_ cursor: consuming Cursor, _ database: Database, _ meter: Unmanaged<RoomMeter>?) {
@@ -96,6 +99,28 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
         return (key, row)
     }
 
+    /// Goes to the row of a key; `nil` if there is none.
+    ///
+    /// If it is the one before the row that was deleted last, it is found without a search from the tree's root.
+    @inline(__always)
+    mutating func find(_ key: Key) throws(SpaceError) -> Row? {
+        let isBeside = hasDeleted
+        (first, hasDeleted) = (nil, false)
+        return try key.withBytes { (bytes) throws(SpaceError) in
+            let found = try lmdb { () throws(LMDBError) -> Cursor.Entry? in
+                if isBeside, let entry = try cursor.previous(), Self.isSame(entry.key, bytes) { return entry }
+                return try cursor.seek(bytes, .exactly)
+            }
+            return try found.map { (entry) throws(SpaceError) in try decode(entry).row }
+        }
+    }
+
+    @inline(__always)
+    private static func isSame(_ key: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+        guard key.count == other.count, let start = key.baseAddress, let other = other.baseAddress else { return false }
+        return memcmp(start, other, key.count) == 0
+    }
+
     // MARK: Changing
 
     /// Stores a row and goes to it.
@@ -128,5 +153,6 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
         let (meter, database) = (meter, database)
         try meter.charge(database, try key(), 0, [])
         try lmdb { () throws(LMDBError) in try cursor.delete() }
+        hasDeleted = true
     }
 }

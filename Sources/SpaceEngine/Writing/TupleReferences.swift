@@ -21,7 +21,7 @@ struct TupleReferences {
     }
 
     /// Removes the rows that refer to a tuple.
-    func remove(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
+    func remove(_ id: UInt64, _ row: TupleRow, with cursors: inout TupleCursors?) throws(SpaceError) {
         let (tuple, end) = (row.encoded, row.end)
         let indexed = scope.shapes.indexed
         try withUnsafeTemporaryAllocation(of: UInt64?.self, capacity: indexed.count) {
@@ -32,8 +32,13 @@ struct TupleReferences {
             }
             for (place, index) in indexed.enumerated() {
                 guard let hash = hashes[place] else { continue }
+                let key = IndexKey(shape: index.number, hash: hash, id: id)
                 // While an index is being built, a tuple below the watermark may have no row in it.
-                try scope.index.delete(IndexKey(shape: index.number, hash: hash, id: id))
+                if indexed.count > 1 || cursors == nil {
+                    try scope.index.delete(key)
+                } else if try cursors?.index.find(key) != nil {
+                    try cursors?.index.delete()
+                }
             }
         }
         guard !end.isNever else { return }

@@ -17,6 +17,7 @@ extension WriteScope {
 
     /// Moves a visible tuple to `claims`.
     package func claim(_ id: UInt64, _ row: TupleRow, _ terms: ClaimTerms) throws(SpaceError) -> ClaimMade {
+        if !terms.isTake { meter.use(.claiming) }
         let number = counters.nextNumber
         counters.nextNumber += 1
         counters.claimed += 1

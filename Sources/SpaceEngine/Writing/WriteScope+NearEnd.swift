@@ -39,17 +39,18 @@ extension NearMarks {
     ///
     /// As with the ring's tuples, all of it was done before, so nothing is numbered, journaled or granted here.
     func apply(from first: Int, in scope: WriteScope) throws(SpaceError) {
+        var cursors = count - first > 1 ? try TupleCursors(scope) : nil
         // The youngest first: LMDB then moves no younger rows within their pages (mdb.c, mdb_node_del).
         for place in (first..<count).reversed() {
             let id = id(place)
             // After a crash of the machine, the data file may be older than the control file.
-            guard let row = try scope.tuples.get(id) else { continue }
+            guard let row = try cursors == nil ? scope.tuples.get(id) : cursors?.tuples.find(id) else { continue }
             guard isClaimed(place) else {
-                try scope.remove(id, row, as: nil)
+                try scope.remove(id, row, as: nil, with: &cursors)
                 continue
             }
             let copy = row.copied()
-            try scope.remove(id, row, as: nil)
+            try scope.remove(id, row, as: nil, with: &cursors)
             let holder = ClaimHolder(raw: holder(place))
             try scope.put(claim: id, holder, number: number(place), deadline: 0, tuple: copy)
             scope.counters.claimed += 1

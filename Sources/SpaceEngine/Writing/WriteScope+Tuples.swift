@@ -106,10 +106,21 @@ extension WriteScope {
     ///
     /// `row` is its row, which is not valid afterwards. If `kind` is `nil`, no watcher is told.
     package func remove(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind? = .take) throws(SpaceError) {
+        var cursors: TupleCursors?
+        try remove(id, row, as: kind, with: &cursors)
+    }
+
+    /// The same; with cursors, `row` is the one that they are at.
+    func remove(
+        _ id: UInt64,
+        _ row: TupleRow,
+        as kind: ChangeKind?,
+        with cursors: inout TupleCursors?
+    ) throws(SpaceError) {
         // The references go first: the row's bytes stay valid until something is changed.
         let copy = isJournaling ? Array(row.encoded.bytes) : []
         let isRecord = row.isRecord
-        try TupleReferences(scope: self).remove(id, row)
+        try TupleReferences(scope: self).remove(id, row, with: &cursors)
         if let kind {
             try copy.withBytes { (bytes) throws(SpaceError) in
                 try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
@@ -119,7 +130,7 @@ extension WriteScope {
         }
         // In a damaged tree, a walk may find a tuple that its key does not lead to; without this check it would be
         // taken again and again.
-        let wasThere = try tuples.delete(id)
+        let wasThere = try cursors?.tuples.delete() != nil ? true : tuples.delete(id)
         guard wasThere || !Safeguard.secondLook.stands else {
             throw .damaged("tuple \(id) is not found by its id")
         }
