@@ -4,7 +4,7 @@ import TupleCoding
 /// Lets another thread, or a signal handler, end a thread's wait: the wait then throws `cancelled`, and nothing was
 /// taken.
 package final class Interruption: Sendable {
-    private let word: FutexWord?
+    private let word = FutexWord()
     private let question: (@Sendable () -> Bool)?
 
     /// Ends all waits of this process, also those for the door and the gate.
@@ -12,14 +12,17 @@ package final class Interruption: Sendable {
     /// Waits for the door and the gate that begin later are for the clean-up, and last 5 seconds at most.
     package static let ofProcess = Interruption()
 
-    package init() { (word, question) = (FutexWord(), nil) }
+    package init() { question = nil }
 
     /// Asks whether the wait is to end: each time before the waiting thread sleeps, so after each signal that has woken it,
-    /// and on no other thread.
-    package init(asking question: @escaping @Sendable () -> Bool) { (word, self.question) = (nil, question) }
+    /// and on no other thread. The first yes counts, and nothing is asked after it.
+    package init(asking question: @escaping @Sendable () -> Bool) { self.question = question }
 
     package var isTriggered: Bool {
-        if let word { word.value.load() != 0 } else { question?() ?? false }
+        if word.value.load() != 0 { return true }
+        guard question?() ?? false else { return false }
+        trigger()
+        return true
     }
 
     /// When a sleep ends at the latest that begins now; `nil`: never.
@@ -31,5 +34,5 @@ package final class Interruption: Sendable {
     ///
     /// The wait notices it when a signal interrupts its sleep. A signal just before the sleep leaves it asleep, so the
     /// handler repeats the signal until the wait has ended.
-    package func trigger() { word?.value.store(1) }
+    package func trigger() { word.value.store(1) }
 }
