@@ -248,7 +248,11 @@ extension Engine {
     func noteStored(due: Int64, keeps: NearKept) {
         if let near {
             near.note(nextNumber: scope.counters.nextNumber, due: due)
-            if scope.appliesMarks { near.dropMarks(scope.counters.appliedMarks) }
+            if scope.appliesMarks {
+                near.dropMarks(scope.counters.appliedMarks)
+            } else {
+                near.marks.goOn(behind: scope.counters.appliedMarks)
+            }
             if !keeps.contains(.ring) {
                 near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff)
                 wakeForPlace(near)

@@ -61,13 +61,12 @@ package struct AppliedLog {
     /// Goes on with the counters that belong to applied changes, and reads what belongs to them.
     ///
     /// In a namespace that is a life of its own, the numbers of claims go on from the higher of both. Whether and where
-    /// commits are logged is never taken over, nor what was applied of the marks: they are in another control file.
+    /// commits are logged is never taken over.
     package func goOn(with counters: Counters, asNewLife isNewLife: Bool) throws(SpaceError) {
         let old = scope.counters
         scope.counters = counters
         if isNewLife { scope.counters.nextNumber = max(counters.nextNumber, old.nextNumber) }
         (scope.counters.logEntry, scope.counters.followsLog) = (old.logEntry, old.followsLog)
-        scope.counters.appliedMarks = old.appliedMarks
         scope.shapes = try ShapeTable(reading: scope.snapshot, generation: counters.shapesGeneration)
         scope.noteUpkeep()
     }

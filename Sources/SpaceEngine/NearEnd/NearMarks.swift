@@ -144,6 +144,17 @@ struct NearMarks {
     /// Drops what a commit has applied, as its counters say it.
     func drop(_ applied: UInt64) { counted.store(applied) }
 
+    /// Goes on behind the generation that a commit's counters name, if there is no mark.
+    ///
+    /// The counters may have come from another namespace, with a backup or a log. Its generations would be taken for those of
+    /// the next marks here.
+    @inline(__always)
+    func goOn(behind applied: UInt64) {
+        let word = counted.loadRelaxed()
+        guard word & Self.countMask == 0, applied >> Self.countBits > word >> Self.countBits else { return }
+        counted.store(applied & ~Self.countMask)
+    }
+
     /// Drops what a commit has applied, if a killed holder of the gate did not come to it.
     func recover(_ applied: UInt64) {
         // A commit of this number may come again, after a crash of the machine.
