@@ -83,6 +83,20 @@ struct FullDiskTests {
         try agent.exit()
     }
 
+    /// A namespace that is new on a full disk has room for what comes and goes, again and again.
+    @Test(arguments: StorageMode.allCases)
+    func aNewNamespaceIsUsedOnAFullDisk(_ mode: StorageMode) throws {
+        let agent = try agent(onMebibytes: 20)
+        try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
+        try agent.run("fill-file \(root.path)/rest")
+        let count = try full(try agent.ask("fill 30000 1000000"))
+        #expect(try count > 0 && agent.run("drain") == "\(count)")
+        for _ in 0..<3 { #expect(try agent.run("turn-over 1000 10") == "10") }
+        #expect(try agent.run("verify") == "")
+        try agent.run("leave")
+        try agent.exit()
+    }
+
     /// Transactions, an ordered set or a work queue fill the disk: a step that is refused changes nothing, and all of
     /// it can be taken out while nothing is free.
     @Test(arguments: StorageMode.allCases, ["transactions", "set", "queue"])

@@ -222,10 +222,7 @@ package final class DiskReserve {
         }
         let need = try lmdb { () throws(LMDBError) in try self.need(for: plan, of: trees, access) }
         note(Bound(end: used.next + need.all, pages: used.taken + need.all), access.id)
-        // A large claimed value needs as many pages as it frees.
-        let isLarge = purpose == .claiming && need.contiguous > 0
-        let reserve = isLarge ? 0 : reserve(for: purpose, beside: bound.end)
-        let wanted = bound.end + reserve
+        let wanted = bound.end + reserve(for: purpose, beside: bound.end)
         if wanted * pageSize <= room(for: purpose) { return }
         if !hasLooked { beginLooking(access.id) }
         do throws(SpaceError) {
@@ -241,7 +238,7 @@ package final class DiskReserve {
             let tail = max(0, room(for: purpose) / pageSize - used.next)
             // The pages that the transaction has not taken after the last one were free ones.
             let taken = max(0, used.taken - (used.next - end))
-            if !isCounted, !areFreePagesKnown || !suffices(tail, taken, for: need, purpose, reserve: reserve) {
+            if !isCounted, !areFreePagesKnown || !suffices(tail, taken, for: need, purpose) {
                 do throws(LMDBError) {
                     freePages = try countReusablePages(lastPage: end - 1)
                 } catch .readersFull {
@@ -251,14 +248,14 @@ package final class DiskReserve {
                 }
                 (isCounted, areFreePagesKnown) = (true, true)
             }
-            guard suffices(tail, taken, for: need, purpose, reserve: reserve) else {
+            guard suffices(tail, taken, for: need, purpose) else {
                 if !isLast { throw error }
                 if purpose == .applying, error.code == .limitReached, end * pageSize <= mostApplied {
                     let limit = max(mostReserved, wanted * pageSize)
                     return try grow(to: wanted, limit: min(limit, Int(clamping: control.header.mapSize)))
                 }
                 let cause = purpose != .adding && error.code == .limitReached && changesMuch() ? tooMuch : error
-                guard let snapshot = snapshotInTheWay(tail, taken, of: need, purpose, reserve: reserve) else {
+                guard let snapshot = snapshotInTheWay(tail, taken, of: need, purpose) else {
                     throw explain(cause)
                 }
                 throw explain(cause, inTheWay: snapshot).with(snapshotInTheWay: snapshot)
@@ -316,14 +313,13 @@ package final class DiskReserve {
     /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
     /// somewhere into which a tuple of the same size can be moved when it is claimed, if there is one that has pages of its
     /// own: the changes that watchers read lie between the pages of an emptied namespace, so it may have no long run.
-    private func suffices(
-        _ tail: Int,
-        _ taken: Int,
-        for need: Need,
-        _ purpose: WritePurpose,
-        reserve: Int
-    ) -> Bool {
-        guard freePages.count - taken + tail >= need.single + need.all + reserve else { return false }
+    private func suffices(_ tail: Int, _ taken: Int, for need: Need, _ purpose: WritePurpose) -> Bool {
+        let free = freePages.count - taken
+        // A large claimed value needs as many pages as it frees. And the file does not grow by free pages, which LMDB takes
+        // first.
+        let isLargeClaim = purpose == .claiming && need.contiguous > 0
+        let reserve = isLargeClaim ? 0 : reserve(for: purpose, beside: bound.end - min(need.single, max(0, free)))
+        guard free + tail >= need.single + need.all + reserve else { return false }
         // LMDB searches a limited number of lists for each page of a value, and then goes beyond the last page. It takes
         // single pages from the lowest ones, so what it took may be a part of the longest run.
         let longest = max(0, freePages.longestRun - taken)
@@ -354,19 +350,13 @@ package final class DiskReserve {
     }
 
     /// The snapshot that was the oldest one as the free pages were counted, if they would be enough without it.
-    private func snapshotInTheWay(
-        _ tail: Int,
-        _ taken: Int,
-        of need: Need,
-        _ purpose: WritePurpose,
-        reserve: Int
-    ) -> Int? {
+    private func snapshotInTheWay(_ tail: Int, _ taken: Int, of need: Need, _ purpose: WritePurpose) -> Int? {
         let (oldest, last, counted) = (countedBeside, environment.lastTransaction, freePages)
         guard isCounted, oldest < last else { return nil }
         defer { freePages = counted }
         guard let all = try? countPages(freedBefore: last, lastPage: end - 1) else { return nil }
         freePages = all
-        return suffices(tail, taken, for: need, purpose, reserve: reserve) ? oldest : nil
+        return suffices(tail, taken, for: need, purpose) ? oldest : nil
     }
 
     private func need(for plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], _ access: Access) throws(LMDBError) -> Need
