@@ -78,6 +78,12 @@ final class Loop: HandleObject {
                 return (token, outcome)
             }
         }
+
+        /// Forgets those that were cancelled since they ended, if they are the most: a program may never ask for them.
+        mutating func dropCancelled() {
+            guard newer.count >= 64, newer.count > 2 * waits.count else { return }
+            newer.removeAll { waits[$0.token]?.number != $0.number }
+        }
     }
 
     private let state = Mutex(State())
@@ -142,6 +148,7 @@ final class Loop: HandleObject {
         let isWanted = state.withLock { state in
             guard state.waits[token]?.number == number else { return false }
             state.waits[token]?.outcome = outcome
+            state.dropCancelled()
             state.newer.append((token, number))
             if !state.isReadable {
                 state.isReadable = true
