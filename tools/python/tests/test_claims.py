@@ -1,5 +1,7 @@
 """Claims: what a worker does not complete goes back."""
 
+import sys
+
 import pytest
 import sharedspace
 from conftest import until_waiting
@@ -124,3 +126,11 @@ def test_twenty_killed_workers_lose_nothing(ns, child):
         worker.kill()
     assert sorted(ns.take("job", int, timeout=None)[1] for _ in range(20)) == list(range(20))
     assert ns.count() == 0
+
+
+def test_what_returns_none_takes_no_reference_from_it(ns):
+    before = sys.getrefcount(None)
+    for number in range(1000):
+        ns.write("job", number)
+        ns.claim("job", int).complete()
+    assert sys.getrefcount(None) > before - 500

@@ -145,7 +145,7 @@ static PyObject *namespace_post(PyObject *object, PyObject *const *arguments, Py
         status = sharedspace_post(handle, name, buffer_bytes(&value), NULL, &error);
         Py_END_ALLOW_THREADS
         if (status < 0) raise_error(error);
-        else Py_INCREF(answer = Py_None);
+        else answer = new_none();
     }
     buffer_end(&value);
     return answer;

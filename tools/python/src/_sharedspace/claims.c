@@ -37,7 +37,7 @@ static PyObject *end(Claim *self, int how_it_ends, const sharedspace_how *how) {
 static PyObject *nothing_of(PyObject *answer) {
     if (answer == NULL) return NULL;
     Py_DECREF(answer);
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *claim_complete(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
@@ -89,13 +89,13 @@ static PyObject *claim_exit(PyObject *object, PyObject *arguments) {
         if (answer == NULL) PyErr_Clear();
         Py_XDECREF(answer);
     }
-    Py_RETURN_FALSE;
+    return PyBool_FromLong(0);
 }
 
 static PyObject *claim_note_end(PyObject *self, PyObject *nothing) {
     (void)nothing;
     ((Claim *)self)->has_ended = 1;
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *claim_repr(PyObject *object) {

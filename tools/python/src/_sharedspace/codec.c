@@ -519,8 +519,7 @@ static PyObject *read_value(Reader *reader, int depth) {
     case OBJECT: return read_object(reader, depth);
     case NOTHING:
         if (depth > 0) reader->next++;
-        Py_INCREF(Py_None);
-        return Py_None;
+        return new_none();
     default: return code >= SMALLEST && code <= LARGEST ? read_integer(reader, code) : malformed();
     }
 }

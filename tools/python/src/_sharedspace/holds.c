@@ -163,7 +163,7 @@ static PyObject *namespace_item(PyObject *object, PyObject *arguments) {
     if (status < 0) raise_error(error);
     else {
         keep_late_exception();
-        if (status == 0) Py_INCREF(answer = Py_None);
+        if (status == 0) answer = new_none();
         else answer = claim_new(item_type, self, get_value(result.bytes, result.count), &result);
     }
     return_result(self, &result);

@@ -23,7 +23,7 @@ static PyObject *loop_close(PyObject *module, PyObject *number) {
     Py_BEGIN_ALLOW_THREADS
     sharedspace_loop_close(loop);
     Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *loop_descriptor(PyObject *module, PyObject *number) {
@@ -120,7 +120,7 @@ static PyObject *loop_watch(PyObject *module, PyObject *arguments) {
     status = sharedspace_loop_watch(loop, token, watch, &how, &error);
     Py_END_ALLOW_THREADS
     if (status < 0) return raise_error(error);
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *loop_cancel(PyObject *module, PyObject *arguments) {
@@ -156,7 +156,7 @@ static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, cons
     case SHAREDSPACE_WAIT_LOCK:
     case SHAREDSPACE_WAIT_SEMAPHORE:
     case SHAREDSPACE_WAIT_ELECTION: return Py_BuildValue("KN", (unsigned long long)result->number, get_tuple(result));
-    default: Py_RETURN_NONE;
+    default: return new_none();
     }
 }
 
@@ -179,7 +179,7 @@ static PyObject *loop_next(PyObject *module, PyObject *arguments) {
     if (status < 0) {
         raise_error(error);
     } else if (status == 0) {
-        Py_INCREF(answer = Py_None);
+        answer = new_none();
     } else {
         PyObject *key = PyLong_FromUnsignedLongLong(token);
         PyObject *wait = key == NULL ? NULL : PyDict_GetItemWithError(waits, key);

@@ -68,8 +68,7 @@ static int namespace_init(PyObject *object, PyObject *arguments, PyObject *keywo
         return -1;
     PyObject *path = NULL;
     if (root == Py_None) {
-        Py_INCREF(root);
-        path = root;
+        path = new_none();
     } else if (!PyUnicode_FSConverter(root, &path)) {
         return -1;
     }
@@ -101,7 +100,7 @@ static PyObject *namespace_close(PyObject *object, PyObject *nothing) {
         Py_END_ALLOW_THREADS
     }
     if (status < 0) return raise_error(error);
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 /* Keeps the handle until the process ends, in the place of an older one. */
@@ -247,7 +246,7 @@ static PyObject *module_begin(PyObject *module, PyObject *arguments) {
     PyObject *fields, *errors;
     if (!PyArg_ParseTuple(arguments, "OO", &fields, &errors) || codec_begin(fields) < 0 || calls_begin(errors) < 0)
         return NULL;
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *module_version(PyObject *module, PyObject *nothing) {

@@ -137,8 +137,7 @@ static PyObject *find(PyObject *object, PyObject *const *arguments, Py_ssize_t c
     } else {
         keep_late_exception();
         if (status == 0) {
-            Py_INCREF(Py_None);
-            found = Py_None;
+            found = new_none();
         } else {
             found = selection_match(&selection, &result);
             if (what == SHAREDSPACE_CLAIM) found = claim_new(claim_type, self, found, &result);
