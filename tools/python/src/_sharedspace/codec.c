@@ -227,7 +227,12 @@ static int put_other(Buffer *buffer, PyObject *value, int depth, Mode mode) {
         case A_WORD: status = put_string(buffer, content); break;
         case A_UUID: {
             char *bytes;
-            if (need(buffer, 17) < 0 || (bytes = PyBytes_AsString(content)) == NULL) break;
+            Py_ssize_t count;
+            if (need(buffer, 17) < 0 || PyBytes_AsStringAndSize(content, &bytes, &count) < 0) break;
+            if (count != 16) {
+                PyErr_Format(PyExc_ValueError, "%R has not the 16 bytes of a UUID", value);
+                break;
+            }
             buffer->bytes[buffer->count++] = UUID;
             memcpy(buffer->bytes + buffer->count, bytes, 16);
             buffer->count += 16;
