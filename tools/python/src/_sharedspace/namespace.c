@@ -72,11 +72,14 @@ static int namespace_init(PyObject *object, PyObject *arguments, PyObject *keywo
     } else if (!PyUnicode_FSConverter(root, &path)) {
         return -1;
     }
+    if (self->name != NULL) {
+        /* Another thread may be opening it, with the strings that it has. */
+        Py_DECREF(path);
+        PyErr_SetString(PyExc_RuntimeError, "Namespace.__init__ was called already");
+        return -1;
+    }
     Py_INCREF(name);
     Py_INCREF(mode);
-    Py_XDECREF(self->root);
-    Py_XDECREF(self->name);
-    Py_XDECREF(self->mode);
     self->root = path;
     self->name = name;
     self->mode = mode;
