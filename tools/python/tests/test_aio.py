@@ -1,6 +1,7 @@
 """asyncio: waits that block nothing, and cancellations that lose nothing."""
 
 import asyncio
+import dataclasses
 import gc
 import os
 import random
@@ -257,6 +258,54 @@ def test_errors_come_to_their_task(ns):
             await waiting
 
     run(main())
+
+
+def test_a_class_that_raises_stop_iteration_ends_the_wait(ns):
+    @dataclasses.dataclass
+    class Job:
+        kind: str
+
+        def __post_init__(self):
+            next(iter(()))
+
+    async def main():
+        ns.write({"kind": "a"})
+        with pytest.raises(RuntimeError) as error:
+            await asyncio.wait_for(ns.aio.read(Job, timeout=0.1), 10)
+        assert isinstance(error.value.__cause__, StopIteration)
+
+    run(main())
+
+
+def test_a_class_may_cancel_the_wait_that_it_is_made_for(child):
+    # What the extension reads after the class has run was freed: the process crashed.
+    other = child(
+        """
+        import asyncio, dataclasses
+        waiting, junk = [], []
+        @dataclasses.dataclass
+        class Job:
+            kind: str
+            def __post_init__(self):
+                if waiting:
+                    waiting.pop().close()
+                    junk.extend(bytearray(200) for _ in range(2000))
+                    junk.extend((f'x{i}', i, None, None) for i in range(5000))
+        async def main():
+            for _ in range(20):
+                own = Namespace('test')
+                take = own.aio.claim(Job, timeout=None).__await__()
+                take.send(None)
+                waiting.append(take)
+                del own, take
+                ns.write({'kind': 'x'})
+                await asyncio.sleep(0.01)
+        asyncio.run(main())
+        say('survived')
+        """
+    )
+    status, out, error = other.end()
+    assert (status, out) == (0, "survived\n"), error
 
 
 def test_event_loops_come_and_go(ns):

@@ -183,6 +183,8 @@ static PyObject *loop_next(PyObject *module, PyObject *arguments) {
     } else {
         PyObject *key = PyLong_FromUnsignedLongLong(token);
         PyObject *wait = key == NULL ? NULL : PyDict_GetItemWithError(waits, key);
+        /* A class that a record becomes may remove the wait. */
+        Py_XINCREF(wait);
         if (outcome < 0) {
             raise_error(error);
         } else if (outcome == 0) {
@@ -194,6 +196,7 @@ static PyObject *loop_next(PyObject *module, PyObject *arguments) {
             long what = PyLong_AsLong(PyTuple_GetItem(wait, 0));
             value = outcome_of((int)what, PyTuple_GetItem(wait, 1), PyTuple_GetItem(wait, 2), &result);
         }
+        Py_XDECREF(wait);
         if (value == NULL) {
             /* Also what could not be decoded is the outcome of its wait, and not of this call. */
             PyObject *kind, *traceback;

@@ -75,6 +75,15 @@ def give_back(wait: Wait, value: Any) -> None:
         pass
 
 
+def _raisable(error: BaseException) -> BaseException:
+    """A future refuses StopIteration; it becomes RuntimeError, as in a coroutine."""
+    if not isinstance(error, StopIteration):
+        return error
+    raised = RuntimeError("the class of a record raised StopIteration")
+    raised.__cause__ = error
+    return raised
+
+
 class EventLoop:
     """The waits of one asyncio loop."""
 
@@ -109,7 +118,7 @@ class EventLoop:
                 if wait is not None and outcome == 1:
                     give_back(wait, value)
             elif outcome < 0:
-                wait.future.set_exception(value)
+                wait.future.set_exception(_raisable(value))
             else:
                 wait.future.set_result(value if outcome == 1 else Passed(value))
 
