@@ -175,8 +175,8 @@ static PyType_Spec item_specification = {
     item_slots};
 
 int claims_begin(PyObject *module) {
-    claim_type = (PyTypeObject *)PyType_FromSpec(&claim_specification);
-    item_type = (PyTypeObject *)PyType_FromSpec(&item_specification);
+    if (claim_type == NULL) claim_type = (PyTypeObject *)PyType_FromSpec(&claim_specification);
+    if (item_type == NULL) item_type = (PyTypeObject *)PyType_FromSpec(&item_specification);
     if (claim_type == NULL || item_type == NULL) return -1;
     Py_INCREF(claim_type);
     Py_INCREF(item_type);

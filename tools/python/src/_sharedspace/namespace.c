@@ -272,20 +272,32 @@ static void append(PyMethodDef *to, const PyMethodDef *from) {
         *to++ = *from++;
 }
 
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_sharedspace", NULL, -1, functions, NULL, NULL, NULL, NULL};
+/* Classes and what the codec asks belong to the interpreter that has loaded the module first: only the main one may. */
+static int module_exec(PyObject *module) {
+    static PyObject *type;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError, "sharedspace can't be imported in a subinterpreter; use a process");
+        return -1;
+    }
+    if (type == NULL) type = PyType_FromSpec(&specification);
+    if (kept == NULL) kept = PyDict_New();
+    if (type == NULL || kept == NULL) return -1;
+    Py_INCREF(type);
+    return PyModule_AddObject(module, "Namespace", type) < 0 ? -1 : claims_begin(module);
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_sharedspace", NULL, 0, functions, module_slots, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__sharedspace(void) {
-    static const PyMethodDef *const all[] = {own_methods, tuple_methods, cell_methods, hold_methods};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        append(methods, all[i]);
-    append(functions, watch_functions);
-    append(functions, loop_functions);
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&specification);
-    kept = PyDict_New();
-    if (module == NULL || type == NULL || kept == NULL || PyModule_AddObject(module, "Namespace", type) < 0 ||
-        claims_begin(module) < 0) {
-        Py_XDECREF(module);
-        return NULL;
+    /* A second import, by another name, finds the arrays filled. */
+    if (methods[0].ml_name == NULL) {
+        static const PyMethodDef *const all[] = {own_methods, tuple_methods, cell_methods, hold_methods};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            append(methods, all[i]);
+        append(functions, watch_functions);
+        append(functions, loop_functions);
     }
-    return module;
+    return PyModuleDef_Init(&definition);
 }

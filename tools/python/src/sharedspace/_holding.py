@@ -84,6 +84,11 @@ class Holding:
     ) -> None:
         self.release()
 
+    def __getstate__(self) -> dict[str, Any]:
+        if self._held:
+            raise TypeError(f"{self} is held, and can't be pickled or copied")
+        return {**self.__dict__, "_held": []}
+
     def __str__(self) -> str:
         return f"{self._word} {', '.join(map(repr, self._names))}"
 
