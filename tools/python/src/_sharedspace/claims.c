@@ -4,11 +4,19 @@
 
 PyTypeObject *claim_type, *item_type;
 
+void claim_give_back(Namespace *namespace_, const sharedspace_result *result) {
+    sharedspace_ns *handle = namespace_->handle;
+    uint64_t number = result->number;
+    Py_BEGIN_ALLOW_THREADS
+    sharedspace_end(handle, number, SHAREDSPACE_RELEASE, NULL, NULL);
+    Py_END_ALLOW_THREADS
+}
+
 PyObject *claim_new(PyTypeObject *type, Namespace *namespace_, PyObject *content, const sharedspace_result *result) {
-    if (content == NULL) return NULL;
-    Claim *self = (Claim *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    Claim *self = content == NULL ? NULL : (Claim *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (self == NULL) {
-        Py_DECREF(content);
+        Py_XDECREF(content);
+        claim_give_back(namespace_, result);
         return NULL;
     }
     Py_INCREF(namespace_);
@@ -32,6 +40,15 @@ static PyObject *end(Claim *self, int how_it_ends, const sharedspace_how *how) {
     if (status < 0) return raise_error(error);
     if (how_it_ends != SHAREDSPACE_EXTEND) self->has_ended = 1;
     return PyBool_FromLong(status);
+}
+
+PyObject *claim_take(PyObject *object) {
+    if (object == NULL) return NULL;
+    PyObject *answer = end((Claim *)object, SHAREDSPACE_COMPLETE, NULL), *content = NULL;
+    if (answer != NULL) Py_INCREF(content = ((Claim *)object)->content);
+    Py_XDECREF(answer);
+    Py_DECREF(object);
+    return content;
 }
 
 static PyObject *nothing_of(PyObject *answer) {

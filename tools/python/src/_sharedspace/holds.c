@@ -195,7 +195,7 @@ static PyObject *namespace_items(PyObject *object, PyObject *arguments) {
     Py_BEGIN_ALLOW_THREADS
     status = sharedspace_items(handle, queue, state, &how, &list, &error);
     Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_listed, NULL);
+    return status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_listed, NULL, NULL);
 }
 
 PyMethodDef hold_methods[] = {

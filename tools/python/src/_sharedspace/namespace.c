@@ -221,7 +221,7 @@ static PyObject *names_or_delete(PyObject *arguments, int is_delete) {
     if (status < 0) return raise_error(error);
     if (is_delete) return PyBool_FromLong(status);
 
-    return list_of(list, make_name, NULL);
+    return list_of(list, make_name, NULL, NULL);
 }
 
 static PyObject *module_names(PyObject *module, PyObject *arguments) {
