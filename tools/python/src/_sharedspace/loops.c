@@ -155,7 +155,7 @@ static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, cons
         return claim_new(item_type, (Namespace *)namespace_, get_value(result->bytes, result->count), result);
     case SHAREDSPACE_WAIT_LOCK:
     case SHAREDSPACE_WAIT_SEMAPHORE:
-    case SHAREDSPACE_WAIT_ELECTION: return Py_BuildValue("KN", (unsigned long long)result->number, get_tuple(result));
+    case SHAREDSPACE_WAIT_ELECTION: return hold_new((Namespace *)namespace_, result);
     default: return new_none();
     }
 }

@@ -42,6 +42,10 @@ void claim_give_back(Namespace *namespace_, const sharedspace_result *result);
 /* Completes a claim, and returns its content; takes over the reference. */
 PyObject *claim_take(PyObject *claim);
 
+/* Makes a Hold of what a call gave; if it fails, it is let go. */
+PyObject *hold_new(Namespace *namespace_, const sharedspace_result *result);
+int holds_begin(PyObject *module);
+
 /* The result of a namespace, for one call, and its return. */
 sharedspace_result borrow_result(Namespace *namespace_);
 void return_result(Namespace *namespace_, sharedspace_result *result);

@@ -66,10 +66,8 @@ def give_back(wait: Wait, value: Any) -> None:
     try:
         if wait.what == CLAIM:
             value.complete(keep=True)
-        elif wait.what == ITEM:
+        elif wait.what == ITEM or wait.what in _HOLDS:
             value.release()
-        elif wait.what in _HOLDS and wait.namespace is not None:
-            wait.namespace._let_go(value[0])
     except SpaceError:
         # The namespace was closed or deleted meanwhile, and what was obtained went back with it.
         pass
