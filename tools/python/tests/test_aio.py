@@ -8,7 +8,7 @@ import random
 
 import pytest
 import sharedspace
-from conftest import until, until_waiting
+from conftest import until, until_waiting, waiters
 from sharedspace import _loops
 
 
@@ -323,6 +323,33 @@ def test_event_loops_come_and_go(ns):
     for n in range(20):
         run(main(n))
     assert descriptors() <= before + 2
+
+
+@pytest.mark.parametrize("end", ["close", "drop"])
+def test_a_loop_that_ends_takes_no_more(ns, end):
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(ns.aio.take("job", int, timeout=None))
+    loop.run_until_complete(asyncio.sleep(0))
+    until_waiting(ns)
+    if end == "close":
+        loop.close()
+    else:
+        del loop, task
+        gc.collect()
+    until(lambda: waiters(ns) == 0)
+    ns.write("job", 1)
+    assert run(ns.aio.take("job", int)) == ("job", 1)
+    assert not ns.show()["claims"]
+
+
+def test_a_loop_that_is_closed_gives_back_what_no_task_has_got(ns):
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(ns.aio.take("job", int, timeout=None))
+    loop.run_until_complete(asyncio.sleep(0))
+    ns.write("job", 1)
+    until(lambda: ns.count() == 0)
+    loop.close()
+    assert ns.take("job", int, timeout=None) == ("job", 1) and not task.done()
 
 
 def test_a_killed_process_loses_no_take_that_its_task_had_not_got(ns, child):

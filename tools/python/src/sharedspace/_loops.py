@@ -82,27 +82,41 @@ def _raisable(error: BaseException) -> BaseException:
     return raised
 
 
+class _Reader:
+    """What asyncio calls. Only its loop holds it, until the loop is closed or dropped: the waits end with it."""
+
+    def __init__(self, waits: EventLoop) -> None:
+        self._waits = waits
+
+    def __call__(self) -> None:
+        self._waits._ready()
+
+
 class EventLoop:
     """The waits of one asyncio loop."""
 
-    _all: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, EventLoop] = weakref.WeakKeyDictionary()
+    # Weak, because the futures of the waits hold their loop.
+    _all: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[EventLoop]] = weakref.WeakKeyDictionary()
     # How many outcomes are handed out before other callbacks of the loop run.
     _MOST = 256
 
     @classmethod
     def running(cls) -> EventLoop:
         loop = asyncio.get_running_loop()
-        found = cls._all.get(loop)
+        reference = cls._all.get(loop)
+        found = None if reference is None else reference()
         if found is None:
-            found = cls._all[loop] = cls(loop)
+            found = cls(loop)
+            cls._all[loop] = weakref.ref(found)
         return found
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._number = _sharedspace.loop_open()
         self._tokens = itertools.count(1)
         self._waits: dict[int, Wait] = {}
-        loop.add_reader(_sharedspace.loop_descriptor(self._number), self._ready)
-        weakref.finalize(loop, _sharedspace.loop_close, self._number)
+        reader = _Reader(self)
+        self._end = weakref.finalize(reader, _sharedspace.loop_close, self._number)
+        loop.add_reader(_sharedspace.loop_descriptor(self._number), reader)
 
     def _ready(self) -> None:
         for _ in range(self._MOST):
@@ -142,7 +156,8 @@ class EventLoop:
         except BaseException:
             if token in self._waits:
                 del self._waits[token]
-                _sharedspace.loop_cancel(self._number, token)
+                if self._end.alive:
+                    _sharedspace.loop_cancel(self._number, token)
             elif not future.cancelled() and future.exception() is None and not isinstance(future.result(), Passed):
                 give_back(wait, future.result())
             raise
