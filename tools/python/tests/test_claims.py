@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import gc
 import sys
 
 import pytest
@@ -170,6 +171,15 @@ def test_a_data_class_takes_what_it_accepts(ns):
     assert ns.take_all(Job) == [Job(number) for number in range(3, 3000)]
     assert ns.take_all(Job) == [] and ns.take(Job) is None
     assert ns.count() == 0 and not ns.show()["claims"]
+
+
+def test_a_claim_in_a_cycle_goes_back(ns):
+    ns.write({"list": []})
+    claim = ns.claim({"list": list})
+    claim.tuple["claim"] = claim
+    del claim
+    gc.collect()
+    assert ns.count({"list": list}) == 1
 
 
 def test_what_returns_none_takes_no_reference_from_it(ns):

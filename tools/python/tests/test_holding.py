@@ -1,5 +1,6 @@
 """Locks, semaphores, elections."""
 
+import gc
 import signal
 import threading
 import time
@@ -144,3 +145,12 @@ def test_a_signal_at_any_moment_leaves_nothing_held(shared_space, tmp_path, what
     finally:
         signal.signal(signal.SIGUSR1, before)
         FileLock._namespaces.clear()
+
+
+def test_a_lock_in_a_cycle_is_released(shared_space, ns):
+    own = shared_space.namespace("test")
+    own.mine = own.lock("l")
+    assert own.mine.acquire()
+    del own
+    gc.collect()
+    assert not ns.show()["holds"]

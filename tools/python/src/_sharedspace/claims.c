@@ -119,13 +119,28 @@ static PyObject *claim_repr(PyObject *object) {
     Claim *self = (Claim *)object;
     return PyUnicode_FromFormat(
         "<%s %llu of %R%s>", (PyTypeObject *)Py_TYPE(object) == item_type ? "Item" : "Claim",
-        (unsigned long long)self->number, self->content, self->has_ended ? ", ended" : "");
+        (unsigned long long)self->number, self->content == NULL ? Py_None : self->content, self->has_ended ? ", ended" : "");
+}
+
+static int claim_traverse(PyObject *object, visitproc visit, void *arg) {
+    Claim *self = (Claim *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT((PyObject *)self->namespace_);
+    Py_VISIT(self->content);
+    return 0;
+}
+
+/* The namespace stays: the claim goes back to it. */
+static int claim_clear(PyObject *object) {
+    Py_CLEAR(((Claim *)object)->content);
+    return 0;
 }
 
 /* A claim that is dropped goes back. */
 static void claim_dealloc(PyObject *object) {
     Claim *self = (Claim *)object;
     PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
     if (!self->has_ended && self->namespace_ != NULL && self->namespace_->handle != NULL) {
         PyObject *kind, *value, *traceback;
         PyErr_Fetch(&kind, &value, &traceback);
@@ -178,18 +193,17 @@ static PyGetSetDef properties[] = {
 static PyMemberDef claim_members[] = MEMBERS("tuple"), item_members[] = MEMBERS("value");
 
 #define SLOTS(members) { \
-    {Py_tp_dealloc, claim_dealloc}, {Py_tp_repr, claim_repr}, {Py_tp_methods, methods}, \
-    {Py_tp_getset, properties}, {Py_tp_members, members}, {0, NULL}}
+    {Py_tp_dealloc, claim_dealloc}, {Py_tp_traverse, claim_traverse}, {Py_tp_clear, claim_clear}, \
+    {Py_tp_repr, claim_repr}, {Py_tp_methods, methods}, {Py_tp_getset, properties}, {Py_tp_members, members}, \
+    {0, NULL}}
 
 static PyType_Slot claim_slots[] = SLOTS(claim_members), item_slots[] = SLOTS(item_members);
 // clang-format on
 
-static PyType_Spec claim_specification = {
-    "sharedspace._sharedspace.Claim", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    claim_slots};
-static PyType_Spec item_specification = {
-    "sharedspace._sharedspace.Item", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    item_slots};
+enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION };
+
+static PyType_Spec claim_specification = {"sharedspace._sharedspace.Claim", sizeof(Claim), 0, FLAGS, claim_slots};
+static PyType_Spec item_specification = {"sharedspace._sharedspace.Item", sizeof(Claim), 0, FLAGS, item_slots};
 
 int claims_begin(PyObject *module) {
     if (claim_type == NULL) claim_type = (PyTypeObject *)PyType_FromSpec(&claim_specification);

@@ -18,8 +18,8 @@ typedef struct {
 static PyTypeObject *hold_type;
 
 /* Lets go, or says whether it is held. */
-static int about_hold(Hold *self, int (*function)(sharedspace_ns *, uint64_t, sharedspace_error **),
-                      sharedspace_error **error) {
+static int about_hold(
+    Hold *self, int (*function)(sharedspace_ns *, uint64_t, sharedspace_error **), sharedspace_error **error) {
     sharedspace_ns *handle = self->namespace_->handle;
     uint64_t number = self->number;
     int status;
@@ -59,10 +59,17 @@ static PyObject *get_is_held(PyObject *object, void *context) {
     return status < 0 ? raise_error(error) : PyBool_FromLong(status);
 }
 
+static int hold_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT((PyObject *)((Hold *)object)->namespace_);
+    return 0;
+}
+
 /* A hold that is dropped is let go: also when a signal's handler raises before Python has stored it. */
 static void hold_dealloc(PyObject *object) {
     Hold *self = (Hold *)object;
     PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
     if (!self->has_ended && self->namespace_ != NULL) {
         PyObject *kind, *value, *traceback;
         PyErr_Fetch(&kind, &value, &traceback);
@@ -87,12 +94,13 @@ static PyMemberDef members[] = {
     {"fencings", T_OBJECT_EX, offsetof(Hold, fencings), READONLY, NULL},
     {NULL, 0, 0, 0, NULL}};
 
-static PyType_Slot slots[] = {{Py_tp_dealloc, hold_dealloc}, {Py_tp_methods, own_methods},
-                              {Py_tp_getset, properties},    {Py_tp_members, members},
-                              {0, NULL}};
+static PyType_Slot slots[] = {{Py_tp_dealloc, hold_dealloc}, {Py_tp_traverse, hold_traverse},
+                              {Py_tp_methods, own_methods},  {Py_tp_getset, properties},
+                              {Py_tp_members, members},      {0, NULL}};
 
 static PyType_Spec specification = {
-    "sharedspace._sharedspace.Hold", sizeof(Hold), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+    "sharedspace._sharedspace.Hold", sizeof(Hold), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
 int holds_begin(PyObject *module) {
     if (hold_type == NULL) hold_type = (PyTypeObject *)PyType_FromSpec(&specification);
