@@ -119,7 +119,8 @@ static PyObject *claim_repr(PyObject *object) {
     Claim *self = (Claim *)object;
     return PyUnicode_FromFormat(
         "<%s %llu of %R%s>", (PyTypeObject *)Py_TYPE(object) == item_type ? "Item" : "Claim",
-        (unsigned long long)self->number, self->content == NULL ? Py_None : self->content, self->has_ended ? ", ended" : "");
+        (unsigned long long)self->number, self->content == NULL ? Py_None : self->content,
+        self->has_ended ? ", ended" : "");
 }
 
 static int claim_traverse(PyObject *object, visitproc visit, void *arg) {
