@@ -1,13 +1,14 @@
 """asyncio: waits that block nothing, and cancellations that lose nothing."""
 
 import asyncio
+import dataclasses
 import gc
 import os
 import random
 
 import pytest
 import sharedspace
-from conftest import until, until_waiting
+from conftest import until, until_waiting, waiters
 from sharedspace import _loops
 
 
@@ -259,6 +260,54 @@ def test_errors_come_to_their_task(ns):
     run(main())
 
 
+def test_a_class_that_raises_stop_iteration_ends_the_wait(ns):
+    @dataclasses.dataclass
+    class Job:
+        kind: str
+
+        def __post_init__(self):
+            next(iter(()))
+
+    async def main():
+        ns.write({"kind": "a"})
+        with pytest.raises(RuntimeError) as error:
+            await asyncio.wait_for(ns.aio.read(Job, timeout=0.1), 10)
+        assert isinstance(error.value.__cause__, StopIteration)
+
+    run(main())
+
+
+def test_a_class_may_cancel_the_wait_that_it_is_made_for(child):
+    # What the extension reads after the class has run was freed: the process crashed.
+    other = child(
+        """
+        import asyncio, dataclasses
+        waiting, junk = [], []
+        @dataclasses.dataclass
+        class Job:
+            kind: str
+            def __post_init__(self):
+                if waiting:
+                    waiting.pop().close()
+                    junk.extend(bytearray(200) for _ in range(2000))
+                    junk.extend((f'x{i}', i, None, None) for i in range(5000))
+        async def main():
+            for _ in range(20):
+                own = Namespace('test')
+                take = own.aio.claim(Job, timeout=None).__await__()
+                take.send(None)
+                waiting.append(take)
+                del own, take
+                ns.write({'kind': 'x'})
+                await asyncio.sleep(0.01)
+        asyncio.run(main())
+        say('survived')
+        """
+    )
+    status, out, error = other.end()
+    assert (status, out) == (0, "survived\n"), error
+
+
 def test_event_loops_come_and_go(ns):
     def descriptors():
         gc.collect()
@@ -274,6 +323,33 @@ def test_event_loops_come_and_go(ns):
     for n in range(20):
         run(main(n))
     assert descriptors() <= before + 2
+
+
+@pytest.mark.parametrize("end", ["close", "drop"])
+def test_a_loop_that_ends_takes_no_more(ns, end):
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(ns.aio.take("job", int, timeout=None))
+    loop.run_until_complete(asyncio.sleep(0))
+    until_waiting(ns)
+    if end == "close":
+        loop.close()
+    else:
+        del loop, task
+        gc.collect()
+    until(lambda: waiters(ns) == 0)
+    ns.write("job", 1)
+    assert run(ns.aio.take("job", int)) == ("job", 1)
+    assert not ns.show()["claims"]
+
+
+def test_a_loop_that_is_closed_gives_back_what_no_task_has_got(ns):
+    loop = asyncio.new_event_loop()
+    task = loop.create_task(ns.aio.take("job", int, timeout=None))
+    loop.run_until_complete(asyncio.sleep(0))
+    ns.write("job", 1)
+    until(lambda: ns.count() == 0)
+    loop.close()
+    assert ns.take("job", int, timeout=None) == ("job", 1) and not task.done()
 
 
 def test_a_killed_process_loses_no_take_that_its_task_had_not_got(ns, child):

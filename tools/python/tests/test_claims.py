@@ -1,5 +1,10 @@
 """Claims: what a worker does not complete goes back."""
 
+import asyncio
+import dataclasses
+import gc
+import sys
+
 import pytest
 import sharedspace
 from conftest import until_waiting
@@ -124,3 +129,62 @@ def test_twenty_killed_workers_lose_nothing(ns, child):
         worker.kill()
     assert sorted(ns.take("job", int, timeout=None)[1] for _ in range(20)) == list(range(20))
     assert ns.count() == 0
+
+
+@dataclasses.dataclass
+class Job:
+    number: int
+
+    def __post_init__(self):
+        if self.number < 0:
+            raise ValueError("negative")
+
+
+def awaited(verb):
+    return lambda ns: asyncio.run(asyncio.wait_for(getattr(ns.aio, verb)(Job, timeout=1), 10))
+
+
+REFUSED = {
+    "claim": lambda ns: ns.claim(Job),
+    "claim_all": lambda ns: ns.claim_all(Job),
+    "take": lambda ns: ns.take(Job),
+    "take_all": lambda ns: ns.take_all(Job),
+    "aio.take": awaited("take"),
+    "aio.claim": awaited("claim"),
+}
+
+
+@pytest.mark.parametrize("verb", REFUSED)
+def test_a_record_that_its_class_refuses_stays(ns, verb):
+    for number in (1, 2, -1, 3, 4) if verb.endswith("_all") else (-1, 1, 2):
+        ns.write({"number": number})
+    count = ns.count()
+    with pytest.raises(ValueError, match="negative"):
+        REFUSED[verb](ns)
+    assert ns.count({"number": int}) == count and not ns.show()["claims"]
+    assert ns.take({"number": -1}) == {"number": -1}
+
+
+def test_a_data_class_takes_what_it_accepts(ns):
+    ns.write_all([Job(number) for number in range(3000)])
+    assert ns.take(Job) == Job(0) and ns.take_all(Job, max=2) == [Job(1), Job(2)]
+    assert ns.take_all(Job) == [Job(number) for number in range(3, 3000)]
+    assert ns.take_all(Job) == [] and ns.take(Job) is None
+    assert ns.count() == 0 and not ns.show()["claims"]
+
+
+def test_a_claim_in_a_cycle_goes_back(ns):
+    ns.write({"list": []})
+    claim = ns.claim({"list": list})
+    claim.tuple["claim"] = claim
+    del claim
+    gc.collect()
+    assert ns.count({"list": list}) == 1
+
+
+def test_what_returns_none_takes_no_reference_from_it(ns):
+    before = sys.getrefcount(None)
+    for number in range(1000):
+        ns.write("job", number)
+        ns.claim("job", int).complete()
+    assert sys.getrefcount(None) > before - 500

@@ -82,6 +82,12 @@ def test_a_root_that_can_not_be_is_an_error(tmp_path):
         sharedspace.Space(5)
 
 
+def test_a_namespace_is_initialized_once(ns, shared_space):
+    with pytest.raises(RuntimeError, match="already"):
+        ns.__init__("other", shared_space.root)
+    assert ns.name == "test" and ns.count() == 0
+
+
 def test_objects_that_were_never_made_are_errors_not_crashes():
     broken = sharedspace.Namespace.__new__(sharedspace.Namespace)
     for call in (broken.count, lambda: broken.write("x"), lambda: broken.claim("x"), broken.show):

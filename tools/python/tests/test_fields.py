@@ -64,6 +64,12 @@ def deep(levels):
     return value
 
 
+class ShortUUID(uuid.UUID):
+    @property
+    def bytes(self):
+        return b""
+
+
 @pytest.mark.parametrize(
     "field, kind, words",
     [
@@ -81,6 +87,8 @@ def deep(levels):
         ({1, 2}, TypeError, "no field"),
         (int, TypeError, "templates only"),
         (range(3), TypeError, "templates only"),
+        (Between(1, 2), TypeError, "templates only"),
+        (ShortUUID(int=1), ValueError, "16 bytes"),
     ],
     ids=lambda value: repr(value)[:20],
 )
@@ -95,6 +103,13 @@ def test_what_is_no_field_says_so_and_nothing_is_written(ns, field, kind, words)
         t.write("good")
         t.write("bad", field)
     assert ns.count() == 0 and ns.cells() == {}
+
+
+def test_a_range_alone_is_a_template_and_no_record(ns):
+    with pytest.raises(TypeError, match="templates only"):
+        ns.write(Between(1, 2))
+    ns.write(2)
+    assert ns.read(Between(1, 2)) == (2,) and ns.count(Between(3, 4)) == 0
 
 
 def test_the_deepest_field_comes_back(ns):

@@ -1,8 +1,14 @@
 """Locks, semaphores, elections."""
 
+import gc
+import signal
+import threading
+import time
+
 import pytest
 import sharedspace
 from conftest import until_waiting
+from sharedspace.compat import FileLock
 
 
 def test_a_lock_is_held_in_its_block(ns):
@@ -91,3 +97,60 @@ def test_one_leads_at_a_time(ns, child):
 def test_a_name_of_another_kind_says_so(ns):
     with ns.lock("x"), pytest.raises(sharedspace.BadData):
         ns.semaphore("x", 2).acquire(timeout=0)
+
+
+def test_a_lock_that_is_dropped_is_released(ns, child):
+    lock = ns.lock("l")
+    assert lock.acquire()
+    del lock
+    assert child("say(ns.lock('l').acquire(timeout=0))").hear() == "True"
+    assert not ns.show()["holds"]
+
+
+@pytest.mark.parametrize("what", ["lock", "kept lock", "semaphore", "FileLock"])
+def test_a_signal_at_any_moment_leaves_nothing_held(shared_space, tmp_path, what):
+    before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
+    main = threading.get_ident()
+
+    def interrupt():
+        time.sleep(0.0005)
+        signal.pthread_kill(main, signal.SIGUSR1)
+
+    def repeat(make):
+        while True:
+            with make():
+                pass
+
+    try:
+        with shared_space.namespace("filelock") as ns:
+            kept = ns.lock("l")
+            makes = {
+                "lock": lambda: ns.lock("l"),
+                "kept lock": lambda: kept,
+                "semaphore": lambda: ns.semaphore("s", 1),
+                "FileLock": lambda: FileLock(tmp_path / "lock"),
+            }
+            for _ in range(100):
+                thread = threading.Thread(target=interrupt)
+                try:
+                    thread.start()
+                    repeat(makes[what])
+                except KeyboardInterrupt:
+                    pass
+                thread.join()
+                if kept.held:
+                    # The interrupt came before __exit__ had begun.
+                    kept.release()
+                assert not ns.show()["holds"]
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+        FileLock._namespaces.clear()
+
+
+def test_a_lock_in_a_cycle_is_released(shared_space, ns):
+    own = shared_space.namespace("test")
+    own.mine = own.lock("l")
+    assert own.mine.acquire()
+    del own
+    gc.collect()
+    assert not ns.show()["holds"]

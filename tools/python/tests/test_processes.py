@@ -1,5 +1,6 @@
 """fork, spawn, forkserver, pickling, signals, the interpreter's end."""
 
+import copy
 import multiprocessing
 import os
 import pickle
@@ -123,10 +124,67 @@ def test_a_namespace_is_pickled_by_root_and_name(ns, shared_space):
         pickle.dumps(ns.claim("x"))
 
 
+def test_the_extension_is_loaded_by_another_name(child):
+    other = child(
+        """
+        import importlib.util
+        for number in range(2):
+            path = sharedspace._sharedspace.__file__
+            spec = importlib.util.spec_from_file_location(f'other{number}._sharedspace', path)
+            module = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(module)
+        names = dir(module)
+        assert len(names) == len(set(names)) and 'loop_next' in names
+        ns.write('x', 1)
+        say(ns.take('x', int), type(ns.claim('x')).__name__)
+        """
+    )
+    assert other.end()[:2] == (0, "('x', 1) NoneType\n")
+
+
+def test_a_subinterpreter_is_refused(child):
+    other = child(
+        """
+        try:
+            import _interpreters as interpreters
+        except ImportError:
+            import _xxsubinterpreters as interpreters
+        try:
+            inner = interpreters.create('legacy')
+        except TypeError:
+            inner = interpreters.create(isolated=False)
+        lines = [f'import sys; sys.path[:] = {sys.path!r}', 'try: import sharedspace',
+                 'except ImportError as error: print(error, flush=True)']
+        interpreters.run_string(inner, '\\n'.join(lines))
+        interpreters.destroy(inner)
+        ns.write('x', 1)
+        say(ns.take('x', int))
+        """
+    )
+    assert "subinterpreter" in other.hear()
+    assert other.hear() == "('x', 1)"
+
+
 def test_held_locks_are_not_passed_on(ns):
-    with ns.lock("l") as lock:
-        back = pickle.loads(pickle.dumps(lock))
+    lock = ns.lock("l")
+    back = pickle.loads(pickle.dumps(lock))
+    with lock:
         assert not back.held and lock.held
+        for refused in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="held"):
+                refused(lock)
+    copied = copy.copy(lock)
+    with lock:
+        assert not copied.held
+
+
+def test_watches_are_not_passed_on(ns):
+    with ns.watch() as watch:
+        for refused in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match="pickled"):
+                refused(watch)
+        ns.write("x")
+        assert watch.next().event == "write"
 
 
 WAITS = {

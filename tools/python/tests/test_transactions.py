@@ -1,8 +1,30 @@
 """Several changes in one step."""
 
+import dataclasses
+
 import pytest
 import sharedspace
 from conftest import until
+
+
+@dataclasses.dataclass
+class Job:
+    number: int
+
+    def __post_init__(self):
+        if self.number < 0:
+            raise ValueError("negative")
+
+
+def test_a_class_that_refuses_a_record_does_not_undo_the_transaction(ns):
+    ns.write_all([{"number": -1}, {"number": 1}])
+    with ns.transaction() as t:
+        refused, taken = t.take(Job), t.take(Job)
+        total = t.add("total")
+    assert total.result == 1 and taken.result == Job(1) and taken.result is taken.result
+    for _ in range(2):
+        with pytest.raises(ValueError, match="negative"):
+            refused.result
 
 
 def test_all_steps_are_done_together(ns):

@@ -163,12 +163,18 @@ void keep_late_exception(void) {
 /* --- Lists ----------------------------------------------------------------------------------------------- */
 
 PyObject *list_of(
-    sharedspace_list *list, PyObject *(*make)(void *context, const sharedspace_result *result), void *context) {
+    sharedspace_list *list, PyObject *(*make)(void *context, const sharedspace_result *result),
+    void (*drop)(void *context, const sharedspace_result *result), void *context) {
     PyObject *all = PyList_New(0);
     sharedspace_result result = sharedspace_no_result();
     sharedspace_error *error = NULL;
     int status = 0;
-    while (all != NULL && list != NULL && (status = sharedspace_list_next(list, &result, &error)) == 1) {
+    while (list != NULL && (status = sharedspace_list_next(list, &result, &error)) == 1) {
+        if (all == NULL) {
+            if (drop == NULL) break;
+            drop(context, &result);
+            continue;
+        }
         PyObject *one = make(context, &result);
         if (one == NULL || PyList_Append(all, one) < 0) Py_CLEAR(all);
         Py_XDECREF(one);

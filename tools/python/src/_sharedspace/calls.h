@@ -37,8 +37,10 @@ void keep_late_exception(void);
 /* Strings and None as the library takes them; -1 with an exception. */
 int read_text(PyObject *value, const char *what, const char **text);
 
-/* Moves the results of a list into a Python list, and frees it. `make` makes an object of each. */
+/* Moves the results of a list into a Python list, and frees it. `make` makes an object of each. After an exception of
+ * `make`, `drop` gets the others; or NULL. */
 PyObject *list_of(
-    sharedspace_list *list, PyObject *(*make)(void *context, const sharedspace_result *result), void *context);
+    sharedspace_list *list, PyObject *(*make)(void *context, const sharedspace_result *result),
+    void (*drop)(void *context, const sharedspace_result *result), void *context);
 
 #endif

@@ -122,7 +122,7 @@ static PyObject *namespace_cells(PyObject *object, PyObject *const *arguments, P
     status = sharedspace_cells(handle, pattern, NULL, &list, &error);
     Py_END_ALLOW_THREADS
     if (status < 0) return raise_error(error);
-    PyObject *pairs = list_of(status == 0 ? NULL : list, make_tuple, NULL), *cells = NULL;
+    PyObject *pairs = list_of(status == 0 ? NULL : list, make_tuple, NULL, NULL), *cells = NULL;
     if (pairs != NULL && (cells = PyDict_New()) != NULL && PyDict_MergeFromSeq2(cells, pairs, 1) < 0) Py_CLEAR(cells);
     Py_XDECREF(pairs);
     return cells;
@@ -145,7 +145,7 @@ static PyObject *namespace_post(PyObject *object, PyObject *const *arguments, Py
         status = sharedspace_post(handle, name, buffer_bytes(&value), NULL, &error);
         Py_END_ALLOW_THREADS
         if (status < 0) raise_error(error);
-        else Py_INCREF(answer = Py_None);
+        else answer = new_none();
     }
     buffer_end(&value);
     return answer;

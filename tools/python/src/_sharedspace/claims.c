@@ -4,11 +4,19 @@
 
 PyTypeObject *claim_type, *item_type;
 
+void claim_give_back(Namespace *namespace_, const sharedspace_result *result) {
+    sharedspace_ns *handle = namespace_->handle;
+    uint64_t number = result->number;
+    Py_BEGIN_ALLOW_THREADS
+    sharedspace_end(handle, number, SHAREDSPACE_RELEASE, NULL, NULL);
+    Py_END_ALLOW_THREADS
+}
+
 PyObject *claim_new(PyTypeObject *type, Namespace *namespace_, PyObject *content, const sharedspace_result *result) {
-    if (content == NULL) return NULL;
-    Claim *self = (Claim *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+    Claim *self = content == NULL ? NULL : (Claim *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
     if (self == NULL) {
-        Py_DECREF(content);
+        Py_XDECREF(content);
+        claim_give_back(namespace_, result);
         return NULL;
     }
     Py_INCREF(namespace_);
@@ -34,10 +42,19 @@ static PyObject *end(Claim *self, int how_it_ends, const sharedspace_how *how) {
     return PyBool_FromLong(status);
 }
 
+PyObject *claim_take(PyObject *object) {
+    if (object == NULL) return NULL;
+    PyObject *answer = end((Claim *)object, SHAREDSPACE_COMPLETE, NULL), *content = NULL;
+    if (answer != NULL) Py_INCREF(content = ((Claim *)object)->content);
+    Py_XDECREF(answer);
+    Py_DECREF(object);
+    return content;
+}
+
 static PyObject *nothing_of(PyObject *answer) {
     if (answer == NULL) return NULL;
     Py_DECREF(answer);
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *claim_complete(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
@@ -89,26 +106,42 @@ static PyObject *claim_exit(PyObject *object, PyObject *arguments) {
         if (answer == NULL) PyErr_Clear();
         Py_XDECREF(answer);
     }
-    Py_RETURN_FALSE;
+    return PyBool_FromLong(0);
 }
 
 static PyObject *claim_note_end(PyObject *self, PyObject *nothing) {
     (void)nothing;
     ((Claim *)self)->has_ended = 1;
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *claim_repr(PyObject *object) {
     Claim *self = (Claim *)object;
     return PyUnicode_FromFormat(
         "<%s %llu of %R%s>", (PyTypeObject *)Py_TYPE(object) == item_type ? "Item" : "Claim",
-        (unsigned long long)self->number, self->content, self->has_ended ? ", ended" : "");
+        (unsigned long long)self->number, self->content == NULL ? Py_None : self->content,
+        self->has_ended ? ", ended" : "");
+}
+
+static int claim_traverse(PyObject *object, visitproc visit, void *arg) {
+    Claim *self = (Claim *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT((PyObject *)self->namespace_);
+    Py_VISIT(self->content);
+    return 0;
+}
+
+/* The namespace stays: the claim goes back to it. */
+static int claim_clear(PyObject *object) {
+    Py_CLEAR(((Claim *)object)->content);
+    return 0;
 }
 
 /* A claim that is dropped goes back. */
 static void claim_dealloc(PyObject *object) {
     Claim *self = (Claim *)object;
     PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
     if (!self->has_ended && self->namespace_ != NULL && self->namespace_->handle != NULL) {
         PyObject *kind, *value, *traceback;
         PyErr_Fetch(&kind, &value, &traceback);
@@ -161,22 +194,21 @@ static PyGetSetDef properties[] = {
 static PyMemberDef claim_members[] = MEMBERS("tuple"), item_members[] = MEMBERS("value");
 
 #define SLOTS(members) { \
-    {Py_tp_dealloc, claim_dealloc}, {Py_tp_repr, claim_repr}, {Py_tp_methods, methods}, \
-    {Py_tp_getset, properties}, {Py_tp_members, members}, {0, NULL}}
+    {Py_tp_dealloc, claim_dealloc}, {Py_tp_traverse, claim_traverse}, {Py_tp_clear, claim_clear}, \
+    {Py_tp_repr, claim_repr}, {Py_tp_methods, methods}, {Py_tp_getset, properties}, {Py_tp_members, members}, \
+    {0, NULL}}
 
 static PyType_Slot claim_slots[] = SLOTS(claim_members), item_slots[] = SLOTS(item_members);
 // clang-format on
 
-static PyType_Spec claim_specification = {
-    "sharedspace._sharedspace.Claim", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    claim_slots};
-static PyType_Spec item_specification = {
-    "sharedspace._sharedspace.Item", sizeof(Claim), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    item_slots};
+enum { FLAGS = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION };
+
+static PyType_Spec claim_specification = {"sharedspace._sharedspace.Claim", sizeof(Claim), 0, FLAGS, claim_slots};
+static PyType_Spec item_specification = {"sharedspace._sharedspace.Item", sizeof(Claim), 0, FLAGS, item_slots};
 
 int claims_begin(PyObject *module) {
-    claim_type = (PyTypeObject *)PyType_FromSpec(&claim_specification);
-    item_type = (PyTypeObject *)PyType_FromSpec(&item_specification);
+    if (claim_type == NULL) claim_type = (PyTypeObject *)PyType_FromSpec(&claim_specification);
+    if (item_type == NULL) item_type = (PyTypeObject *)PyType_FromSpec(&item_specification);
     if (claim_type == NULL || item_type == NULL) return -1;
     Py_INCREF(claim_type);
     Py_INCREF(item_type);

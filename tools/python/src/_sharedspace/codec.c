@@ -227,7 +227,12 @@ static int put_other(Buffer *buffer, PyObject *value, int depth, Mode mode) {
         case A_WORD: status = put_string(buffer, content); break;
         case A_UUID: {
             char *bytes;
-            if (need(buffer, 17) < 0 || (bytes = PyBytes_AsString(content)) == NULL) break;
+            Py_ssize_t count;
+            if (need(buffer, 17) < 0 || PyBytes_AsStringAndSize(content, &bytes, &count) < 0) break;
+            if (count != 16) {
+                PyErr_Format(PyExc_ValueError, "%R has not the 16 bytes of a UUID", value);
+                break;
+            }
             buffer->bytes[buffer->count++] = UUID;
             memcpy(buffer->bytes + buffer->count, bytes, 16);
             buffer->count += 16;
@@ -519,8 +524,7 @@ static PyObject *read_value(Reader *reader, int depth) {
     case OBJECT: return read_object(reader, depth);
     case NOTHING:
         if (depth > 0) reader->next++;
-        Py_INCREF(Py_None);
-        return Py_None;
+        return new_none();
     default: return code >= SMALLEST && code <= LARGEST ? read_integer(reader, code) : malformed();
     }
 }

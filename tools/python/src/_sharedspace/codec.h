@@ -8,6 +8,12 @@
 
 #include <sharedspace.h>
 
+/* A new reference to None. Py_RETURN_NONE of the headers of 3.12 and later takes none, which 3.10 and 3.11 need. */
+static inline PyObject *new_none(void) {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
 /* What is encoded. */
 typedef enum {
     VALUES = 0,   /* the fields of a tuple, a value */

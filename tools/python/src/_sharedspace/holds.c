@@ -2,10 +2,115 @@
  */
 #include "namespace.h"
 
+#include <structmember.h>
+
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
-/* _hold(what, names, timeout, shared, permits, count, value): (number, fencing numbers), or the PID of a holder when
- * the time has passed; 0 if it is not known. */
+/* --- What is held ---------------------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD Namespace *namespace_;
+    PyObject *fencings;
+    uint64_t number;
+    int has_ended;
+} Hold;
+
+static PyTypeObject *hold_type;
+
+/* Lets go, or says whether it is held. */
+static int about_hold(
+    Hold *self, int (*function)(sharedspace_ns *, uint64_t, sharedspace_error **), sharedspace_error **error) {
+    sharedspace_ns *handle = self->namespace_->handle;
+    uint64_t number = self->number;
+    int status;
+    Py_BEGIN_ALLOW_THREADS
+    status = function(handle, number, error);
+    Py_END_ALLOW_THREADS
+    return status;
+}
+
+PyObject *hold_new(Namespace *namespace_, const sharedspace_result *result) {
+    Hold *self = (Hold *)((allocfunc)PyType_GetSlot(hold_type, Py_tp_alloc))(hold_type, 0);
+    if (self == NULL) {
+        Hold lost = {.namespace_ = namespace_, .number = result->number};
+        about_hold(&lost, sharedspace_let_go, NULL);
+        return NULL;
+    }
+    Py_INCREF(namespace_);
+    self->namespace_ = namespace_;
+    self->number = result->number;
+    if ((self->fencings = get_tuple(result)) == NULL) Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static PyObject *hold_release(PyObject *object, PyObject *nothing) {
+    (void)nothing;
+    Hold *self = (Hold *)object;
+    sharedspace_error *error = NULL;
+    if (about_hold(self, sharedspace_let_go, &error) < 0) return raise_error(error);
+    self->has_ended = 1;
+    return new_none();
+}
+
+static PyObject *get_is_held(PyObject *object, void *context) {
+    (void)context;
+    sharedspace_error *error = NULL;
+    int status = about_hold((Hold *)object, sharedspace_holds, &error);
+    return status < 0 ? raise_error(error) : PyBool_FromLong(status);
+}
+
+static int hold_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT((PyObject *)((Hold *)object)->namespace_);
+    return 0;
+}
+
+/* A hold that is dropped is let go: also when a signal's handler raises before Python has stored it. */
+static void hold_dealloc(PyObject *object) {
+    Hold *self = (Hold *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    if (!self->has_ended && self->namespace_ != NULL) {
+        PyObject *kind, *value, *traceback;
+        PyErr_Fetch(&kind, &value, &traceback);
+        about_hold(self, sharedspace_let_go, NULL);
+        PyErr_Restore(kind, value, traceback);
+    }
+    Py_XDECREF((PyObject *)self->namespace_);
+    Py_XDECREF(self->fencings);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static PyMethodDef own_methods[] = {
+    {"release", hold_release, METH_NOARGS, "release($self, /)\n--\n\nLets go of it."}, {NULL, NULL, 0, NULL}};
+
+static PyGetSetDef properties[] = {
+    {"is_held", get_is_held, NULL, "Whether it is held; False if it was taken away.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMemberDef members[] = {
+    {"number", T_ULONGLONG, offsetof(Hold, number), READONLY, NULL},
+    {"fencings", T_OBJECT_EX, offsetof(Hold, fencings), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+
+static PyType_Slot slots[] = {{Py_tp_dealloc, hold_dealloc}, {Py_tp_traverse, hold_traverse},
+                              {Py_tp_methods, own_methods},  {Py_tp_getset, properties},
+                              {Py_tp_members, members},      {0, NULL}};
+
+static PyType_Spec specification = {
+    "sharedspace._sharedspace.Hold", sizeof(Hold), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+
+int holds_begin(PyObject *module) {
+    if (hold_type == NULL) hold_type = (PyTypeObject *)PyType_FromSpec(&specification);
+    if (hold_type == NULL) return -1;
+    Py_INCREF(hold_type);
+    return PyModule_AddObject(module, "Hold", (PyObject *)hold_type);
+}
+
+/* _hold(what, names, timeout, shared, permits, count, value): a Hold, or the PID of a holder when the time has passed; 0
+ * if it is not known. */
 static PyObject *namespace_hold(PyObject *object, PyObject *arguments) {
     Namespace *self = (Namespace *)object;
     sharedspace_how how = sharedspace_defaults();
@@ -43,36 +148,12 @@ static PyObject *namespace_hold(PyObject *object, PyObject *arguments) {
         if (status < 0) raise_error(error);
         else {
             keep_late_exception();
-            answer = status == 0 ? PyLong_FromLong(result.pid)
-                                 : Py_BuildValue("KN", (unsigned long long)result.number, get_tuple(&result));
+            answer = status == 0 ? PyLong_FromLong(result.pid) : hold_new(self, &result);
         }
         return_result(self, &result);
     }
     buffer_end(&buffer);
     return answer;
-}
-
-/* Lets go of a hold, or says whether it is held. */
-static PyObject *about_hold(
-    PyObject *object, PyObject *argument, int (*function)(sharedspace_ns *, uint64_t, sharedspace_error **)) {
-    unsigned long long number = PyLong_AsUnsignedLongLong(argument);
-    if (number == (unsigned long long)-1 && PyErr_Occurred()) return NULL;
-    sharedspace_ns *handle = namespace_handle((Namespace *)object);
-    if (PyErr_Occurred()) return NULL;
-    sharedspace_error *error = NULL;
-    int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = function(handle, number, &error);
-    Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : PyBool_FromLong(status);
-}
-
-static PyObject *namespace_let_go(PyObject *self, PyObject *number) {
-    return about_hold(self, number, sharedspace_let_go);
-}
-
-static PyObject *namespace_holds(PyObject *self, PyObject *number) {
-    return about_hold(self, number, sharedspace_holds);
 }
 
 /* --- Queues ---------------------------------------------------------------------------------------------- */
@@ -163,7 +244,7 @@ static PyObject *namespace_item(PyObject *object, PyObject *arguments) {
     if (status < 0) raise_error(error);
     else {
         keep_late_exception();
-        if (status == 0) Py_INCREF(answer = Py_None);
+        if (status == 0) answer = new_none();
         else answer = claim_new(item_type, self, get_value(result.bytes, result.count), &result);
     }
     return_result(self, &result);
@@ -195,13 +276,11 @@ static PyObject *namespace_items(PyObject *object, PyObject *arguments) {
     Py_BEGIN_ALLOW_THREADS
     status = sharedspace_items(handle, queue, state, &how, &list, &error);
     Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_listed, NULL);
+    return status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_listed, NULL, NULL);
 }
 
 PyMethodDef hold_methods[] = {
     {"_hold", namespace_hold, METH_VARARGS, NULL},
-    {"_let_go", namespace_let_go, METH_O, NULL},
-    {"_holds", namespace_holds, METH_O, NULL},
     {"_put", namespace_put, METH_VARARGS, NULL},
     {"_item", namespace_item, METH_VARARGS, NULL},
     {"_items", namespace_items, METH_VARARGS, NULL},

@@ -23,7 +23,7 @@ static PyObject *loop_close(PyObject *module, PyObject *number) {
     Py_BEGIN_ALLOW_THREADS
     sharedspace_loop_close(loop);
     Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *loop_descriptor(PyObject *module, PyObject *number) {
@@ -120,7 +120,7 @@ static PyObject *loop_watch(PyObject *module, PyObject *arguments) {
     status = sharedspace_loop_watch(loop, token, watch, &how, &error);
     Py_END_ALLOW_THREADS
     if (status < 0) return raise_error(error);
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *loop_cancel(PyObject *module, PyObject *arguments) {
@@ -155,8 +155,8 @@ static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, cons
         return claim_new(item_type, (Namespace *)namespace_, get_value(result->bytes, result->count), result);
     case SHAREDSPACE_WAIT_LOCK:
     case SHAREDSPACE_WAIT_SEMAPHORE:
-    case SHAREDSPACE_WAIT_ELECTION: return Py_BuildValue("KN", (unsigned long long)result->number, get_tuple(result));
-    default: Py_RETURN_NONE;
+    case SHAREDSPACE_WAIT_ELECTION: return hold_new((Namespace *)namespace_, result);
+    default: return new_none();
     }
 }
 
@@ -179,10 +179,12 @@ static PyObject *loop_next(PyObject *module, PyObject *arguments) {
     if (status < 0) {
         raise_error(error);
     } else if (status == 0) {
-        Py_INCREF(answer = Py_None);
+        answer = new_none();
     } else {
         PyObject *key = PyLong_FromUnsignedLongLong(token);
         PyObject *wait = key == NULL ? NULL : PyDict_GetItemWithError(waits, key);
+        /* A class that a record becomes may remove the wait. */
+        Py_XINCREF(wait);
         if (outcome < 0) {
             raise_error(error);
         } else if (outcome == 0) {
@@ -194,6 +196,7 @@ static PyObject *loop_next(PyObject *module, PyObject *arguments) {
             long what = PyLong_AsLong(PyTuple_GetItem(wait, 0));
             value = outcome_of((int)what, PyTuple_GetItem(wait, 1), PyTuple_GetItem(wait, 2), &result);
         }
+        Py_XDECREF(wait);
         if (value == NULL) {
             /* Also what could not be decoded is the outcome of its wait, and not of this call. */
             PyObject *kind, *traceback;

@@ -68,16 +68,18 @@ static int namespace_init(PyObject *object, PyObject *arguments, PyObject *keywo
         return -1;
     PyObject *path = NULL;
     if (root == Py_None) {
-        Py_INCREF(root);
-        path = root;
+        path = new_none();
     } else if (!PyUnicode_FSConverter(root, &path)) {
+        return -1;
+    }
+    if (self->name != NULL) {
+        /* Another thread may be opening it, with the strings that it has. */
+        Py_DECREF(path);
+        PyErr_SetString(PyExc_RuntimeError, "Namespace.__init__ was called already");
         return -1;
     }
     Py_INCREF(name);
     Py_INCREF(mode);
-    Py_XDECREF(self->root);
-    Py_XDECREF(self->name);
-    Py_XDECREF(self->mode);
     self->root = path;
     self->name = name;
     self->mode = mode;
@@ -101,7 +103,7 @@ static PyObject *namespace_close(PyObject *object, PyObject *nothing) {
         Py_END_ALLOW_THREADS
     }
     if (status < 0) return raise_error(error);
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 /* Keeps the handle until the process ends, in the place of an older one. */
@@ -219,7 +221,7 @@ static PyObject *names_or_delete(PyObject *arguments, int is_delete) {
     if (status < 0) return raise_error(error);
     if (is_delete) return PyBool_FromLong(status);
 
-    return list_of(list, make_name, NULL);
+    return list_of(list, make_name, NULL, NULL);
 }
 
 static PyObject *module_names(PyObject *module, PyObject *arguments) {
@@ -247,7 +249,7 @@ static PyObject *module_begin(PyObject *module, PyObject *arguments) {
     PyObject *fields, *errors;
     if (!PyArg_ParseTuple(arguments, "OO", &fields, &errors) || codec_begin(fields) < 0 || calls_begin(errors) < 0)
         return NULL;
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *module_version(PyObject *module, PyObject *nothing) {
@@ -270,20 +272,32 @@ static void append(PyMethodDef *to, const PyMethodDef *from) {
         *to++ = *from++;
 }
 
-static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_sharedspace", NULL, -1, functions, NULL, NULL, NULL, NULL};
+/* Classes and what the codec asks belong to the interpreter that has loaded the module first: only the main one may. */
+static int module_exec(PyObject *module) {
+    static PyObject *type;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError, "sharedspace can't be imported in a subinterpreter; use a process");
+        return -1;
+    }
+    if (type == NULL) type = PyType_FromSpec(&specification);
+    if (kept == NULL) kept = PyDict_New();
+    if (type == NULL || kept == NULL) return -1;
+    Py_INCREF(type);
+    return PyModule_AddObject(module, "Namespace", type) < 0 || claims_begin(module) < 0 ? -1 : holds_begin(module);
+}
+
+static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};
+static PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT, "_sharedspace", NULL, 0, functions, module_slots, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__sharedspace(void) {
-    static const PyMethodDef *const all[] = {own_methods, tuple_methods, cell_methods, hold_methods};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        append(methods, all[i]);
-    append(functions, watch_functions);
-    append(functions, loop_functions);
-    PyObject *module = PyModule_Create(&definition), *type = PyType_FromSpec(&specification);
-    kept = PyDict_New();
-    if (module == NULL || type == NULL || kept == NULL || PyModule_AddObject(module, "Namespace", type) < 0 ||
-        claims_begin(module) < 0) {
-        Py_XDECREF(module);
-        return NULL;
+    /* A second import, by another name, finds the arrays filled. */
+    if (methods[0].ml_name == NULL) {
+        static const PyMethodDef *const all[] = {own_methods, tuple_methods, cell_methods, hold_methods};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            append(methods, all[i]);
+        append(functions, watch_functions);
+        append(functions, loop_functions);
     }
-    return module;
+    return PyModuleDef_Init(&definition);
 }

@@ -32,8 +32,19 @@ typedef struct {
 extern PyTypeObject *claim_type, *item_type;
 int claims_begin(PyObject *module);
 
-/* Makes one of what a call gave; takes over the reference to `content`, also if it fails. */
+/* Makes one of what a call gave; takes over the reference to `content`. If it fails, also because there is no content,
+ * the claim goes back. */
 PyObject *claim_new(PyTypeObject *type, Namespace *namespace_, PyObject *content, const sharedspace_result *result);
+
+/* Gives back a claim that no object has. An exception that is set stays. */
+void claim_give_back(Namespace *namespace_, const sharedspace_result *result);
+
+/* Completes a claim, and returns its content; takes over the reference. */
+PyObject *claim_take(PyObject *claim);
+
+/* Makes a Hold of what a call gave; if it fails, it is let go. */
+PyObject *hold_new(Namespace *namespace_, const sharedspace_result *result);
+int holds_begin(PyObject *module);
 
 /* The result of a namespace, for one call, and its return. */
 sharedspace_result borrow_result(Namespace *namespace_);

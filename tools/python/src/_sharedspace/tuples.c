@@ -124,6 +124,9 @@ static PyObject *find(PyObject *object, PyObject *const *arguments, Py_ssize_t c
         return NULL;
     }
     how.flags |= selection.flags;
+    /* A data class may refuse a record, which stays then: its take is a claim until the instance is made. */
+    int is_claimed_first = what == SHAREDSPACE_TAKE && selection.type != NULL;
+    if (is_claimed_first) what = SHAREDSPACE_CLAIM;
     ask_for_signals(&how);
     sharedspace_result result = borrow_result(self);
     sharedspace_error *error = NULL;
@@ -137,11 +140,11 @@ static PyObject *find(PyObject *object, PyObject *const *arguments, Py_ssize_t c
     } else {
         keep_late_exception();
         if (status == 0) {
-            Py_INCREF(Py_None);
-            found = Py_None;
+            found = new_none();
         } else {
             found = selection_match(&selection, &result);
             if (what == SHAREDSPACE_CLAIM) found = claim_new(claim_type, self, found, &result);
+            if (is_claimed_first) found = claim_take(found);
         }
     }
     return_result(self, &result);
@@ -174,6 +177,24 @@ static PyObject *make_match(void *context, const sharedspace_result *result) {
     return finding->what == SHAREDSPACE_CLAIM ? claim_new(claim_type, finding->namespace_, match, result) : match;
 }
 
+static void drop_match(void *context, const sharedspace_result *result) {
+    const Finding *finding = context;
+    if (finding->what == SHAREDSPACE_CLAIM) claim_give_back(finding->namespace_, result);
+}
+
+/* Completes the claims of a list, which others have not seen since they were claimed in one transaction, and puts what
+ * they hold in their places. Takes over the reference. */
+static PyObject *take_claims(PyObject *all) {
+    for (Py_ssize_t i = 0; all != NULL && i < PyList_Size(all); i++) {
+        PyObject *claim = PyList_GetItem(all, i);
+        Py_INCREF(claim);
+        PyObject *content = claim_take(claim);
+        if (content == NULL) Py_CLEAR(all);
+        else PyList_SetItem(all, i, content);
+    }
+    return all;
+}
+
 static PyObject *find_all(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names, int what) {
     sharedspace_how how = sharedspace_defaults();
     int64_t max = 0;
@@ -190,6 +211,8 @@ static PyObject *find_all(PyObject *object, PyObject *const *arguments, Py_ssize
     PyObject *all = NULL;
     if (!PyErr_Occurred()) {
         how.flags |= selection.flags;
+        int is_claimed_first = what == SHAREDSPACE_TAKE && selection.type != NULL;
+        if (is_claimed_first) what = SHAREDSPACE_CLAIM;
         sharedspace_list *list = NULL;
         sharedspace_error *error = NULL;
         int status;
@@ -197,7 +220,8 @@ static PyObject *find_all(PyObject *object, PyObject *const *arguments, Py_ssize
         status = sharedspace_find_all(handle, what, selection_bytes(&selection), selection.count, &how, &list, &error);
         Py_END_ALLOW_THREADS
         Finding finding = {&selection, (Namespace *)object, what};
-        all = status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_match, &finding);
+        all = status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_match, drop_match, &finding);
+        if (is_claimed_first) all = take_claims(all);
     }
     selection_end(&selection);
     return all;

@@ -53,7 +53,7 @@ static PyObject *watch_next(PyObject *module, PyObject *arguments) {
     if (status < 0) raise_error(error);
     else {
         keep_late_exception();
-        if (status == 0) Py_INCREF(change = Py_None);
+        if (status == 0) change = new_none();
         else if (result.flags & SHAREDSPACE_JSON)
             change = PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
         else change = get_tuple(&result);
@@ -91,7 +91,7 @@ static PyObject *watch_acknowledge(PyObject *module, PyObject *arguments) {
     status = sharedspace_watch_acknowledge(watch, sequence, &error);
     Py_END_ALLOW_THREADS
     if (status < 0) return raise_error(error);
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 static PyObject *watch_close(PyObject *module, PyObject *number) {
@@ -101,7 +101,7 @@ static PyObject *watch_close(PyObject *module, PyObject *number) {
     Py_BEGIN_ALLOW_THREADS
     sharedspace_watch_close(watch);
     Py_END_ALLOW_THREADS
-    Py_RETURN_NONE;
+    return new_none();
 }
 
 PyMethodDef watch_functions[] = {

@@ -75,10 +75,7 @@ class AsyncHolding(Generic[_Holding]):
 
     async def _attempt(self, timeout: float | None) -> int | None:
         outcome = await EventLoop.running().wait(self._request._replace(timeout=timeout))
-        if isinstance(outcome, Passed):
-            return outcome.holder
-        self._holding._held.append(outcome)
-        return None
+        return self._holding._keep(outcome.holder if isinstance(outcome, Passed) else outcome)
 
     def release(self) -> None:
         """Lets go of what was acquired last."""

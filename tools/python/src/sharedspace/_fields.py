@@ -206,7 +206,7 @@ def adapt(value: Any, mode: int) -> tuple[int, Any]:
         formal = _formal(value, mode)
         if formal is not None:
             return formal
-    if isinstance(value, type) or isinstance(value, range):
+    if isinstance(value, (type, range, Between)):
         raise TypeError(f"{value!r} is no field: it stands for fields, in templates only")
     if dataclasses.is_dataclass(value):
         return _AGAIN, _record_of(value)
@@ -226,7 +226,7 @@ def _template(value: Any) -> tuple[Any, bool, type | None]:
     """One template: a tuple of fields or a dictionary; whether it is one of records; its data class."""
     if isinstance(value, Mapping):
         return dict(value), True, None
-    if dataclasses.is_dataclass(value):
+    if dataclasses.is_dataclass(value) and not isinstance(value, Between):
         if isinstance(value, type):
             return _template_of(value), True, value
         return _record_of(value), True, type(value)

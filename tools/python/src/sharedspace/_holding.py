@@ -1,4 +1,4 @@
-"""Locks, semaphores, elections. What a process holds ends with it, however it ends."""
+"""Locks, semaphores, elections. What a process holds ends with it, however it ends; or with the object that holds it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ._errors import timed_out
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from ._sharedspace import Hold
     from ._space import Namespace
     from ._types import Field
 
@@ -27,17 +28,26 @@ class Holding:
         self._namespace = namespace
         self._names = names
         self._timeout = timeout
-        self._held: list[tuple[int, tuple[int, ...]]] = []
+        self._held: list[Hold] = []
 
     def _acquire(
         self, timeout: float | None, shared: bool = False, permits: int = 0, count: int = 0, value: Field = None
     ) -> int | None:
         """None if it is held now, else the PID of a holder; 0 if it is not known."""
-        answer: Any = self._namespace._hold(self._what, self._names, timeout, shared, permits, count, value)
+        return self._keep(self._namespace._hold(self._what, self._names, timeout, shared, permits, count, value))
+
+    def _keep(self, answer: Hold | int) -> int | None:
         if isinstance(answer, int):
             return answer
-        self._held.append(answer)
-        return None
+        try:
+            self._held.append(answer)
+            return None
+        except BaseException:
+            # A signal's handler has raised: `acquire` fails, and the with-block does not begin.
+            if answer in self._held:
+                self._held.remove(answer)
+            answer.release()
+            raise
 
     def _attempt(self, timeout: float | None) -> int | None:
         return self._acquire(timeout)
@@ -55,23 +65,23 @@ class Holding:
             raise RuntimeError(f"{self} is not held")
         hold = self._held.pop()
         try:
-            self._namespace._let_go(hold[0])
+            hold.release()
         except BaseException:
-            if self._namespace._holds(hold[0]):
+            if hold.is_held:
                 self._held.append(hold)
             raise
 
     @property
     def held(self) -> bool:
         """Whether it is held through this object; False if it was taken away."""
-        return bool(self._held) and self._namespace._holds(self._held[-1][0])
+        return bool(self._held) and self._held[-1].is_held
 
     @property
     def fencing(self) -> int:
         """A number greater than that of every earlier holder, for whoever must refuse late ones."""
         if not self._held:
             raise RuntimeError(f"{self} is not held")
-        return self._held[-1][0]
+        return self._held[-1].number
 
     def __enter__(self: _Self) -> _Self:
         holder = self._attempt(self._timeout)
@@ -83,6 +93,11 @@ class Holding:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.release()
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._held:
+            raise TypeError(f"{self} is held, and can't be pickled or copied")
+        return {**self.__dict__, "_held": []}
 
     def __str__(self) -> str:
         return f"{self._word} {', '.join(map(repr, self._names))}"
@@ -112,7 +127,7 @@ class Lock(Holding):
         """The fencing numbers of several locks, by name."""
         if not self._held:
             raise RuntimeError(f"{self} is not held")
-        return dict(zip(self._names, self._held[-1][1]))
+        return dict(zip(self._names, self._held[-1].fencings))
 
 
 class Semaphore(Holding):

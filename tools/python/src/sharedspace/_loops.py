@@ -66,36 +66,57 @@ def give_back(wait: Wait, value: Any) -> None:
     try:
         if wait.what == CLAIM:
             value.complete(keep=True)
-        elif wait.what == ITEM:
+        elif wait.what == ITEM or wait.what in _HOLDS:
             value.release()
-        elif wait.what in _HOLDS and wait.namespace is not None:
-            wait.namespace._let_go(value[0])
     except SpaceError:
         # The namespace was closed or deleted meanwhile, and what was obtained went back with it.
         pass
 
 
+def _raisable(error: BaseException) -> BaseException:
+    """A future refuses StopIteration; it becomes RuntimeError, as in a coroutine."""
+    if not isinstance(error, StopIteration):
+        return error
+    raised = RuntimeError("the class of a record raised StopIteration")
+    raised.__cause__ = error
+    return raised
+
+
+class _Reader:
+    """What asyncio calls. Only its loop holds it, until the loop is closed or dropped: the waits end with it."""
+
+    def __init__(self, waits: EventLoop) -> None:
+        self._waits = waits
+
+    def __call__(self) -> None:
+        self._waits._ready()
+
+
 class EventLoop:
     """The waits of one asyncio loop."""
 
-    _all: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, EventLoop] = weakref.WeakKeyDictionary()
+    # Weak, because the futures of the waits hold their loop.
+    _all: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, weakref.ref[EventLoop]] = weakref.WeakKeyDictionary()
     # How many outcomes are handed out before other callbacks of the loop run.
     _MOST = 256
 
     @classmethod
     def running(cls) -> EventLoop:
         loop = asyncio.get_running_loop()
-        found = cls._all.get(loop)
+        reference = cls._all.get(loop)
+        found = None if reference is None else reference()
         if found is None:
-            found = cls._all[loop] = cls(loop)
+            found = cls(loop)
+            cls._all[loop] = weakref.ref(found)
         return found
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._number = _sharedspace.loop_open()
         self._tokens = itertools.count(1)
         self._waits: dict[int, Wait] = {}
-        loop.add_reader(_sharedspace.loop_descriptor(self._number), self._ready)
-        weakref.finalize(loop, _sharedspace.loop_close, self._number)
+        reader = _Reader(self)
+        self._end = weakref.finalize(reader, _sharedspace.loop_close, self._number)
+        loop.add_reader(_sharedspace.loop_descriptor(self._number), reader)
 
     def _ready(self) -> None:
         for _ in range(self._MOST):
@@ -109,7 +130,7 @@ class EventLoop:
                 if wait is not None and outcome == 1:
                     give_back(wait, value)
             elif outcome < 0:
-                wait.future.set_exception(value)
+                wait.future.set_exception(_raisable(value))
             else:
                 wait.future.set_result(value if outcome == 1 else Passed(value))
 
@@ -135,7 +156,8 @@ class EventLoop:
         except BaseException:
             if token in self._waits:
                 del self._waits[token]
-                _sharedspace.loop_cancel(self._number, token)
+                if self._end.alive:
+                    _sharedspace.loop_cancel(self._number, token)
             elif not future.cancelled() and future.exception() is None and not isinstance(future.result(), Passed):
                 give_back(wait, future.result())
             raise

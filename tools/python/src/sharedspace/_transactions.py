@@ -28,10 +28,14 @@ class Step(Generic[T]):
     def result(self) -> T:
         if not self._results:
             raise RuntimeError("the transaction is not done")
+        # Made here and not at the end of the block: the transaction is done, also if a class refuses the record.
+        if self._make is not None and self._results[0] is not None:
+            self._results = [self._make(self._results[0])]
+        self._make = None
         return self._results[0]
 
     def _give(self, value: Any) -> None:
-        self._results = [value if self._make is None or value is None else self._make(value)]
+        self._results = [value]
 
 
 def _words(template: tuple[Any, ...]) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from . import _sharedspace
 from ._transactions import _words
@@ -117,6 +117,9 @@ class Watch:
         if self._number is not None:
             number, self._number = self._number, None
             _sharedspace.watch_close(number)
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a watch can't be pickled or copied: its handle belongs to this object")
 
     def __iter__(self) -> Watch:
         return self

@@ -384,8 +384,10 @@ class FileLock(contextlib.ContextDecorator):
                 _log.debug("Timeout on acquiring lock %s on %s", id(self), self._lock_file)
                 raise Timeout(self._lock_file)
             _log.debug("Lock %s acquired on %s", id(self), self._lock_file)
-            state.hold = lock
-        state.counter += 1
+            # No signal is handled between these: one without the other would be a lock that is never released.
+            state.hold, state.counter = lock, 1
+        else:
+            state.counter += 1
         return AcquireReturnProxy(self)
 
     def release(self, force: bool = False) -> None:
