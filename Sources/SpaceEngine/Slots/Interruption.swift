@@ -15,7 +15,9 @@ package final class Interruption: Sendable {
     package init() { question = nil }
 
     /// Asks whether the wait is to end: each time before the waiting thread sleeps, so after each signal that has woken it,
-    /// and on no other thread. The first yes counts, and nothing is asked after it.
+    /// and on no other thread.
+    ///
+    /// The first yes counts, and nothing is asked after it.
     package init(asking question: @escaping @Sendable () -> Bool) { self.question = question }
 
     package var isTriggered: Bool {
