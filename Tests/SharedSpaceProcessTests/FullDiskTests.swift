@@ -97,6 +97,19 @@ struct FullDiskTests {
         try agent.exit()
     }
 
+    /// A transaction, which runs once, has the room of what was taken, at the second attempt at the latest.
+    @Test func aTransactionHasTheRoomOfWhatWasTaken() throws {
+        let agent = try agent(onMebibytes: 9)
+        try agent.open(root, "n", "mode=fast limit=\(256 << 20)")
+        let count = try full(try agent.ask("fill 30000 1000000"))
+        for number in 0..<min(count, 40) { #expect(try agent.ask("take [\"fill\", \(number), \"?\"]").hasPrefix("ok")) }
+        let answers = try (0..<2).map { _ in try agent.ask("write-at-once 4 30000") }
+        #expect(answers.last == "ok 4", "\(answers)")
+        #expect(try agent.run("verify") == "")
+        try agent.run("leave")
+        try agent.exit()
+    }
+
     /// Transactions, an ordered set or a work queue fill the disk: a step that is refused changes nothing, and all of
     /// it can be taken out while nothing is free.
     @Test(arguments: StorageMode.allCases, ["transactions", "set", "queue"])

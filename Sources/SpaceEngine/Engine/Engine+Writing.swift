@@ -316,5 +316,5 @@ extension Engine {
 
 extension SpaceError {
     /// Whether there was not enough room.
-    fileprivate var isOfRoom: Bool { code == .limitReached || code == .storageFull }
+    package var isOfRoom: Bool { code == .limitReached || code == .storageFull }
 }

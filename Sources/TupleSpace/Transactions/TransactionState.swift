@@ -247,7 +247,12 @@ extension NamespaceCore {
                         numbers = scope.numbers(since: first)
                         outcome = ended
                         // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
-                        if case .failure = ended { throw SpaceError(.cancelled, reason: "the body threw") }
+                        // A want of room is told to the engine too: marks that it applies then may make room for the next attempt.
+                        if case .failure(let cause) = ended {
+                            let cause = cause as? SpaceError
+                            throw cause.flatMap { $0.isOfRoom ? $0 : nil }
+                                ?? SpaceError(.cancelled, reason: "the body threw")
+                        }
                         try scope.unsettled.settleAll(in: scope)
                         try scope.settle()
                     }
