@@ -1,5 +1,5 @@
 /* Takes, claims, items and locks that are cancelled at odd moments: nothing is lost, and nothing is delivered twice. */
-#include "../Examples/check.h"
+#include "writer.h"
 
 #include <poll.h>
 #include <sys/wait.h>
@@ -38,18 +38,7 @@ static void hand_out(sharedspace_ns *ns, sharedspace_loop *loop, int most) {
 int main(void) {
     int go[2];
     char byte = 0, text[64];
-    CHECK(pipe(go) == 0);
-    pid_t writer = fork();
-    if (writer == 0) {
-        CHECK(read(go[0], &byte, 1) == 1);
-        sharedspace_ns *ns = open_namespace("n");
-        for (int i = 0; i < TUPLES; i++) {
-            snprintf(text, sizeof text, "[\"job\", %d]", i);
-            write_json(ns, text);
-        }
-        DONE(sharedspace_ns_close(ns, &error));
-        exit(0);
-    }
+    pid_t writer = writer_of_jobs(TUPLES, go);
 
     alarm(120);
     sharedspace_ns *ns = open_namespace("n");

@@ -1,6 +1,6 @@
 /* A thousand waits of one process behind one descriptor, without a thousand threads: tuples go to the waits for tuples,
  * and a lock goes from wait to wait in the order in which they began. */
-#include "../Examples/check.h"
+#include "writer.h"
 
 #include <dirent.h>
 #include <poll.h>
@@ -19,21 +19,9 @@ static int threads(void) {
 }
 
 int main(void) {
-    /* A child that has opened nothing yet writes the tuples when it is told to. */
     int go[2];
-    char byte = 0, text[64];
-    CHECK(pipe(go) == 0);
-    pid_t writer = fork();
-    if (writer == 0) {
-        CHECK(read(go[0], &byte, 1) == 1);
-        sharedspace_ns *ns = open_namespace("n");
-        for (int i = 0; i < TAKES; i++) {
-            snprintf(text, sizeof text, "[\"job\", %d]", i);
-            write_json(ns, text);
-        }
-        DONE(sharedspace_ns_close(ns, &error));
-        exit(0);
-    }
+    char byte = 0;
+    pid_t writer = writer_of_jobs(TAKES, go);
 
     alarm(120);
     sharedspace_ns *ns = open_namespace("n");
