@@ -34,6 +34,7 @@ package final class Engine: @unchecked Sendable {
     /// The newest tuples, in mode `fast`.
     let near: NearRing?
     let absences = Absences()
+    let ahead = TuplesAhead()
     let ringWait = RingWait()
     package let nearRoom = NearRoom()
     private let forkGeneration = ForkGuard.generation

@@ -16,6 +16,8 @@ package struct Match: Sendable {
     nonisolated(unsafe) package let lent: UnsafePointer<EncodedTuple>?
     /// Whether the tuple is lent, or was lent and is returned.
     package let isLent: Bool
+    /// The size of the encoded tuple.
+    package let byteCount: Int
     /// When the tuple expires, on the namespace's clock, or 0 for never.
     package let expiry: Int64
     package let deliveries: UInt32
@@ -29,6 +31,7 @@ package struct Match: Sendable {
         bytes = Array(row.encoded.bytes)
         lent = nil
         isLent = false
+        byteCount = row.encoded.bytes.count
         expiry = row.expiry
         deliveries = row.deliveries
         rawHolder = row.rawHolder
@@ -42,6 +45,7 @@ package struct Match: Sendable {
         bytes = []
         self.lent = lent
         isLent = true
+        byteCount = row.encoded.bytes.count
         expiry = row.expiry
         deliveries = row.deliveries
         rawHolder = row.rawHolder

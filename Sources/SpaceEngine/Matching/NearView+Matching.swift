@@ -32,7 +32,7 @@ extension NearRing {
         _ ids: Range<UInt64>,
         copiedTo buffer: UnsafeMutableRawBufferPointer,
         _ isSound: inout Bool
-    ) -> NearMatch? {
+    ) -> CopiedMatch? {
         guard !ids.isEmpty else { return nil }
         let sieve = NearSieve(template)
         for place in 0..<UInt64(ids.count) {
@@ -53,22 +53,23 @@ extension NearRing {
                 bytes: UnsafeRawBufferPointer(rebasing: buffer[..<tuple.bytes.count]),
                 isRecord: tuple.isRecord
             )
-            if template.matches(copy) { return NearMatch(id: id, tuple: copy, origin: record.origin) }
+            if template.matches(copy) { return CopiedMatch(id: id, tuple: copy, origin: record.origin) }
         }
         return nil
     }
 }
 
-/// A tuple copied out of the ring.
-struct NearMatch {
+/// A tuple copied out of the ring, or out of a list of those that come next.
+struct CopiedMatch {
     let id: UInt64
     let tuple: EncodedTuple
     let origin: Origin
+    var deliveries: UInt32 = 0
 
     /// Lends the copy; the result is the match after it was returned.
     @inline(__always)
     func lend(to borrow: (Match) -> Void) -> Match {
-        let row = TupleRow(tuple, origin)
+        let row = TupleRow(expiry: 0, rawHolder: 0, deliveries: deliveries, origin: origin, encoded: tuple)
         withUnsafePointer(to: tuple) { borrow(Match(lending: $0, id, row)) }
         return Match(lending: nil, id, row)
     }

@@ -101,6 +101,18 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
 
     /// Goes to the row of a key; `nil` if there is none.
     ///
+    /// If it is the next one, or the first of a walk from a key, it is found without a search from the tree's root.
+    @inline(__always)
+    mutating func next(_ key: Key) throws(SpaceError) -> Row? {
+        guard let entry = try step() else { return nil }
+        return try key.withBytes { (bytes) throws(SpaceError) in
+            if Self.isSame(entry.key, bytes) { return try decode(entry).row }
+            return try find(key)
+        }
+    }
+
+    /// Goes to the row of a key; `nil` if there is none.
+    ///
     /// If it is the one before the row that was deleted last, it is found without a search from the tree's root.
     @inline(__always)
     mutating func find(_ key: Key) throws(SpaceError) -> Row? {

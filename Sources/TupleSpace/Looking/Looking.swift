@@ -64,6 +64,9 @@ package struct Looking {
         case .match(let match): (sight.match, sight.isNear) = (match, true)
         case .nothing: break
         case .unknown:
+            if sight.isForTake, order == .oldestFirst, let ahead = try core.engine.lookAhead(template, borrow) {
+                return (sight.match, sight.commit, sight.head) = (ahead.match, ahead.commit, ahead.head)
+            }
             let (word, mayBeNear, mayBeMarked) = core.engine.nearState
             let floor = try lookInTables(template, order, &sight, borrow, readsFloor: mayBeNear, mayBeMarked)
             // What is near is younger than all in the tables.
@@ -144,6 +147,9 @@ package struct Looking {
         if sight.isForTake {
             (sight.shapes, sight.commit, sight.examined) = (search.shapes, snapshot.commit, search.examined)
             sight.head = search.headKey(template)
+            if let match = sight.match, let head = sight.head {
+                try core.engine.copyAhead(search, template, from: match, head)
+            }
         }
         if sight.match == nil { try core.engine.noteAbsence(template, search) }
     }

@@ -12,6 +12,8 @@ struct Candidate {
     ///
     /// The tuple may be near all the same: the last look of several reads ring and tables together.
     let copy: Match?
+    /// The size of the encoded tuple; 0 if it is not known.
+    let byteCount: Int
     /// Whether the tuple ends by itself, with time or with a process.
     let endsByItself: Bool
     /// How often the tuple has returned from a claim.
@@ -22,17 +24,19 @@ struct Candidate {
     @inline(__always)
     init(_ match: Match, isNear: Bool, commit: Int, head: IndexKey?) {
         (id, self.isNear, self.commit, copy) = (match.id, isNear, commit, match.isLent ? nil : match)
-        (endsByItself, deliveries, self.head) = (match.expiry != 0 || match.endsWithHolder, match.deliveries, head)
+        (byteCount, deliveries, self.head) = (match.byteCount, match.deliveries, head)
+        endsByItself = match.expiry != 0 || match.endsWithHolder
     }
 
     /// A match that is looked up again by its id, because it may have been changed since.
     init(copied match: Match) {
-        (id, isNear, commit, copy, endsByItself, deliveries, head) = (match.id, true, -1, match, true, 0, nil)
+        (id, isNear, commit, copy, byteCount) = (match.id, true, -1, match, match.byteCount)
+        (endsByItself, deliveries, head) = (true, 0, nil)
     }
 
     /// A tuple of which nothing is known but its id.
     init(_ id: TupleID) {
-        (self.id, isNear, commit, copy, endsByItself, deliveries, head) = (id, true, -1, nil, true, 0, nil)
+        (self.id, isNear, commit, copy, byteCount, endsByItself, deliveries, head) = (id, true, -1, nil, 0, true, 0, nil)
     }
 
     /// Takes or claims the tuple, which was found in the tables, by a mark; `nil` if that has to be done by a transaction.
@@ -43,9 +47,7 @@ struct Candidate {
         _ made: (UInt64, Int) -> Made
     ) throws(SpaceError) -> Removed<Made>? {
         // A claimed tuple needs room in another table once the mark is applied.
-        guard !endsByItself, terms == nil || (copy.map { $0.bytes.count <= NearRing.longestTuple } ?? false) else {
-            return nil
-        }
+        guard !endsByItself, terms == nil || byteCount <= NearRing.longestTuple else { return nil }
         switch try Marking(engine).mark(id.rawValue, asOf: commit, deliveries: deliveries, terms, head: head) {
         case .marked(let number, let deliveries): return .removed(made(number, Int(deliveries)))
         case .lost: return .lost

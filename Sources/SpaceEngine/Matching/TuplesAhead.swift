@@ -1,0 +1,196 @@
+import LMDB
+import SpaceSystem
+import Synchronization
+import TupleCoding
+
+/// Copies of the tuples that the next takes from a long queue will find.
+///
+/// A take from the tables borrows a reader, walks through an index, and looks up a row. Of several takes in a row by one
+/// template, one also copies the tuples behind its own match; the next takes need a look at this list and at the marks.
+///
+/// Guarantees: what is found here is the oldest match as of LMDB's last commit. Within one commit the tables stay as they
+/// are and marks are only added (`NearMarks`), so it is the first tuple of a list that is not marked. A list is of one
+/// commit, and ends before the first tuple that would not be found, or might end by itself. Whether the tuple is still
+/// there is decided under the gate, as after every look.
+///
+/// How many tuples are copied follows from how many are used before the next commit.
+final class TuplesAhead: Sendable {
+    private static let leastCopied = 4
+    private static let mostBytes = 16 << 10
+
+    fileprivate struct Entry {
+        let id: UInt64
+        let deliveries: UInt32
+        let origin: Origin
+        let isRecord: Bool
+        let bytes: Range<Int>
+    }
+
+    /// What was copied for templates of one shape and hash.
+    fileprivate struct List {
+        let place: Int
+        let shape: Shape
+        let hash: UInt64
+        var commit: Int
+        /// The key of the index, or of all tuples, of which the list has the oldest that are not marked.
+        var head = IndexKey.allTuples
+        /// The entries before it are marked.
+        var next = 0
+        /// How many tuples the next copying may copy.
+        var wish = leastCopied
+        var entries: [Entry] = []
+        var bytes: [UInt8] = []
+
+        func isFor(_ template: TemplateForm) -> Bool { hash == template.boundHash && shape == template.shape }
+
+        /// Whether a tuple was added: whether there is room for it.
+        mutating func add(_ id: UInt64, _ row: TupleRow) -> Bool {
+            let end = bytes.count + row.encoded.bytes.count
+            guard end <= mostBytes else { return false }
+            let entry = Entry(
+                id: id,
+                deliveries: row.deliveries,
+                origin: row.origin,
+                isRecord: row.isRecord,
+                bytes: bytes.count..<end
+            )
+            bytes.append(contentsOf: row.encoded.bytes)
+            entries.append(entry)
+            return true
+        }
+
+        /// Forgets what was copied; takes more the next time if all was used, or less if most was not.
+        mutating func empty() {
+            if next == entries.count {
+                wish = min(wish * 2, NearMarks.capacity)
+            } else if next < entries.count / 2 {
+                wish = max(wish / 2, leastCopied)
+            }
+            next = 0
+            entries.removeAll(keepingCapacity: true)
+            bytes.removeAll(keepingCapacity: true)
+        }
+    }
+
+    /// A list is not in its place while tuples are copied into it.
+    private struct Lists {
+        var all = [List?](repeating: nil, count: 4)
+        var nextPlace = 0
+
+        mutating func begin(_ template: TemplateForm, asOf commit: Int) -> List? {
+            guard let place = all.firstIndex(where: { $0?.isFor(template) ?? false }) else {
+                all[nextPlace] = List(
+                    place: nextPlace,
+                    shape: template.shape,
+                    hash: template.boundHash,
+                    commit: commit
+                )
+                nextPlace = (nextPlace + 1) % all.count
+                return nil
+            }
+            let isOfCommit = all[place]?.commit == commit
+            all[place]?.commit = commit
+            if !(all[place]?.entries.isEmpty ?? true) { all[place]?.empty() }
+            guard isOfCommit else { return nil }
+            defer { all[place] = nil }
+            return all[place]
+        }
+
+        /// The first tuple that is not marked, whose bytes are copied to `buffer`.
+        mutating func first(
+            _ template: TemplateForm,
+            asOf commit: Int,
+            _ marks: NearMarks,
+            copiedTo buffer: UnsafeMutableRawBufferPointer
+        ) -> (Entry, head: IndexKey)? {
+            for place in all.indices {
+                guard let list = all[place], list.commit == commit, list.isFor(template) else { continue }
+                var next = list.next
+                while next < list.entries.count, marks.place(of: list.entries[next].id) != nil { next += 1 }
+                all[place]?.next = next
+                guard next < list.entries.count else { return nil }
+                let entry = list.entries[next]
+                list.bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[entry.bytes])) }
+                return (entry, list.head)
+            }
+            return nil
+        }
+    }
+
+    private let lists = Mutex(Lists())
+    /// Asking costs one load while there is none.
+    private let mayHaveAny = Atomic<Bool>(false)
+
+    @inline(__always)
+    var mayHave: Bool { mayHaveAny.load(ordering: .relaxed) }
+
+    /// The oldest match as of a commit, copied to `buffer`, and the key of which all older tuples are marked; `nil` if that
+    /// is not known.
+    func first(
+        _ template: TemplateForm,
+        asOf commit: Int,
+        _ marks: NearMarks,
+        copiedTo buffer: UnsafeMutableRawBufferPointer
+    ) -> (match: CopiedMatch, head: IndexKey)? {
+        let found = lists.withLock { $0.first(template, asOf: commit, marks, copiedTo: buffer) }
+        guard let (entry, head) = found else { return nil }
+        let tuple = EncodedTuple(
+            bytes: UnsafeRawBufferPointer(rebasing: buffer[..<entry.bytes.count]),
+            isRecord: entry.isRecord
+        )
+        // Another template of this shape and hash may want another type.
+        guard template.matches(tuple) else { return nil }
+        let match = CopiedMatch(id: entry.id, tuple: tuple, origin: entry.origin, deliveries: entry.deliveries)
+        return (match, head)
+    }
+
+    /// Copies a match and what comes behind it, if it is the second one or a later one of its template as of this commit.
+    ///
+    /// The match itself stays the first if its taker can't use it.
+    func copy(
+        _ search: Search,
+        _ template: TemplateForm,
+        from id: UInt64,
+        _ head: IndexKey,
+        _ marks: NearMarks
+    ) throws(SpaceError) {
+        let commit = search.snapshot.commit
+        guard var list = lists.withLock({ $0.begin(template, asOf: commit) }) else { return }
+        list.head = head
+        // With the last mark comes a commit.
+        let most = min(list.wish, NearMarks.capacity - marks.count)
+        try search.walkAhead(template, from: id, head) { (id, row) in
+            list.entries.count < most && list.add(id, row)
+        }
+        // Pages that were cut off read as zeros.
+        guard !search.snapshot.access.isDamaged else { return }
+        lists.withLock { [list] in $0.all[list.place] = list }
+        mayHaveAny.store(true, ordering: .relaxed)
+    }
+}
+
+extension Search {
+    /// Calls `visit` for the tuples of a key from one of them on until it returns `false`, or a tuple does not match, is
+    /// long, or may end by itself.
+    fileprivate func walkAhead(
+        _ template: TemplateForm,
+        from id: UInt64,
+        _ key: IndexKey,
+        _ visit: (UInt64, TupleRow) -> Bool
+    ) throws(SpaceError) {
+        var rows = try snapshot.tuples.scan(from: id)
+        func goesOn(_ id: UInt64, _ row: TupleRow) -> Bool {
+            if snapshot.near?.pointee.isMarked(id) ?? false { return true }
+            guard row.end.isNever, row.size < LongField.leastLength, template.matches(row.encoded) else { return false }
+            return visit(id, row)
+        }
+        guard key.shape != IndexKey.allTuples.shape else {
+            while let (id, row) = try rows.next(), goesOn(id, row) {}
+            return
+        }
+        var named = try snapshot.index.scan(from: IndexKey(shape: key.shape, hash: key.hash, id: id))
+        while let (name, _) = try named.next(), name.shape == key.shape, name.hash == key.hash {
+            guard let row = try rows.next(name.id), goesOn(name.id, row) else { return }
+        }
+    }
+}

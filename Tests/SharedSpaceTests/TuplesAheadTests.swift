@@ -1,0 +1,173 @@
+import SeededRandom
+import SharedSpace
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+@testable import SpaceEngine
+@testable import TupleSpace
+
+/// Takes in a row from a long queue find what one of them has copied, and always the oldest match.
+@Suite(.spaceTest, .timeLimit(.minutes(5)))
+struct TuplesAheadTests: NearEndSuite {
+    let namespace: Namespace
+
+    init() throws { namespace = try SpaceTest.namespace(.fast) }
+
+    private func fill(_ count: Int) throws { try namespace.write(contentsOf: (0..<count).map { Tuple("job", $0) }) }
+    private func take() throws -> Int? { try namespace.takeIfExists("job", any(Int.self))?.1 }
+    private func takeText() throws -> String? { try namespace.takeIfExists("job", any(String.self))?.1 }
+
+    /// The number of the tuple that the next take finds without a look at the tables.
+    private func copied(_ template: Template = ["job", .any]) throws -> Int? {
+        var number: Int?
+        _ = try engine.lookAhead(template.form) { match in
+            if case .int(let found)? = try? match.tuple()[1] { number = Int(found) }
+        }
+        return number
+    }
+
+    @Test func takesInARowAreCopiedAhead() throws {
+        try fill(300)
+        #expect(try copied() == nil)
+        for number in 0..<2 { #expect(try take() == number) }
+        // The second one has copied what comes next, but not for another template.
+        #expect(try copied() == 2)
+        #expect(try copied(["job", 2]) == nil)
+        var found = 0
+        for number in 2..<300 {
+            if let copied = try copied() {
+                #expect(copied == number)
+                found += 1
+            }
+            #expect(try take() == number)
+        }
+        #expect(found > 200)
+        #expect(try take() == nil)
+        #expect(try copied() == nil)
+        #expect(try namespace.verify() == [])
+    }
+
+    /// What others have taken meanwhile is passed over, and what comes back is the first again.
+    @Test func whatIsTakenMeanwhileIsPassedOver() throws {
+        try fill(300)
+        for number in 0..<7 { #expect(try take() == number) }
+        #expect(try copied() == 7)
+        let other = try Agent(try SpaceTest.root(), namespace.name, "owning=0")
+        for number in [7, 8, 10] { #expect(try other.ask("take [\"job\",\(number)]").hasPrefix("ok")) }
+        #expect(try take() == 9)
+        let held = try #require(try namespace.claimIfExists(matching: ["job", .any])?.detach())
+        #expect(held.tuple == Tuple("job", 11))
+        #expect(try take() == 12)
+        #expect(try namespace.release(held))
+        #expect(try copied() == nil)
+        #expect(try take() == 11)
+        #expect(try take() == 13)
+    }
+
+    /// Templates of one shape and hash that want other types each find their own oldest match.
+    @Test func otherTypesAreFoundByTheirOwn() throws {
+        for number in 0..<200 {
+            if number % 3 == 0 {
+                try namespace.write("job", "\(number)")
+            } else {
+                try namespace.write("job", number)
+            }
+        }
+        try flush()
+        var (numbers, texts) = ([Int](), [Int]())
+        var generator = SeededGenerator(seed: 7)
+        for _ in 0..<600 {
+            if Bool.random(using: &generator) {
+                if let number = try take() { numbers.append(number) }
+            } else if let text = try takeText() {
+                texts.append(try #require(Int(text)))
+            }
+        }
+        #expect(numbers == (0..<200).filter { $0 % 3 != 0 })
+        #expect(texts == (0..<200).filter { $0 % 3 == 0 })
+    }
+
+    /// A tuple that its taker can't use stays the first.
+    @Test func whatIsNotTakenStaysTheFirst() throws {
+        try fill(100)
+        for number in 0..<5 { #expect(try take() == number) }
+        for _ in 0..<20 {
+            let error = try refusal {
+                _ = try namespace.core.looking.lookToTake((["job", .any] as Template).form, .oldestFirst) {
+                    (_) throws(SpaceError) -> Int in throw SpaceError.damaged("not for us")
+                }
+            }
+            #expect(error.reason.contains("not for us"))
+            #expect(try copied() == 5)
+        }
+        for number in 5..<100 { #expect(try take() == number) }
+    }
+
+    /// What may end by itself, and what is long, is found by a look at the tables.
+    @Test func nothingThatEndsByItselfIsCopied() throws {
+        for number in 0..<12 {
+            if number == 6 {
+                try namespace.write("job", number, expires: .seconds(60))
+            } else {
+                try namespace.write("job", number)
+            }
+        }
+        try flush()
+        for number in 0..<12 {
+            let copied = try copied()
+            #expect(copied == nil || copied == number && number != 6)
+            #expect(try take() == number)
+        }
+        let body = String(repeating: "x", count: 2000)
+        try namespace.write(contentsOf: (0..<9).map { Tuple("job", $0, body) })
+        for number in 0..<9 {
+            #expect(try copied(["job", .any, .any]) == nil)
+            #expect(try namespace.takeIfExists("job", any(Int.self), any(String.self))?.1 == number)
+        }
+    }
+
+    /// Of random steps of several kinds, each take and claim gets the oldest that is left.
+    @Test(arguments: 1...4)
+    func theOldestComesFirst(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var (left, held, next) = ([Int](), [Int: HeldClaim](), 0)
+        for _ in 0..<3000 {
+            switch Int.random(in: 0..<20, using: &generator) {
+            case 0 where left.count < 300:
+                let batch = Array(next..<next + 60)
+                try namespace.write(contentsOf: batch.map { Tuple("job", $0) })
+                (left, next) = (left + batch, next + 60)
+            case 1:
+                try namespace.write("job", next)
+                (left, next) = (left + [next], next + 1)
+            case 2:
+                guard let number = left.prefix(70).randomElement(using: &generator) else { continue }
+                #expect(try namespace.takeIfExists("job", number) != nil)
+                left.removeAll { $0 == number }
+            case 3...5:
+                let claim = try namespace.claimIfExists("job", any(Int.self))?.detach()
+                #expect(claim?.tuple == left.first.map { Tuple("job", $0) })
+                guard let claim else { continue }
+                held[left.removeFirst()] = claim
+            case 6, 7:
+                guard let (number, claim) = held.randomElement(using: &generator) else { continue }
+                held[number] = nil
+                try namespace.complete(claim)
+            case 8:
+                guard let (number, claim) = held.randomElement(using: &generator) else { continue }
+                held[number] = nil
+                #expect(try namespace.release(claim))
+                left = ([number] + left).sorted()
+            case 9:
+                #expect(try namespace.takeIfExists(any(String.self), any(Int.self))?.1 == left.first)
+                left = Array(left.dropFirst())
+            default:
+                #expect(try take() == left.first)
+                left = Array(left.dropFirst())
+            }
+        }
+        #expect(try numbers() == left)
+        #expect(try namespace.verify() == [])
+    }
+}
