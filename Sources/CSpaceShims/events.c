@@ -80,13 +80,12 @@ int64_t space_write_at(int descriptor, const void *bytes, uint64_t count, int64_
     return written < 0 ? -errno : written;
 }
 
-const uint32_t space_in_access = IN_ACCESS, space_in_modify = IN_MODIFY, space_in_attributes = IN_ATTRIB;
-const uint32_t space_in_close_write = IN_CLOSE_WRITE, space_in_open = IN_OPEN;
+const uint32_t space_in_modify = IN_MODIFY, space_in_attributes = IN_ATTRIB;
 const uint32_t space_in_moved_from = IN_MOVED_FROM, space_in_moved_to = IN_MOVED_TO;
 const uint32_t space_in_created = IN_CREATE, space_in_deleted = IN_DELETE;
 const uint32_t space_in_deleted_itself = IN_DELETE_SELF, space_in_moved_itself = IN_MOVE_SELF;
-const uint32_t space_in_unmounted = IN_UNMOUNT, space_in_overflow = IN_Q_OVERFLOW, space_in_ignored = IN_IGNORED;
+const uint32_t space_in_overflow = IN_Q_OVERFLOW, space_in_ignored = IN_IGNORED;
 const uint32_t space_in_only_directory = IN_ONLYDIR, space_in_create_only = IN_MASK_CREATE;
-const uint32_t space_in_is_directory = IN_ISDIR, space_in_dont_follow = IN_DONT_FOLLOW, space_in_one_shot = IN_ONESHOT;
+const uint32_t space_in_is_directory = IN_ISDIR, space_in_dont_follow = IN_DONT_FOLLOW;
 const uint32_t space_epoll_readable = EPOLLIN, space_epoll_writable = EPOLLOUT, space_epoll_error = EPOLLERR;
-const uint32_t space_epoll_hang_up = EPOLLHUP, space_epoll_edge = EPOLLET, space_epoll_one_shot = EPOLLONESHOT;
+const uint32_t space_epoll_hang_up = EPOLLHUP, space_epoll_edge = EPOLLET;

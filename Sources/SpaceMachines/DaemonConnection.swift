@@ -15,7 +15,7 @@ package protocol DaemonExchange: AnyObject {
 
 /// A process's connection to the daemon of its root, about one namespace.
 final class DaemonConnection: DaemonExchange {
-    private let socket: UnixSocket
+    private let socket: LocalConnection
     /// When the daemon has last answered here.
     private var answered = MonotonicInstant.now
 
@@ -34,7 +34,7 @@ final class DaemonConnection: DaemonExchange {
         return (connection, answer)
     }
 
-    private init(_ socket: consuming UnixSocket) { self.socket = socket }
+    private init(_ socket: consuming LocalConnection) { self.socket = socket }
 
     func exchange(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) -> DaemonAnswer {
         try send(request, until: deadline)

@@ -22,10 +22,10 @@ package enum DaemonSocket {
     ///
     /// - Throws: `noSuchFileOrDirectory` or `connectionRefused` if there is none; `permissionDenied` if another user
     ///   listens there.
-    package static func connect(_ root: SpaceRoot) throws(Errno) -> UnixSocket {
+    package static func connect(_ root: SpaceRoot) throws(Errno) -> LocalConnection {
         let folder = try OwnedDescriptor.directory(FilePath("\(root.path)/\(Self.folder)"))
         let owner = try FileInfo.of(folder.raw).owner
-        let socket = try UnixSocket(in: folder, name)
+        let socket = try LocalConnection(in: folder, name)
         guard socket.peer == owner || socket.peer == 0 else { throw .permissionDenied }
         return socket
     }
@@ -35,7 +35,7 @@ package enum DaemonSocket {
     /// - Throws: `timedOut`; `badMessage` for an answer that does not decode; what the socket throws.
     package static func exchange(
         _ request: DaemonRequest,
-        over socket: borrowing UnixSocket,
+        over socket: borrowing LocalConnection,
         until deadline: MonotonicInstant
     ) throws(Errno) -> DaemonAnswer {
         try socket.send(request.encoded, until: deadline)
@@ -46,7 +46,7 @@ package enum DaemonSocket {
     ///
     /// - Throws: `timedOut`; `badMessage` for an answer that does not decode; what the socket throws.
     static func receive(
-        over socket: borrowing UnixSocket,
+        over socket: borrowing LocalConnection,
         until deadline: MonotonicInstant
     ) throws(Errno) -> DaemonAnswer {
         let size = Int(try socket.receive(4, until: deadline).little(0, UInt32.self))

@@ -17,7 +17,6 @@ package struct Epoll: ~Copyable, Sendable {
         /// Always reported, even if not requested.
         package static let hangUp = Events(rawValue: space_epoll_hang_up)
         package static let edgeTriggered = Events(rawValue: space_epoll_edge)
-        package static let oneShot = Events(rawValue: space_epoll_one_shot)
     }
 
     /// The token of a descriptor, and the events that are ready on it.

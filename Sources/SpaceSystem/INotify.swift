@@ -13,14 +13,11 @@ package struct INotify: ~Copyable, Sendable {
             self.rawValue = rawValue
         }
 
-        package static let accessed = Mask(rawValue: space_in_access)
         /// The file was written or truncated, even if the bytes are the same; writes through a mapping are not
         /// reported.
         package static let modified = Mask(rawValue: space_in_modify)
         /// The attributes changed; the link count is one of them, so the loss of a name is reported too.
         package static let attributes = Mask(rawValue: space_in_attributes)
-        package static let closedAfterWriting = Mask(rawValue: space_in_close_write)
-        package static let opened = Mask(rawValue: space_in_open)
         package static let movedFrom = Mask(rawValue: space_in_moved_from)
         package static let movedTo = Mask(rawValue: space_in_moved_to)
         package static let created = Mask(rawValue: space_in_created)
@@ -28,8 +25,6 @@ package struct INotify: ~Copyable, Sendable {
         package static let deletedItself = Mask(rawValue: space_in_deleted_itself)
         package static let movedItself = Mask(rawValue: space_in_moved_itself)
 
-        /// Only in events: the file system was unmounted.
-        package static let unmounted = Mask(rawValue: space_in_unmounted)
         /// Only in events: the kernel dropped events, so every watched file must be checked again; the watch is −1.
         package static let overflow = Mask(rawValue: space_in_overflow)
         /// Only in events: the watch has ended, and its number may be reused.
@@ -43,8 +38,6 @@ package struct INotify: ~Copyable, Sendable {
         package static let createOnly = Mask(rawValue: space_in_create_only)
         /// Only in requests: don't follow a symbolic link.
         package static let noFollow = Mask(rawValue: space_in_dont_follow)
-        /// Only in requests: end the watch after the first event.
-        package static let oneShot = Mask(rawValue: space_in_one_shot)
     }
 
     package struct Event: Hashable, Sendable {

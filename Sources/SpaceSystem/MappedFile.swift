@@ -57,40 +57,4 @@ package final class MappedFile: @unchecked Sendable {
         space_map_unwatch(base)
         munmap(base, length)
     }
-
-    /// The address of `count` values at an offset.
-    ///
-    /// - Throws: `ERANGE` if they don't lie inside the mapping, `EINVAL` if the offset isn't aligned for them.
-    package func pointer<T: BitwiseCopyable>(
-        at offset: Int,
-        to type: T.Type,
-        count: Int = 1
-    ) throws(Errno) -> UnsafeMutablePointer<T> {
-        try (base + checkedOffset(offset, MemoryLayout<T>.stride, MemoryLayout<T>.alignment, count))
-            .assumingMemoryBound(to: type)
-    }
-
-    package func word32(at offset: Int) throws(Errno) -> SharedWord32 {
-        SharedWord32(at: try pointer(at: offset, to: UInt32.self))
-    }
-
-    package func word64(at offset: Int) throws(Errno) -> SharedWord64 {
-        SharedWord64(at: try pointer(at: offset, to: UInt64.self))
-    }
-
-    package func futex(at offset: Int) throws(Errno) -> Futex {
-        Futex(at: try pointer(at: offset, to: UInt32.self))
-    }
-
-    package func mutex(at offset: Int) throws(Errno) -> SharedMutex {
-        SharedMutex(at: try base + checkedOffset(offset, SharedMutex.size, SharedMutex.alignment, 1))
-    }
-
-    private func checkedOffset(_ offset: Int, _ size: Int, _ alignment: Int, _ count: Int) throws(Errno) -> Int {
-        let (bytes, overflow) = size.multipliedReportingOverflow(by: count)
-        guard !overflow, offset >= 0, count >= 0, offset <= length, bytes <= length - offset else { throw .outOfRange }
-        // The mapping itself begins at a page.
-        guard offset % alignment == 0 else { throw .invalidArgument }
-        return offset
-    }
 }

@@ -70,14 +70,6 @@ package struct SharedMutex: @unchecked Sendable {
         try acquisition(space_mutex_lock_until(mutex, deadline.nanoseconds))
     }
 
-    /// Locks the mutex, and waits for at most `limit`; reads the clock only if it must wait.
-    package func lock(within limit: Duration) throws(Errno) -> Acquisition {
-        let tried = try tryLock()
-        guard tried == .timedOut else { return tried }
-        let deadline = MonotonicInstant.now.advanced(by: limit)
-        return try acquisition(space_mutex_lock_until(mutex, deadline.nanoseconds))
-    }
-
     /// Marks the data as recovered, after `.abandoned`.
     package func markConsistent() throws(Errno) {
         try checked(space_mutex_mark_consistent(mutex))

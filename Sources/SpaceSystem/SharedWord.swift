@@ -91,10 +91,6 @@ public struct SharedWord32: @unchecked Sendable {
         let exchanged = space_compare_exchange32(address, &original, desired)
         return (exchanged, original)
     }
-
-    /// Orders all accesses before the fence before all accesses after it, for all processors.
-    @inlinable
-    public static func fence() { space_fence() }
 }
 
 /// A 64-bit word in shared memory with atomic operations.

@@ -10,15 +10,6 @@ package enum Shape: Sendable, Hashable {
 
     /// The number of positions that can be bound; fields at later positions are never bound.
     package static let maximumBoundPositions = 64
-
-    /// Whether any field is bound, so that an index could help.
-    package var bindsSomething: Bool {
-        switch self {
-        case .anything: false
-        case .fields(_, let bound): bound != 0
-        case .record(let bound): !bound.isEmpty
-        }
-    }
 }
 
 extension Shape {

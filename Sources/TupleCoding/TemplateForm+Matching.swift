@@ -71,18 +71,6 @@ extension TemplateForm {
         }
     }
 
-    /// The only tuple that matches, if every field is an actual, so that matching is equality of bytes.
-    package var literalTuple: Tuple? {
-        switch kind {
-        case .anything, .anyOf:
-            nil
-        case .fields(let nodes):
-            nodes.allSatisfy(\.isActual) ? Tuple(trusting: bytes, isRecord: false) : nil
-        case .record(let entries, let exactly):
-            exactly && entries.allSatisfy(\.node.isActual) ? Tuple(trusting: bytes, isRecord: true) : nil
-        }
-    }
-
     /// The hash of the first bound name and value, or `nil` if no name is bound or the template has no names.
     package var firstPairHash: UInt64? {
         guard case .record(let entries, _) = kind, let extent = entries.lazy.compactMap(\.boundExtent).first else {

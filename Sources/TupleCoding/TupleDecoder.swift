@@ -288,17 +288,6 @@ public struct TupleDecoder {
         }
     }
 
-    /// Skips one field and returns its extent; checks the field's structure but not its content.
-    package mutating func skip() throws(TupleCodingError) -> Range<Int> {
-        let start = offset
-        guard let end = bytes.elementEnd(from: start, nested: depth > 0) else {
-            guard let code else { throw truncated("field") }
-            throw TypeCode.name(code).hasPrefix("unknown") ? TypeCode.unreadable(code, at: start) : truncated("field")
-        }
-        offset = end
-        return start..<end
-    }
-
     /// The content with each 00 FF replaced by 00.
     private static func unescaped(_ content: UnsafeRawBufferPointer) -> [UInt8] {
         var result: [UInt8] = []

@@ -152,7 +152,7 @@ import Testing
             let (gate, began) = (Slot<Bool>(), Count())
             let top = try namespace.respond(to: "f", key: "top") { (_: Int) -> String in
                 began.add()
-                while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+                try await gate.filled()
                 return "top"
             }
             let first = try #require(try core.requests.ask(requesting(.fails).request))

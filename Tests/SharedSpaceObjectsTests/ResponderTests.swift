@@ -101,7 +101,7 @@ import Testing
         let (gate, began) = (Slot<Bool>(), Count())
         let top = try jobs.respond(to: "f", key: "top") { (n: Int, _) -> String in
             began.add()
-            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await gate.filled()
             return "top\(n)"
         }
         async let first: String = jobs.request("f", 1)
@@ -236,7 +236,7 @@ import Testing
         let (meter, gate) = (Meter(), Slot<Bool>())
         let token = try jobs.respond(to: "f", concurrency: 2) { (n: Int, _) -> Int in
             meter.begin(n)
-            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await gate.filled()
             meter.end()
             return n
         }
@@ -315,7 +315,7 @@ import Testing
     @Test func requestsAreNoTuples() async throws {
         let gate = Slot<Bool>()
         let token = try jobs.respond(to: "f") { (n: Int, _) -> Int in
-            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await gate.filled()
             return n
         }
         async let reply: Int = jobs.request("f", 1)
@@ -363,7 +363,7 @@ import Testing
         let (begun, gate) = (Count(), Slot<Bool>())
         let top = try other.respond(to: "f") { (_: Int, next) -> String in
             begun.add()
-            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await gate.filled()
             return try await next()
         }
         async let reply: String = jobs.request("f", 1)

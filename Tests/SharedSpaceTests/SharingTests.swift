@@ -171,7 +171,7 @@ struct SharingTests {
         try root.space.delete("gone")
         // As if `kept` had got the number of `gone`.
         let info = try folderInfo("\(root.path)/kept")
-        let entry = CoreRegistry.shared.entry(NamespaceFolder.ID(device: info.device, inode: info.inode))
+        let entry = CoreRegistry.shared.entry(NamespaceFolder.ID(info))
         let core = gone.core
         entry.state.withLock { $0 = CoreRegistry.Entry.State(core: core, owningHandles: 1, handles: 1) }
         let opened = try root.space.namespace("kept")

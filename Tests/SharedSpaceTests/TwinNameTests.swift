@@ -293,7 +293,7 @@ import Testing
         let begun = Count()
         let slow = try jobs.respond(to: one) { (n: Int, _) -> Int in
             begun.add()
-            while gate.value == nil { try await Task.sleep(for: .milliseconds(1)) }
+            try await gate.filled()
             return n
         }
         let pending = Task { try await jobs.request(one, 5, as: Int.self) }

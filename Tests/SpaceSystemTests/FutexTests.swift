@@ -7,7 +7,7 @@ struct FutexTests {
     @Test func wakesAnotherProcess() throws {
         let folder = try TemporaryFolder()
         let page = try MappedFile(try folder.file("page", size: 4096), length: 4096)
-        let futex = try page.futex(at: 0)
+        let futex = Futex(at: page.base.assumingMemoryBound(to: UInt32.self))
         #expect(futex.wake() == 0, "nobody sleeps yet")
         let sleeper = try Probe("wait-futex", folder.path("page"))
         #expect(try sleeper.line() == "ready")

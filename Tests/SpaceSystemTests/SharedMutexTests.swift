@@ -15,7 +15,7 @@ struct SharedMutexTests {
         let (page, mutex) = try folder.mutexPage()
         #expect(try mutex.tryLock() == .acquired)
         try mutex.unlock()
-        #expect(try mutex.lock(within: .zero) == .acquired)
+        #expect(try mutex.lock(until: .now.advanced(by: .zero)) == .acquired)
         try mutex.unlock()
         #expect(try mutex.lock(until: .now) == .acquired)
         try mutex.unlock()
@@ -26,7 +26,7 @@ struct SharedMutexTests {
         let (page, mutex) = try folder.mutexPage()
         #expect(try mutex.tryLock() == .acquired)
         #expect(throws: Errno.deadlock) { try mutex.tryLock() }
-        #expect(throws: Errno.deadlock) { try mutex.lock(within: .seconds(20)) }
+        #expect(throws: Errno.deadlock) { try mutex.lock(until: .now.advanced(by: .seconds(20))) }
         #expect(throws: Errno.deadlock) { try mutex.lock(until: .distantFuture) }
         try mutex.unlock()
         #expect(throws: Errno.notPermitted) { try mutex.unlock() }
@@ -106,7 +106,7 @@ struct SharedMutexTests {
         #expect(try mutex.tryLock() == .abandoned)
         try mutex.unlock()
         #expect(throws: Errno.notRecoverable) { try mutex.tryLock() }
-        #expect(throws: Errno.notRecoverable) { try mutex.lock(within: .seconds(20)) }
+        #expect(throws: Errno.notRecoverable) { try mutex.lock(until: .now.advanced(by: .seconds(20))) }
         let other = try Probe("hold-mutex", folder.path("page"))
         #expect(try other.line() == "error \(ENOTRECOVERABLE)", "one who finds it lost must leave it so for others")
         withExtendedLifetime(page) {}
@@ -121,11 +121,11 @@ struct SharedMutexTests {
         let deadline = MonotonicInstant.now.advanced(by: .milliseconds(50))
         #expect(try mutex.lock(until: deadline) == .timedOut)
         #expect(deadline.hasPassed, "gave up before its time")
-        #expect(try mutex.lock(within: .milliseconds(1)) == .timedOut)
+        #expect(try mutex.lock(until: .now.advanced(by: .milliseconds(1))) == .timedOut)
         #expect(ProcFS.process(ofThread: mutex.owner) == holder.pid)
         holder.resume()
         try holder.order("unlock")
-        #expect(try mutex.lock(within: Probe.watchdog) == .acquired)
+        #expect(try mutex.lock(until: .now.advanced(by: Probe.watchdog)) == .acquired)
         #expect(ProcFS.process(ofThread: mutex.owner) == getpid())
         try mutex.unlock()
         #expect(mutex.owner == 0 && ProcFS.process(ofThread: 0) == nil)

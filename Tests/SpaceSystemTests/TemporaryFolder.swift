@@ -35,7 +35,7 @@ final class TemporaryFolder {
     /// A page shared with children, holding an initialised mutex at its beginning.
     func mutexPage(_ name: String = "page") throws -> (page: MappedFile, mutex: SharedMutex) {
         let page = try MappedFile(try file(name, size: 4096), length: 4096)
-        let mutex = try page.mutex(at: 0)
+        let mutex = SharedMutex(at: page.base)
         try mutex.initialise()
         return (page, mutex)
     }

@@ -62,4 +62,9 @@ package final class Slot<Content: Sendable>: Sendable {
             _ = old
         }
     }
+
+    /// Suspends the task until there is a value.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled.
+    package func filled() async throws { while value == nil { try await Task.sleep(for: .milliseconds(1)) } }
 }

@@ -38,8 +38,8 @@ do throws(Errno) {
 
     case "hold-mutex":
         let file = try map(argument(2))
-        let mutex = try file.mutex(at: 0)
-        say("\(try mutex.lock(within: .seconds(20)))")
+        let mutex = SharedMutex(at: file.base)
+        say("\(try mutex.lock(until: .now.advanced(by: .seconds(20))))")
         if order() {
             try mutex.unlock()
             say("unlocked")
@@ -48,9 +48,9 @@ do throws(Errno) {
 
     case "wait-mutex":
         let file = try map(argument(2))
-        let mutex = try file.mutex(at: 0)
+        let mutex = SharedMutex(at: file.base)
         say("waiting")
-        say("\(try mutex.lock(within: .seconds(20)))")
+        say("\(try mutex.lock(until: .now.advanced(by: .seconds(20))))")
         _ = order()
 
     case "hold-plain-mutex":
@@ -68,7 +68,7 @@ do throws(Errno) {
 
     case "wait-futex":
         let file = try map(argument(2))
-        let futex = try file.futex(at: 0)
+        let futex = Futex(at: file.base.assumingMemoryBound(to: UInt32.self))
         say("ready")
         say(try futex.wait(while: 0, for: .seconds(20)) ? "woken" : "timed out")
 

@@ -42,12 +42,12 @@ int64_t space_read_at(int descriptor, void *_Nonnull buffer, uint64_t capacity, 
 int64_t space_write_at(int descriptor, const void *_Nonnull bytes, uint64_t count, int64_t offset);
 
 // The constants as numbers of one type.
-extern const uint32_t space_in_access, space_in_modify, space_in_attributes, space_in_close_write, space_in_open;
+extern const uint32_t space_in_modify, space_in_attributes;
 extern const uint32_t space_in_moved_from, space_in_moved_to, space_in_created, space_in_deleted;
-extern const uint32_t space_in_deleted_itself, space_in_moved_itself, space_in_unmounted, space_in_overflow;
+extern const uint32_t space_in_deleted_itself, space_in_moved_itself, space_in_overflow;
 extern const uint32_t space_in_ignored, space_in_only_directory, space_in_create_only, space_in_is_directory;
-extern const uint32_t space_in_dont_follow, space_in_one_shot;
+extern const uint32_t space_in_dont_follow;
 extern const uint32_t space_epoll_readable, space_epoll_writable, space_epoll_error, space_epoll_hang_up;
-extern const uint32_t space_epoll_edge, space_epoll_one_shot;
+extern const uint32_t space_epoll_edge;
 
 #endif

@@ -15,7 +15,7 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func updateValue(_ value: Value, forKey key: String) throws(SpaceError) -> Value? {
-        try place.naming("set a value") { () throws(SpaceError) in
+        try context.naming("set a value") { () throws(SpaceError) in
             let encoded = try encode(value)
             let old = try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
                 try scope.set(cell, encoded, if: .any).old
@@ -31,7 +31,7 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func setDefault(_ value: Value, forKey key: String) throws(SpaceError) -> Value {
-        try place.naming("set a default") { () throws(SpaceError) in
+        try context.naming("set a default") { () throws(SpaceError) in
             let encoded = try encode(value)
             let old = try edit(key, adding: encoded.count) { (scope, cell) throws(SpaceError) in
                 try scope.set(cell, encoded, if: .isAbsent).old
@@ -48,7 +48,7 @@ extension SharedDictionary {
     /// - Complexity: O(log n).
     @discardableResult
     public func removeValue(forKey key: String) throws(SpaceError) -> Value? {
-        try place.naming("remove a value") { () throws(SpaceError) in
+        try context.naming("remove a value") { () throws(SpaceError) in
             let old = try edit(key, adding: nil) { (scope, cell) throws(SpaceError) in try scope.unsetIfSet(cell) }
             return try decode(old, key)
         }
@@ -66,7 +66,7 @@ extension SharedDictionary {
     /// - Throws: The same errors as ``updateValue(_:forKey:)``.
     /// - Complexity: O(log n).
     public func compareAndSet(expected: Value?, new: Value?, forKey key: String) throws(SpaceError) -> Bool {
-        try place.naming("compare and set a value") { () throws(SpaceError) in
+        try context.naming("compare and set a value") { () throws(SpaceError) in
             let expected = try expected.map { (value) throws(SpaceError) in try encode(value) }
             let new = try new.map { (value) throws(SpaceError) in try encode(value) }
             return try edit(key, adding: new?.count) { (scope, cell) throws(SpaceError) in
@@ -99,9 +99,9 @@ extension SharedDictionary {
     public func modify<Result>(_ key: String, _ body: (inout Value?) throws -> Result) throws -> Result {
         try inTransaction { dictionary in
             let operation = "modify a value"
-            var (old, value) = try place.naming(operation) { () throws(SpaceError) in try dictionary.present(key) }
+            var (old, value) = try context.naming(operation) { () throws(SpaceError) in try dictionary.present(key) }
             let result = try body(&value)
-            try place.naming(operation) { () throws(SpaceError) in
+            try context.naming(operation) { () throws(SpaceError) in
                 if let value {
                     let new = try dictionary.encode(value)
                     if new != old?.knownElement { try dictionary.set(new, key) }
@@ -133,14 +133,15 @@ extension SharedDictionary {
             // unchanged.
             var changes: [(key: String, encoded: [UInt8])] = []
             for (key, new) in other {
-                let (old, current) = try place.naming(Self.merging) { () throws(SpaceError) in
+                let (old, current) = try context.naming(Self.merging) { () throws(SpaceError) in
                     try dictionary.present(key)
                 }
                 let merged = try current.map { try combine($0, new) } ?? new
-                let encoded = try place.naming(Self.merging) { () throws(SpaceError) in try dictionary.encode(merged) }
+                let encoded = try context.naming(Self.merging) { () throws(SpaceError) in try dictionary.encode(merged)
+                }
                 if encoded != old?.knownElement { changes.append((key, encoded)) }
             }
-            try place.naming(Self.merging) { () throws(SpaceError) in
+            try context.naming(Self.merging) { () throws(SpaceError) in
                 for change in changes { try dictionary.set(change.encoded, change.key) }
             }
         }
@@ -154,8 +155,8 @@ extension SharedDictionary {
     ///   transaction.
     /// - Complexity: O(n log n).
     public func removeAll() throws(SpaceError) {
-        try place.naming("remove all entries") { () throws(SpaceError) in
-            switch place {
+        try context.naming("remove all entries") { () throws(SpaceError) in
+            switch context {
             case .namespace(let namespace):
                 try namespace.usableCore().write(.removing) { (scope) throws(SpaceError) in
                     try scope.snapshot.checkDictionary(name, number)
@@ -174,7 +175,7 @@ extension SharedDictionary {
 
     /// Runs `body` with the dictionary as part of a transaction: the one it belongs to, or a new one.
     private func inTransaction<Result>(_ body: (SharedDictionary) throws -> Result) throws -> Result {
-        guard case .namespace(let namespace) = place else { return try body(self) }
+        guard case .namespace(let namespace) = context else { return try body(self) }
         return try namespace.transaction { try body(try $0.dictionary(self)) }
     }
 
@@ -198,7 +199,7 @@ extension SharedDictionary {
     ) throws(SpaceError) -> R {
         let cell = try cellKey(key)
         let purpose: WritePurpose = bytes == nil ? .removing : .adding
-        switch place {
+        switch context {
         case .namespace(let namespace):
             return try namespace.usableCore().write(purpose) { (scope) throws(SpaceError) in
                 try scope.snapshot.checkDictionary(name, number)

@@ -148,7 +148,7 @@ extension SharedDictionary {
         _ options: CollectionObservationOptions,
         in kept: Namespace? = nil
     ) throws(SpaceError) -> CollectionFeed<DictionarySource<Value>> {
-        if let key { _ = try place.naming("observe") { () throws(SpaceError) in try cellKey(key) } }
+        if let key { _ = try context.naming("observe") { () throws(SpaceError) in try cellKey(key) } }
         let dictionary = moved(to: .namespace(kept ?? namespace))
         return CollectionFeed(DictionarySource(dictionary, key: key), options)
     }

@@ -35,7 +35,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
     ///   `closed`.
     /// - Complexity: O(log n), without a lock.
     public func value(forKey key: String) throws(SpaceError) -> Value? {
-        try place.naming("read a value") { () throws(SpaceError) in try decode(try encodedValue(forKey: key), key) }
+        try context.naming("read a value") { () throws(SpaceError) in try decode(try encodedValue(forKey: key), key) }
     }
 
     /// The value of a key, or `nil` if there is none.
@@ -49,7 +49,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
     ///
     /// - Complexity: O(log n), without a lock.
     public func contains(_ key: String) throws(SpaceError) -> Bool {
-        try place.naming("look for a key") { () throws(SpaceError) in
+        try context.naming("look for a key") { () throws(SpaceError) in
             let cell = try cellKey(key)
             return try read { (snapshot) throws(SpaceError) in try snapshot.cell(cell) != nil }
         }
@@ -60,7 +60,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
     /// - Complexity: O(n).
     public var count: Int {
         get throws(SpaceError) {
-            try place.naming("count the entries") { () throws(SpaceError) in
+            try context.naming("count the entries") { () throws(SpaceError) in
                 try read { (snapshot) throws(SpaceError) in try snapshot.entryCount(ofDictionary: name) }
             }
         }
@@ -71,7 +71,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
     /// - Complexity: O(log n).
     public var isEmpty: Bool {
         get throws(SpaceError) {
-            try place.naming("look for an entry") { () throws(SpaceError) in
+            try context.naming("look for an entry") { () throws(SpaceError) in
                 var isEmpty = true
                 try read { (snapshot) throws(SpaceError) in
                     try snapshot.forEachEntry(ofDictionary: name) { (_, _) throws(SpaceError) in
@@ -88,7 +88,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
     ///
     /// - Complexity: O(n).
     public func keys() throws(SpaceError) -> [String] {
-        try place.naming("read the keys") { () throws(SpaceError) in
+        try context.naming("read the keys") { () throws(SpaceError) in
             var keys: [String] = []
             try read { (snapshot) throws(SpaceError) in
                 try snapshot.forEachEntry(ofDictionary: name) { (key, _) throws(SpaceError) in
@@ -106,7 +106,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
     ///   UTF-8, so that a Swift dictionary can hold only one of them: ``entries()`` reads both.
     /// - Complexity: O(n).
     public func snapshot() throws(SpaceError) -> [String: Value] {
-        try place.naming("read the entries") { () throws(SpaceError) in
+        try context.naming("read the entries") { () throws(SpaceError) in
             let entries = try entries(of: nil).entries
             let dictionary = entries.asDictionary
             guard dictionary.count == entries.count else {
@@ -126,7 +126,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
     /// - Throws: `badData` if a value does not decode as the type.
     /// - Complexity: O(n).
     public func entries() throws(SpaceError) -> Entries {
-        try place.naming("read the entries") { () throws(SpaceError) in try entries(of: nil).entries }
+        try context.naming("read the entries") { () throws(SpaceError) in try entries(of: nil).entries }
     }
 
     /// The entry of one key or all entries, with the number of the last change that they contain.
@@ -162,8 +162,8 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
     }
 
     /// The same dictionary, read and edited elsewhere.
-    func moved(to place: ObjectPlace) -> SharedDictionary {
-        SharedDictionary(object: ObjectReference(.dictionary, name, in: place), number: number)
+    func moved(to context: ObjectContext) -> SharedDictionary {
+        SharedDictionary(object: ObjectReference(.dictionary, name, in: context), number: number)
     }
 
     /// The dictionary's name in errors.
@@ -174,7 +174,7 @@ public struct SharedDictionary<Value: Codable & Sendable>: StoredObject, StoredH
             try snapshot.checkDictionary(name, number)
             return try body(snapshot)
         }
-        switch place {
+        switch context {
         case .namespace(let namespace):
             return try namespace.usableCore().read(read)
         case .transaction(let state):

@@ -24,7 +24,7 @@ extension SharedOrderedSet {
         by areInIncreasingOrder: (Element, Element) throws -> Bool
     ) throws {
         try reorder("sort the elements") { elements in
-            let range = try place.naming("sort the elements") { () throws(SpaceError) in
+            let range = try context.naming("sort the elements") { () throws(SpaceError) in
                 try checked(range, of: elements.count)
             }
             let sorted = try range.sorted { left, right in
@@ -60,7 +60,7 @@ extension SharedOrderedSet {
         by areInIncreasingOrder: (Element, Element) throws -> Bool
     ) throws -> (isPresent: Bool, index: Int) {
         var failure: (any Error)?
-        let found = try place.naming("search the elements") { () throws(SpaceError) in
+        let found = try context.naming("search the elements") { () throws(SpaceError) in
             try read { (list) throws(SpaceError) -> (Bool, Int) in
                 let range = try checked(range, of: list.count)
                 func isInOrder(_ index: Int, before: Bool) throws(SpaceError) -> Bool {
@@ -94,7 +94,7 @@ extension SharedOrderedSet {
 
     /// Reverses the order of the elements, as one change.
     public func reverse() throws(SpaceError) {
-        try place.naming("reverse the elements") { () throws(SpaceError) in
+        try context.naming("reverse the elements") { () throws(SpaceError) in
             try edit { (list) throws(SpaceError) in
                 (list.count < 2 ? nil : .sort((0..<list.count).reversed()), ())
             }
@@ -113,7 +113,7 @@ extension SharedOrderedSet {
 
     private func reorder(_ operation: String, _ order: ([Element]) throws -> [Int]) throws {
         for _ in 0..<Self.attempts {
-            let (elements, edits) = try place.naming(operation) { () throws(SpaceError) in
+            let (elements, edits) = try context.naming(operation) { () throws(SpaceError) in
                 let (bytes, edits) = try read { (list) throws(SpaceError) in
                     (try list.elements(0..<list.count), list.directory.edits)
                 }
@@ -123,7 +123,7 @@ extension SharedOrderedSet {
             }
             let order = try order(elements)
             if order == Array(elements.indices) { return }
-            let isDone = try place.naming(operation) { () throws(SpaceError) in
+            let isDone = try context.naming(operation) { () throws(SpaceError) in
                 try edit { (list) throws(SpaceError) -> (ElementEdit?, Bool) in
                     list.directory.edits == edits ? (.sort(order), true) : (nil, false)
                 }
@@ -147,7 +147,7 @@ extension SharedOrderedSet {
     /// - Throws: The same errors as ``append(_:)``.
     @discardableResult
     public func formIntersection(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
-        try place.naming("intersect with elements") { () throws(SpaceError) in
+        try context.naming("intersect with elements") { () throws(SpaceError) in
             let others = Set(try identities(of: elements))
             return try edit { (list) throws(SpaceError) in
                 var unwanted: [Int] = []
@@ -165,7 +165,7 @@ extension SharedOrderedSet {
     /// - Throws: The same errors as ``append(_:)``.
     @discardableResult
     public func subtract(_ elements: some Sequence<Element>) throws(SpaceError) -> Int {
-        try place.naming("remove elements") { () throws(SpaceError) in
+        try context.naming("remove elements") { () throws(SpaceError) in
             let identities = try identities(of: elements)
             return try edit { (list) throws(SpaceError) in
                 let unwanted = try list.present(identities)
@@ -180,13 +180,13 @@ extension SharedOrderedSet {
     /// - Throws: The errors of ``append(_:)`` and of ``Namespace/transaction(_:)``.
     public func formSymmetricDifference(_ elements: some Sequence<Element>) throws {
         let elements = Array(elements)
-        guard case .namespace(let namespace) = place else { return try exclude(elements) }
+        guard case .namespace(let namespace) = context else { return try exclude(elements) }
         try namespace.repeatableTransaction { try $0.orderedSet(self).exclude(elements) }
     }
 
     /// Carries out the two edits of a symmetric difference; must run in a transaction.
     private func exclude(_ elements: [Element]) throws(SpaceError) {
-        try place.naming("exchange elements with others") { () throws(SpaceError) in
+        try context.naming("exchange elements with others") { () throws(SpaceError) in
             let encoded = try encode(elements)
             let new = try read { (list) throws(SpaceError) in try list.absent(encoded) }
             try edit { (list) throws(SpaceError) in
@@ -199,7 +199,7 @@ extension SharedOrderedSet {
 
     /// Whether all elements of the set are in a sequence.
     public func isSubset(of elements: some Sequence<Element>) throws(SpaceError) -> Bool {
-        try place.naming("compare with elements") { () throws(SpaceError) in
+        try context.naming("compare with elements") { () throws(SpaceError) in
             let others = Set(try identities(of: elements))
             return try read { (list) throws(SpaceError) in
                 try list.identities().allSatisfy { others.contains($0) }
@@ -209,7 +209,7 @@ extension SharedOrderedSet {
 
     /// Whether all elements of a sequence are in the set.
     public func isSuperset(of elements: some Sequence<Element>) throws(SpaceError) -> Bool {
-        try place.naming("compare with elements") { () throws(SpaceError) in
+        try context.naming("compare with elements") { () throws(SpaceError) in
             let others = try identities(of: elements)
             return try read { (list) throws(SpaceError) in
                 for element in others where try !list.contains(element) { return false }
@@ -220,7 +220,7 @@ extension SharedOrderedSet {
 
     /// Whether no element of a sequence is in the set.
     public func isDisjoint(with elements: some Sequence<Element>) throws(SpaceError) -> Bool {
-        try place.naming("compare with elements") { () throws(SpaceError) in
+        try context.naming("compare with elements") { () throws(SpaceError) in
             let others = try identities(of: elements)
             return try read { (list) throws(SpaceError) in try list.present(others).isEmpty }
         }

@@ -23,7 +23,7 @@ extension SharedOrderedSet {
         before next: Element? = nil,
         after previous: Element? = nil
     ) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        try place.naming("insert an element") { () throws(SpaceError) in
+        try context.naming("insert an element") { () throws(SpaceError) in
             let anchor = try anchor(next, previous)
             return try insert(element) { (list) throws(SpaceError) in
                 try anchor.place(in: list, "the element to insert at") ?? list.count
@@ -80,7 +80,7 @@ extension SharedOrderedSet {
         before next: Element? = nil,
         after previous: Element? = nil
     ) throws(SpaceError) {
-        try place.naming("move elements") { () throws(SpaceError) in
+        try context.naming("move elements") { () throws(SpaceError) in
             let identities = try identities(of: elements)
             let anchor = try anchor(next, previous)
             try edit { (list) throws(SpaceError) in
@@ -109,7 +109,7 @@ extension SharedOrderedSet {
     ///   of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     public func replace(_ element: Element, with new: Element) throws(SpaceError) {
-        try place.naming("replace an element") { () throws(SpaceError) in
+        try context.naming("replace an element") { () throws(SpaceError) in
             let (old, new) = (try identity(of: element), try encode(new))
             try edit { (list) throws(SpaceError) in
                 let index = try list.position(of: old, "the element to replace")
@@ -123,7 +123,7 @@ extension SharedOrderedSet {
     /// - Throws: `invalidArgument` if either is not in the set.
     /// - Complexity: O(√n), a few microseconds.
     public func exchange(_ first: Element, with second: Element) throws(SpaceError) {
-        try place.naming("exchange elements") { () throws(SpaceError) in
+        try context.naming("exchange elements") { () throws(SpaceError) in
             let (first, second) = (try identity(of: first), try identity(of: second))
             try edit { (list) throws(SpaceError) in
                 list.exchange(

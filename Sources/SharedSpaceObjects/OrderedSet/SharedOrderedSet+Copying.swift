@@ -12,9 +12,9 @@ extension SharedOrderedSet {
     ///   `limitReached`, `transactionTooLarge`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(n); all other writers wait meanwhile.
     public func copy(as name: String) throws(SpaceError) -> SharedOrderedSet {
-        let number = try place.naming("copy an ordered set") { () throws(SpaceError) in
+        let number = try context.naming("copy an ordered set") { () throws(SpaceError) in
             try Limits.check(objectName: name)
-            switch place {
+            switch context {
             case .namespace(let namespace):
                 return try namespace.usableCore().write(.adding) { (scope) throws(SpaceError) in
                     try Self.copy(scope.snapshot.elementList(self.name, self.number), to: name, in: scope)
@@ -31,7 +31,7 @@ extension SharedOrderedSet {
                 }
             }
         }
-        return SharedOrderedSet(name, in: place, number: number, identity: identity)
+        return SharedOrderedSet(name, in: context, number: number, identity: identity)
     }
 
     /// Makes an ordered set with the elements of another, and returns its number; no object may have the name.

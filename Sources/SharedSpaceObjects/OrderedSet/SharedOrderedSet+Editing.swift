@@ -16,7 +16,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func append(_ element: Element) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        try place.naming("append an element") { () throws(SpaceError) in try insert(element) { $0.count } }
+        try context.naming("append an element") { () throws(SpaceError) in try insert(element) { $0.count } }
     }
 
     /// Appends the elements that are not in the set yet, in their order, as one change.
@@ -26,7 +26,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(m log n).
     @discardableResult
     public func append(contentsOf elements: some Sequence<Element>) throws(SpaceError) -> Int {
-        try place.naming("append elements") { () throws(SpaceError) in
+        try context.naming("append elements") { () throws(SpaceError) in
             let encoded = try encode(elements)
             return try edit { (list) throws(SpaceError) in
                 let (edit, count) = try list.insertion(of: encoded, at: list.count)
@@ -42,7 +42,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func insert(_ element: Element, at index: Int) throws(SpaceError) -> (inserted: Bool, index: Int) {
-        try place.naming("insert an element") { () throws(SpaceError) in
+        try context.naming("insert an element") { () throws(SpaceError) in
             try insert(element) { (list) throws(SpaceError) in
                 try list.check(index, isInsertion: true)
                 return index
@@ -66,7 +66,7 @@ extension SharedOrderedSet {
         at indices: some Sequence<Int>
     ) throws(SpaceError) {
         let indices = Array(indices)
-        try place.naming("insert elements") { () throws(SpaceError) in
+        try context.naming("insert elements") { () throws(SpaceError) in
             let encoded = try encode(elements)
             try edit { (list) throws(SpaceError) in
                 try list.checkNew(encoded, replacing: [])
@@ -82,7 +82,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n + m log n).
     @discardableResult
     public func insert(contentsOf elements: some Sequence<Element>, at index: Int) throws(SpaceError) -> Int {
-        try place.naming("insert elements") { () throws(SpaceError) in
+        try context.naming("insert elements") { () throws(SpaceError) in
             let encoded = try encode(elements)
             return try edit { (list) throws(SpaceError) in
                 try list.check(index, isInsertion: true)
@@ -117,7 +117,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func remove(at index: Int) throws(SpaceError) -> Element {
-        try place.naming("remove an element") { () throws(SpaceError) in
+        try context.naming("remove an element") { () throws(SpaceError) in
             let removed = try edit { (list) throws(SpaceError) in
                 try list.check(index, isInsertion: false)
                 return (.remove([index]), try list.element(at: index))
@@ -131,7 +131,7 @@ extension SharedOrderedSet {
     /// - Throws: `invalidArgument` if one is beyond the end; then nothing is removed.
     public func remove(at indices: some Sequence<Int>) throws(SpaceError) {
         let indices = Set(indices).sorted()
-        try place.naming("remove elements") { () throws(SpaceError) in
+        try context.naming("remove elements") { () throws(SpaceError) in
             try edit { (list) throws(SpaceError) in
                 for index in indices { try list.check(index, isInsertion: false) }
                 return (indices.isEmpty ? nil : .remove(indices), ())
@@ -146,7 +146,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func remove(_ element: Element) throws(SpaceError) -> Int? {
-        try place.naming("remove an element") { () throws(SpaceError) in
+        try context.naming("remove an element") { () throws(SpaceError) in
             let identity = try identity(of: element)
             return try edit { (list) throws(SpaceError) in
                 let index = try list.index(of: identity)
@@ -164,7 +164,7 @@ extension SharedOrderedSet {
     public func removeLast() throws(SpaceError) -> Element? { try remove { $0 > 0 ? $0 - 1 : nil } }
 
     private func remove(at index: (_ count: Int) -> Int?) throws(SpaceError) -> Element? {
-        try place.naming("remove an element") { () throws(SpaceError) in
+        try context.naming("remove an element") { () throws(SpaceError) in
             let removed = try edit {
                 (list) throws(SpaceError) -> (ElementEdit?, (index: Int, bytes: [UInt8])?) in
                 guard let index = index(list.count) else { return (nil, nil) }
@@ -177,7 +177,7 @@ extension SharedOrderedSet {
 
     /// Removes all elements, as one change; the ordered set itself stays.
     public func removeAll() throws(SpaceError) {
-        try place.naming("remove all elements") { () throws(SpaceError) in
+        try context.naming("remove all elements") { () throws(SpaceError) in
             try edit { (list) throws(SpaceError) in
                 (list.count == 0 ? nil : .remove(Array(0..<list.count)), ())
             }
@@ -209,7 +209,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n), a few microseconds.
     @discardableResult
     public func replace(at index: Int, with element: Element) throws(SpaceError) -> Element {
-        try place.naming("replace an element") { () throws(SpaceError) in
+        try context.naming("replace an element") { () throws(SpaceError) in
             let encoded = try encode(element)
             let old = try edit { (list) throws(SpaceError) in
                 try list.check(index, isInsertion: true)
@@ -236,7 +236,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(m·√n).
     public func replace(at indices: some Sequence<Int>, with elements: some Sequence<Element>) throws(SpaceError) {
         let indices = Array(indices)
-        try place.naming("replace elements") { () throws(SpaceError) in
+        try context.naming("replace elements") { () throws(SpaceError) in
             let encoded = try encode(elements)
             try edit { (list) throws(SpaceError) in (try list.replacement(at: indices, encoded), ()) }
         }
@@ -253,7 +253,7 @@ extension SharedOrderedSet {
     ///   outside of the range; then nothing is changed. And the errors of ``append(_:)``.
     /// - Complexity: O(m·√n).
     public func replaceSubrange(_ range: Range<Int>, with elements: some Sequence<Element>) throws(SpaceError) {
-        try place.naming("replace elements") { () throws(SpaceError) in
+        try context.naming("replace elements") { () throws(SpaceError) in
             let encoded = try encode(elements)
             try edit { (list) throws(SpaceError) in
                 for bound in [range.lowerBound, range.upperBound] { try list.check(bound, isInsertion: true) }
@@ -287,7 +287,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n + m).
     public func move(fromOffsets indices: some Sequence<Int>, to target: Int) throws(SpaceError) {
         let indices = Set(indices).sorted()
-        try place.naming("move elements") { () throws(SpaceError) in
+        try context.naming("move elements") { () throws(SpaceError) in
             try edit { (list) throws(SpaceError) in
                 for index in indices { try list.check(index, isInsertion: false) }
                 return (try list.move(indices, to: target), ())
@@ -309,7 +309,7 @@ extension SharedOrderedSet {
     /// - Complexity: O(√n + m).
     public func move(fromOffsets indices: some Sequence<Int>, toOffset destination: Int) throws(SpaceError) {
         let indices = Set(indices).sorted()
-        try place.naming("move elements") { () throws(SpaceError) in
+        try context.naming("move elements") { () throws(SpaceError) in
             try edit { (list) throws(SpaceError) in
                 for index in indices { try list.check(index, isInsertion: false) }
                 try list.check(destination, isInsertion: true)
@@ -323,7 +323,7 @@ extension SharedOrderedSet {
     /// - Throws: `invalidArgument` for an index beyond the end.
     /// - Complexity: O(√n), a few microseconds.
     public func swapAt(_ first: Int, _ second: Int) throws(SpaceError) {
-        try place.naming("exchange elements") { () throws(SpaceError) in
+        try context.naming("exchange elements") { () throws(SpaceError) in
             try edit { (list) throws(SpaceError) in
                 for index in [first, second] { try list.check(index, isInsertion: false) }
                 return list.exchange(first, second)

@@ -30,8 +30,8 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     package let number: UInt64
     let identity: ElementIdentity<Element>
 
-    package init(_ name: String, in place: ObjectPlace, number: UInt64, identity: ElementIdentity<Element>) {
-        object = ObjectReference(.orderedSet, name, in: place)
+    package init(_ name: String, in context: ObjectContext, number: UInt64, identity: ElementIdentity<Element>) {
+        object = ObjectReference(.orderedSet, name, in: context)
         self.number = number
         self.identity = identity
     }
@@ -45,7 +45,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     /// - Complexity: O(1).
     public var count: Int {
         get throws(SpaceError) {
-            try place.naming("count the elements") { () throws(SpaceError) in try read { $0.count } }
+            try context.naming("count the elements") { () throws(SpaceError) in try read { $0.count } }
         }
     }
 
@@ -60,7 +60,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     /// - Complexity: O(√n), a few microseconds.
     public subscript(index: Int) -> Element {
         get throws(SpaceError) {
-            try place.naming("read an element") { () throws(SpaceError) in
+            try context.naming("read an element") { () throws(SpaceError) in
                 let bytes = try read { (list) throws(SpaceError) in
                     try list.check(index, isInsertion: false)
                     return try list.element(at: index)
@@ -81,7 +81,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     }
 
     private func element(at index: (_ count: Int) -> Int?) throws(SpaceError) -> Element? {
-        try place.naming("read an element") { () throws(SpaceError) in
+        try context.naming("read an element") { () throws(SpaceError) in
             let found = try read { (list) throws(SpaceError) -> (Int, [UInt8])? in
                 guard let index = index(list.count) else { return nil }
                 return (index, try list.element(at: index))
@@ -94,7 +94,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     ///
     /// - Complexity: O(√n), a few microseconds.
     public func firstIndex(of element: Element) throws(SpaceError) -> Int? {
-        try place.naming("look for an element") { () throws(SpaceError) in
+        try context.naming("look for an element") { () throws(SpaceError) in
             let identity = try identity(of: element)
             return try read { (list) throws(SpaceError) in try list.index(of: identity) }
         }
@@ -104,7 +104,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     ///
     /// - Complexity: O(log n).
     public func contains(_ element: Element) throws(SpaceError) -> Bool {
-        try place.naming("look for an element") { () throws(SpaceError) in
+        try context.naming("look for an element") { () throws(SpaceError) in
             let identity = try identity(of: element)
             return try read { (list) throws(SpaceError) in try list.contains(identity) }
         }
@@ -117,7 +117,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     /// - Throws: `badData` if an element does not decode as the type.
     /// - Complexity: O(√n + m).
     public func elements(in range: Range<Int> = 0..<Int.max) throws(SpaceError) -> [Element] {
-        try place.naming("read the elements") { () throws(SpaceError) in try read(range).elements }
+        try context.naming("read the elements") { () throws(SpaceError) in try read(range).elements }
     }
 
     /// The elements at several indices, of one moment.
@@ -128,7 +128,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     /// - Complexity: O(m·√n).
     public func elements(at indices: some Sequence<Int>) throws(SpaceError) -> [Element] {
         let indices = Array(indices)
-        return try place.naming("read elements") { () throws(SpaceError) in
+        return try context.naming("read elements") { () throws(SpaceError) in
             let found = try read { (list) throws(SpaceError) in
                 var found: [[UInt8]] = []
                 for index in indices {
@@ -148,7 +148,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     /// The snapshot is held while `body` runs, which keeps writers from using freed pages again: it must not wait for others.
     package func forEachElement(_ body: (Element) throws -> Void) throws {
         var failure: (any Error)?
-        try place.naming("read the elements") { () throws(SpaceError) in
+        try context.naming("read the elements") { () throws(SpaceError) in
             try read { (list) throws(SpaceError) in
                 for start in stride(from: 0, to: list.count, by: Self.page) {
                     let page = try list.elements(start..<min(start + Self.page, list.count))
@@ -189,15 +189,15 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     }
 
     /// The same set, read and edited elsewhere.
-    func moved(to place: ObjectPlace) -> SharedOrderedSet {
-        SharedOrderedSet(name, in: place, number: number, identity: identity)
+    func moved(to context: ObjectContext) -> SharedOrderedSet {
+        SharedOrderedSet(name, in: context, number: number, identity: identity)
     }
 
     /// The set's name in errors.
     package var title: String { "the ordered set \(name.quotedForPeople)" }
 
     package func read<R>(_ body: (ElementList) throws(SpaceError) -> R) throws(SpaceError) -> R {
-        switch place {
+        switch context {
         case .namespace(let namespace):
             return try namespace.usableCore().read { (snapshot) throws(SpaceError) in
                 try body(snapshot.elementList(name, number))
@@ -211,7 +211,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
     package func edit<R>(
         _ plan: (ElementList) throws(SpaceError) -> (edit: ElementEdit?, result: R)
     ) throws(SpaceError) -> R {
-        switch place {
+        switch context {
         case .namespace(let namespace):
             return try namespace.usableCore().orderedSets.edit(name, number, plan)
         case .transaction(let state):

@@ -94,7 +94,6 @@ package struct NamespaceKeys: Hashable, Sendable {
     package var interests: StoreRange { .prefix(live + "interests/") }
     package var joined: StoreRange { .prefix(live + "joined/") }
     package var owners: StoreRange { .prefix(live + "owners/") }
-    package var log: StoreRange { .prefix(live + "log/") }
 
     /// The keys of the entries up to one, as prefixes of their digits: few, however many entries there are.
     package func log(through entry: UInt64) -> [StoreRange] {

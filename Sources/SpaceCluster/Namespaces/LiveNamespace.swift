@@ -188,8 +188,7 @@ package actor LiveNamespace {
         }
         await closeReplica()
         let end = MonotonicInstant.now.advanced(by: settings.mendInterval)
-        while !Task.isCancelled, !end.hasPassed, !isRetryAsked { await news.wait(after: news.count, until: end) }
-        isRetryAsked = false
+        while !Task.isCancelled, !end.hasPassed { await news.wait(after: news.count, until: end) }
     }
 
     /// Whether the member has entered by an entry since the replica was attached.
@@ -203,13 +202,6 @@ package actor LiveNamespace {
 
     /// Whether `joined/<number>` may have been put for the number of now.
     var hasJoined = false
-    private var isRetryAsked = false
-
-    /// Tries a replica that has stopped again, at once.
-    package func retry() {
-        isRetryAsked = true
-        news.nudge()
-    }
 
     private func leave(_ standing: Appender.Standing) async {
         await appender.end(standing)

@@ -36,8 +36,6 @@ final class RequestHandler: RequestAnswering {
         news.nudge()
     }
 
-    var session: ClusterSession? { state.withLock { $0.session } }
-
     func answer(_ request: DaemonRequest, of caller: Caller) async -> DaemonAnswer? {
         let (session, why) = state.withLock { ($0.session, $0.why) }
         if case .hello(let life, let name) = request {

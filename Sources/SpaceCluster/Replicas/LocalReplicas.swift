@@ -56,7 +56,7 @@ package struct LocalReplicas: ReplicaRoot {
             let folder = try NamespaceFolder.open(try NamespaceName(name), in: rootFolder, of: space.folder),
             let control = try? folder.openControl()
         else { return false }
-        return (try? ControlFile.marks(in: control.raw).isReplica) ?? false
+        return (try? ControlFile.flags(in: control.raw).isReplica) ?? false
     }
 
     package func makeReplica(of base: ReplicaBase, nextPart: () throws -> [UInt8]?) throws -> any Replica {

@@ -53,21 +53,6 @@ struct QueueCommand: ParsableCommand {
         case removeQueue = "remove-queue"
     }
 
-    /// A state of items, as a word.
-    enum StateWord: String, ExpressibleByArgument, CaseIterable {
-        case ready, delayed, taken, blocked, buried
-
-        var state: QueueItem.Info.State {
-            switch self {
-            case .ready: .ready
-            case .delayed: .delayed
-            case .taken: .taken
-            case .blocked: .blocked
-            case .buried: .buried
-            }
-        }
-    }
-
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
@@ -119,7 +104,7 @@ struct QueueCommand: ParsableCommand {
     var force = false
 
     @Option(help: ArgumentHelp("For peek: ready, delayed, taken, blocked or buried.", valueName: "state"))
-    var state: StateWord?
+    var state: QueueItem.Info.State?
 
     @Option(help: "For peek, buried and kick: the most items.")
     var max = Int.max
@@ -205,7 +190,7 @@ struct QueueCommand: ParsableCommand {
         case .remove: return try forEachItem(.removed) { try $0.remove($1) }
         case .set: return try setNumbers()
         case .removeQueue: output.append(line: "\(try removeQueue())")
-        case .peek: try list(state?.state, output)
+        case .peek: try list(state, output)
         case .buried: try list(.buried, output)
         case .count:
             let counts = try use { try $0.counts() }
@@ -465,3 +450,5 @@ extension QueueCommand {
         return .ended(ending)
     }
 }
+
+extension QueueItem.Info.State: ExpressibleByArgument {}

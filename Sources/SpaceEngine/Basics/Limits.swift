@@ -22,6 +22,8 @@ package enum Limits {
     package static let transactionBytes = 128 << 20
     /// The interval at which a waiting process looks for what a killed process left undone: 250 ms.
     package static let tick = Duration.milliseconds(250)
+    /// How many rows, and how many bytes of them, one snapshot reads of a long listing: they take about a millisecond.
+    package static let part = (rows: 500, bytes: 256 << 10)
     /// The bytes that a namespace keeps free for takes and deletes alone: 4 MiB; less while it is small.
     package static let removalReserve = 4 << 20
     /// The bytes of the data file that are reserved in a new namespace: 544 KiB.

@@ -1,11 +1,12 @@
 extension SpaceError {
-    /// Whether there was not enough space for the data; a smaller amount may fit.
-    package var isOfStorage: Bool {
-        switch code {
-        case .storageFull, .limitReached, .tooLarge, .transactionTooLarge: true
-        default: false
-        }
-    }
+    /// Whether the namespace or its disk had not enough room.
+    package var isOfRoom: Bool { code == .limitReached || code == .storageFull }
+
+    /// Whether a step was too large for the room or for one transaction, where a smaller one may not be.
+    package var isOfStepTooLarge: Bool { isOfRoom || code == .transactionTooLarge }
+
+    /// Whether there was not enough space for the data, or for one value; a smaller amount may fit.
+    package var isOfStorage: Bool { isOfStepTooLarge || code == .tooLarge }
 
     /// Whether the data itself is the cause, because it is too large or damaged; the operation may succeed with other
     /// data.

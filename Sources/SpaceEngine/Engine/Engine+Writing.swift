@@ -267,11 +267,7 @@ extension Engine {
         guard scope.hasChanges else { return }
         lastWriter.note(gate)
         control.sequence.store(scope.counters.sequence)
-        if scope.hasNews {
-            // Dead watchers are collected once per 4,096 changes: never would keep the journal on forever, every write
-            // would cost too much.
-            if scope.passesMark { passedMark.raise() }
-        }
+        if scope.hasNews, scope.isSweepDue { sweepDue.raise() }
         // The waiter's side is: publish, fence, look. The writer's side is: commit, fence, scan.
         SharedWord64.fence()
         if scope.hasNews, changeSignal.takeRequest(in: control) { signalChange() }
@@ -312,9 +308,4 @@ extension Engine {
             wakeEverybody()
         }
     }
-}
-
-extension SpaceError {
-    /// Whether there was not enough room.
-    package var isOfRoom: Bool { code == .limitReached || code == .storageFull }
 }

@@ -13,7 +13,8 @@ import Synchronization
 package final class Engine: @unchecked Sendable {
     package let name: NamespaceName
     package let root: SpaceRoot
-    package let folder: FileInfo
+    /// The folder, by which it is told from a later one under the same name.
+    package let folderID: NamespaceFolder.ID
     package let control: ControlFile
     /// The gate's words, kept here so that a free gate is taken without a detour; `control.gate` waits for a busy one.
     let gate: LockWords
@@ -54,14 +55,13 @@ package final class Engine: @unchecked Sendable {
     /// The member of this process's session, one more, in a namespace of several machines; 0: the process writes for its
     /// daemon, which takes members in and out.
     private let writer = Atomic<UInt64>(1)
-    /// Raised by a commit that has passed a multiple of 4,096 changes.
-    package let passedMark = PassedMark()
+    package let sweepDue = SweepDue()
 
     /// Makes an engine without a reader; `access` is a live transaction with which the scope starts.
     private init(
         name: NamespaceName,
         root: SpaceRoot,
-        folder: FileInfo,
+        folderID: NamespaceFolder.ID,
         control: ControlFile,
         use: EnvironmentUse,
         tables: Tables,
@@ -71,7 +71,7 @@ package final class Engine: @unchecked Sendable {
     ) {
         self.name = name
         self.root = root
-        self.folder = folder
+        self.folderID = folderID
         self.control = control
         gate = control.gate.words
         lastWriter = LastWriter(control.writer)
@@ -97,7 +97,7 @@ package final class Engine: @unchecked Sendable {
     package convenience init(
         name: NamespaceName,
         root: SpaceRoot,
-        folder: FileInfo,
+        folderID: NamespaceFolder.ID,
         control: ControlFile,
         use: EnvironmentUse,
         tables: Tables,
@@ -108,7 +108,7 @@ package final class Engine: @unchecked Sendable {
         self.init(
             name: name,
             root: root,
-            folder: folder,
+            folderID: folderID,
             control: control,
             use: use,
             tables: tables,
@@ -213,7 +213,7 @@ package final class Engine: @unchecked Sendable {
     package func openFolder() throws(SpaceError) -> NamespaceFolder? {
         guard let rootFolder = try root.open(create: false),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root),
-            folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
+            folder.id == folderID
         else { return nil }
         return folder
     }

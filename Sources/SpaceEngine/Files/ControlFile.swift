@@ -6,9 +6,10 @@ package import SystemPackage
 /// A namespace's control file, mapped: the header, the door, the gate, the words that processes share, and the waiters'
 /// slots.
 ///
-/// Guarantees: a process killed at any instruction leaves nothing that its successor can't repair. The truth about
-/// tuples is in the database; every word here is a hint, a lock or a flag that can be rebuilt. No access raises SIGBUS,
-/// because the file is never truncated, and its blocks are reserved before a process uses them.
+/// Guarantees: a process killed at any instruction leaves nothing that its successor can't repair. In mode `fast` the newest
+/// tuples, and what was taken since the last commit, are here alone (`near`); of all else the truth is in the database, and
+/// every word here is a hint, a lock or a flag that can be rebuilt. No access raises SIGBUS, because the library never
+/// truncates the file, and its blocks are reserved before a process uses them; if another program cuts it, `isCut` says so.
 ///
 /// The file also carries locks of the kernel. They end with their process and with the boot, and a clean-up of files
 /// can't remove them. All are open-file-description locks, on the file's first byte or on bytes far beyond its end:
@@ -319,7 +320,7 @@ package final class ControlFile: Sendable {
 
     /// Reads from the file, without mapping it, whether the namespace is being deleted and whether it stays without
     /// owners.
-    package static func marks(in descriptor: CInt) throws(Errno) -> (isDead: Bool, stays: Bool, isReplica: Bool) {
+    package static func flags(in descriptor: CInt) throws(Errno) -> (isDead: Bool, stays: Bool, isReplica: Bool) {
         let bytes = try FileBytes.readPrefix(descriptor, count: persistentOffset + 4)
         guard bytes.count == persistentOffset + 4 else { throw .ioError }
         return bytes.withUnsafeBytes {

@@ -60,13 +60,13 @@ package struct NamespaceFolder: ~Copyable {
         package let device: UInt64
         package let inode: UInt64
 
-        package init(device: UInt64, inode: UInt64) {
-            self.device = device
-            self.inode = inode
+        package init(_ folder: FileInfo) {
+            device = folder.device
+            inode = folder.inode
         }
     }
 
-    package var id: ID { ID(device: info.device, inode: info.inode) }
+    package var id: ID { ID(info) }
 
     /// Whether the path still leads to this folder.
     package func isInPlace(in rootFolder: borrowing OwnedDescriptor) -> Bool {

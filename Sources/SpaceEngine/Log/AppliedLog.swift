@@ -129,9 +129,8 @@ extension WriteScope {
 extension Snapshot {
     /// Calls `body` with the row of counters.
     package func withCountersRow(_ body: (RowChange) throws(SpaceError) -> Void) throws(SpaceError) {
-        let name = Array("counters".utf8)
-        guard let counters = try main.get(name) else { throw .damaged("the row of counters is missing") }
-        try name.withBytes { (key) throws(SpaceError) in
+        try MainKey.counters.withBytes { (key) throws(SpaceError) in
+            guard let counters = try main.get(Array(key)) else { throw .damaged(Counters.missing) }
             try body(RowChange(table: 0, key: key, value: counters))
         }
     }

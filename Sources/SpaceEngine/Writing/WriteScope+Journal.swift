@@ -38,7 +38,7 @@ extension WriteScope {
     }
 
     /// Empties the journal once no watcher is registered and no history is kept.
-    package func emptyJournalOfNobody() throws(SpaceError) {
+    package func emptyUnreadJournal() throws(SpaceError) {
         guard !isJournaling, counters.journalFirst != 0 else { return }
         try journal.empty()
         counters.journalFirst = 0

@@ -179,8 +179,8 @@ package final class WriteScope: TransactionTables {
     /// Whether watchers have something to read.
     package var hasNews: Bool { counters.watchers != 0 && counters.sequence != sequenceAtBegin }
 
-    /// Whether the transaction has passed a multiple of 4,096 changes.
-    var passesMark: Bool { counters.sequence / 4096 != sequenceAtBegin / 4096 }
+    /// Whether the transaction has passed a multiple of the interval after which dead watchers are looked for.
+    var isSweepDue: Bool { counters.sequence / SweepDue.interval != sequenceAtBegin / SweepDue.interval }
 
     /// Notes upkeep, such as of indexes or flags, that no watcher sees as a change.
     package func noteUpkeep() { hasChanges = true }

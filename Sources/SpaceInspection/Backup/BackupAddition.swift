@@ -54,7 +54,7 @@ struct BackupAddition: ~Copyable {
         }
         let parent = path.lastIndex(of: "/").map { path[...$0] } ?? "./"
         guard let info = try? Directory.info(at: AT_FDCWD, String(parent)) else { return }
-        if info.device == core.engine.folder.device, info.inode == core.engine.folder.inode {
+        if NamespaceFolder.ID(info) == core.folderID {
             throw .misuse(
                 "\(path.quotedForPeople) would be in the namespace's own folder, and be deleted with it",
                 advice: "name a file elsewhere"

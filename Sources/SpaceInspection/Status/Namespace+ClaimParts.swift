@@ -44,9 +44,6 @@ extension [SessionFolder.Sighting] {
 }
 
 extension Snapshot {
-    /// How many rows are looked at for a part, and how many bytes of them: they are read in about a millisecond.
-    private static let mostOfPart = (rows: 500, bytes: 256 << 10)
-
     /// The claims of some rows from an id on, or what is buried among them, and the id from which to go on; `nil`: that was all.
     func claimPart(
         from first: UInt64,
@@ -54,7 +51,7 @@ extension Snapshot {
         _ holders: Holders
     ) throws(SpaceError) -> (claims: [NamespaceStatus.Claim], next: UInt64?) {
         var found: [NamespaceStatus.Claim] = []
-        var (left, bytes) = (Self.mostOfPart.rows, Self.mostOfPart.bytes)
+        var (left, bytes) = (Limits.part.rows, Limits.part.bytes)
         var next: UInt64?
         func look(_ id: UInt64, _ row: ClaimRow) throws(SpaceError) -> Bool {
             guard left > 0, bytes > 0 else {

@@ -32,9 +32,6 @@ public struct Hold: ~Copyable, Sendable {
         state.drop()
     }
 
-    /// The name of the lock, semaphore or election.
-    package var name: String { state.place.name }
-
     /// The fencing number, of an election the number of the term: greater than that of every earlier holder, also of holders
     /// in an earlier life of the namespace.
     ///

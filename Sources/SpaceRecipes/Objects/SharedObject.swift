@@ -44,7 +44,7 @@ extension ObjectHandle {
     /// The name.
     public var name: String { object.name }
     /// The namespace.
-    public var namespace: Namespace { object.place.namespace }
+    public var namespace: Namespace { object.context.namespace }
 
     /// What the handle is, in one line.
     public var description: String {
@@ -52,7 +52,7 @@ extension ObjectHandle {
     }
 
     package var detail: String { "" }
-    package var place: ObjectPlace { object.place }
+    package var context: ObjectContext { object.context }
 }
 
 /// The handle of an object that can be removed.
@@ -74,14 +74,14 @@ extension StoredHandle {
     }
 }
 
-/// An object's place, name and kind.
+/// An object's kind and name, and where it is read and edited.
 package struct ObjectReference: Sendable {
-    package let place: ObjectPlace
+    package let context: ObjectContext
     package let name: String
     package let kind: SharedObjectKind
 
-    package init(_ kind: SharedObjectKind, _ name: String, in place: ObjectPlace) {
-        self.place = place
+    package init(_ kind: SharedObjectKind, _ name: String, in context: ObjectContext) {
+        self.context = context
         self.name = name
         self.kind = kind
     }
@@ -95,7 +95,7 @@ package struct ObjectReference: Sendable {
         _ operation: String,
         _ body: (NamespaceCore) throws(SpaceError) -> Result
     ) throws(SpaceError) -> Result {
-        try place.namespace.attempt(operation) { (core) throws(SpaceError) in
+        try context.namespace.attempt(operation) { (core) throws(SpaceError) in
             try Limits.check(objectName: name)
             return try body(core)
         }

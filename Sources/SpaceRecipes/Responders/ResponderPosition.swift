@@ -19,7 +19,6 @@ package struct ResponderPosition: Comparable, Hashable, Sendable {
     /// The ticket of the row; a damaged position, with a number that no responder has, gives a ticket that was never
     /// given out.
     package var ticket: UInt64 { UInt64(bitPattern: Int64(raw & ~Self.above)) }
-    package var isBase: Bool { raw & Self.above == 0 }
 
     /// The position of no responder, below all others.
     package static let none = ResponderPosition(raw: 0)

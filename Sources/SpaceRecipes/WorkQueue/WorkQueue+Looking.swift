@@ -1,11 +1,9 @@
 import SpaceSystem
 import TupleCoding
 
-// Looking at a queue's items, moving them by number, and ruling the queue as a whole.
+// Looking at a queue's items.
 
 extension WorkQueue {
-    // MARK: Looking
-
     /// The items in a state, or all, in the order in which they come next.
     ///
     /// - Parameters:
@@ -41,17 +39,14 @@ extension WorkQueue {
                         ids.removeAll()
                         return []
                     }
-                    let most = min(left, Self.part.items)
-                    return snapshot.queuedItems(rows, &ids, in: state, max: most, bytes: Self.part.bytes)
+                    let most = min(left, Limits.part.rows)
+                    return snapshot.queuedItems(rows, &ids, in: state, max: most, bytes: Limits.part.bytes)
                 }
             }
             left -= part.count
             try body(part)
         }
     }
-
-    /// How many items, and how many bytes of values, make a part: they are read in about a millisecond.
-    private static let part = (items: 500, bytes: 256 << 10)
 
     /// The item with a number, or `nil` if there is none.
     ///
@@ -110,140 +105,6 @@ extension WorkQueue {
                 }
             } catch {
                 return
-            }
-        }
-    }
-
-    // MARK: Moving items
-
-    /// Puts buried items at the end of the queue, as if they were new.
-    ///
-    /// - Parameter max: The greatest number to put back, the oldest first. Items with damaged values stay buried, and
-    ///   so do those whose unique key another item has by now.
-    /// - Returns: The number of items put back.
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    @discardableResult
-    public func kick(max: Int = .max) throws(SpaceError) -> Int {
-        try attempt("kick buried items") { (core) throws(SpaceError) in
-            var kicked = 0
-            let letters = try core.read { snapshot throws(SpaceError) -> [UInt64] in
-                guard let (rows, _) = try snapshot.queue(name) else { return [] }
-                return try snapshot.queueIDs(rows.key(.buried)).map(\.id)
-            }
-            for id in letters where kicked < max {
-                do throws(SpaceError) {
-                    if try kick(id, core) != nil { kicked += 1 }
-                } catch  where error.code == .damaged {
-                    continue
-                }
-            }
-            return kicked
-        }
-    }
-
-    /// Puts the buried item with a number at the end of the queue, as if it were new.
-    ///
-    /// - Returns: The item's new number, or `nil` if no buried item has the number, or another item has its unique key by
-    ///   now.
-    /// - Throws: `typeMismatch`, `damaged`, and the errors of every write.
-    @discardableResult
-    public func kick(_ id: UInt64) throws(SpaceError) -> UInt64? {
-        try attempt("kick buried items") { (core) throws(SpaceError) in try kick(id, core) }
-    }
-
-    private func kick(_ id: UInt64, _ core: NamespaceCore) throws(SpaceError) -> UInt64? {
-        // The item takes as much room as before.
-        try core.write(.removing) { scope throws(SpaceError) in
-            guard let (rows, _) = try scope.snapshot.queue(name) else { return nil }
-            return try scope.queues.kickItem(id, rows, name)
-        }
-    }
-
-    /// Removes the item with a number for good, unless a worker has taken it.
-    ///
-    /// - Returns: Whether it was removed.
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    @discardableResult
-    public func remove(_ id: UInt64) throws(SpaceError) -> Bool {
-        try attempt("remove an item from a queue") { (core) throws(SpaceError) in
-            try core.write(.removing) { scope throws(SpaceError) in
-                guard let (rows, _) = try scope.snapshot.queue(name) else { return false }
-                return try scope.queues.removeItem(id, rows, name)
-            }
-        }
-    }
-
-    /// Removes all items that are ready, delayed or blocked; taken items and buried items stay.
-    ///
-    /// More than 32 items are removed in several transactions; an item that is put meanwhile stays.
-    ///
-    /// - Returns: The number of items removed.
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    @discardableResult
-    public func drain() throws(SpaceError) -> Int {
-        try attempt("drain a queue") { (core) throws(SpaceError) in
-            let ids = try core.read { snapshot throws(SpaceError) -> [UInt64] in
-                guard let (rows, _) = try snapshot.queue(name) else { return [] }
-                return try snapshot.queueIDs(rows.key(.item)).map(\.id)
-            }
-            var removed = 0
-            var rest = ids[...]
-            while !rest.isEmpty {
-                // From the last to the first, so that no item of a group becomes ready in between.
-                let slice = rest.suffix(32)
-                rest = rest.dropLast(slice.count)
-                removed += try core.write(.removing) { scope throws(SpaceError) in
-                    guard let (rows, _) = try scope.snapshot.queue(name) else { return 0 }
-                    var count = 0
-                    for id in slice.reversed() {
-                        guard let item = try scope.snapshot.queueItem(rows, id), item.state != .buried else { continue }
-                        if try scope.queues.removeItem(id, rows, name) { count += 1 }
-                    }
-                    return count
-                }
-            }
-            return removed
-        }
-    }
-
-    // MARK: Pausing
-
-    /// Whether the queue is paused.
-    public var isPaused: Bool {
-        get throws(SpaceError) {
-            try attempt("look at a queue") { (core) throws(SpaceError) in
-                try core.read { snapshot throws(SpaceError) in
-                    try snapshot.queue(name)?.settings.isPaused(snapshot.clock.milliseconds) ?? false
-                }
-            }
-        }
-    }
-
-    /// Gives no more items to workers, until the queue is resumed or the time has passed.
-    ///
-    /// Workers keep what they have; items can be put, and taken by number. The pause outlives the process, and is not
-    /// part of a dump.
-    ///
-    /// - Parameter duration: How long, or `nil` for no limit.
-    /// - Throws: `invalidArgument` for a negative duration, `typeMismatch`, and the errors of every write.
-    public func pause(for duration: Duration? = nil) throws(SpaceError) {
-        try attempt("pause a queue") { (core) throws(SpaceError) in
-            try duration?.checkNotNegative("a pause")
-            try core.write(.adding) { scope throws(SpaceError) in
-                let time = duration.map { scope.clock.time(after: $0) } ?? .max
-                try scope.queues.pause(name, try make(scope).rows, until: time)
-            }
-        }
-    }
-
-    /// Ends a pause.
-    ///
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    public func resume() throws(SpaceError) {
-        try attempt("resume a queue") { (core) throws(SpaceError) in
-            try core.write(.removing) { scope throws(SpaceError) in
-                guard let (rows, settings) = try scope.snapshot.queue(name), settings.pausedUntil != 0 else { return }
-                try scope.queues.pause(name, rows, until: 0)
             }
         }
     }

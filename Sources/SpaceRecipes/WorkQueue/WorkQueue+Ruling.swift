@@ -1,60 +1,10 @@
-package import SpaceSystem
+import SpaceSystem
 import TupleCoding
 
-// What others than its worker can do with an item, and what is ruled for a queue as a whole.
+// What is ruled for a queue as a whole: its numbers, its pauses and its removal.
 
 extension WorkQueue {
-    // MARK: Items of others
-
-    /// Lets the worker that has the item with a number have it until `duration` from now, if that is later than it may
-    /// now; an item without a time to run stays without one.
-    ///
-    /// ``QueueItem/extend(by:)`` does the same for the worker itself.
-    ///
-    /// - Returns: Whether a worker has the item.
-    /// - Throws: `invalidArgument` for a negative duration, `typeMismatch`, and the errors of every write.
-    @discardableResult
-    public func extend(_ id: UInt64, by duration: Duration) throws(SpaceError) -> Bool {
-        try extend(id, by: duration, heldWith: nil)
-    }
-
-    /// Extends an item, given a ticket only if its worker has it with that.
-    package func extend(
-        _ id: UInt64,
-        by duration: Duration,
-        heldWith ticket: UInt64?
-    ) throws(SpaceError) -> Bool {
-        try attempt("extend an item") { (core) throws(SpaceError) in
-            try duration.checkNotNegative("an extension")
-            return try core.write(.removing) { scope throws(SpaceError) in
-                guard let worker = try scope.snapshot.worker(onItem: id, of: name),
-                    ticket ?? worker.ticket == worker.ticket
-                else { return false }
-                return try scope.queues.extendItem(hold(of: worker), by: duration)
-            }
-        }
-    }
-
-    /// Removes the item with a number for good, whatever its state, also while a worker has it.
-    ///
-    /// The worker is told: ``QueueItem/isHeld`` is `false` from then on, and ``QueueItem/complete()`` throws `holdLost`.
-    /// The command that `space queue … take` runs gets SIGTERM, and SIGKILL 5 s later.
-    ///
-    /// - Returns: The state in which the item was, or `nil` if there is none with this number.
-    /// - Throws: `typeMismatch`, and the errors of every write.
-    @discardableResult
-    public func cancel(_ id: UInt64) throws(SpaceError) -> QueueItem.Info.State? {
-        try attempt("cancel an item") { (core) throws(SpaceError) in
-            try core.write(.removing) { scope throws(SpaceError) in
-                guard let (rows, _) = try scope.snapshot.queue(name),
-                    let item = try scope.queues.cancelItem(id, rows, name)
-                else { return nil }
-                return QueueItem.Info(item, .null, scope.clock.milliseconds).state
-            }
-        }
-    }
-
-    // MARK: The queue as a whole
+    // MARK: Numbers and removal
 
     /// Sets the queue's numbers, for all processes, also while it is in use.
     ///
@@ -113,22 +63,45 @@ extension WorkQueue {
         }
     }
 
-    // MARK: Items held from command to command
+    // MARK: Pausing
 
-    /// The item with a number that is held for a process, which any process may end then; `nil` if that process does not
-    /// hold it.
-    package func item(_ id: UInt64, heldFor process: ProcessIdentity) throws(SpaceError) -> QueueItem? {
-        let worker = try attempt("look for an item that is held") { (core) throws(SpaceError) -> PlaceRow? in
-            let holder = core.participation.renewed(.process(process, member: core.session.member))
-            return try core.read { snapshot throws(SpaceError) in
-                try snapshot.worker(onItem: id, of: name).flatMap { $0.holder.raw == holder.raw ? $0 : nil }
+    /// Whether the queue is paused.
+    public var isPaused: Bool {
+        get throws(SpaceError) {
+            try attempt("look at a queue") { (core) throws(SpaceError) in
+                try core.read { snapshot throws(SpaceError) in
+                    try snapshot.queue(name)?.settings.isPaused(snapshot.clock.milliseconds) ?? false
+                }
             }
         }
-        guard let worker else { return nil }
-        return try item(hold(of: worker))
     }
 
-    private func hold(of worker: PlaceRow) -> Place {
-        Place(name: name, kind: .queue, ticket: worker.ticket, rules: TakerRules())
+    /// Gives no more items to workers, until the queue is resumed or the time has passed.
+    ///
+    /// Workers keep what they have; items can be put, and taken by number. The pause outlives the process, and is not
+    /// part of a dump.
+    ///
+    /// - Parameter duration: How long, or `nil` for no limit.
+    /// - Throws: `invalidArgument` for a negative duration, `typeMismatch`, and the errors of every write.
+    public func pause(for duration: Duration? = nil) throws(SpaceError) {
+        try attempt("pause a queue") { (core) throws(SpaceError) in
+            try duration?.checkNotNegative("a pause")
+            try core.write(.adding) { scope throws(SpaceError) in
+                let time = duration.map { scope.clock.time(after: $0) } ?? .max
+                try scope.queues.pause(name, try make(scope).rows, until: time)
+            }
+        }
+    }
+
+    /// Ends a pause.
+    ///
+    /// - Throws: `typeMismatch`, and the errors of every write.
+    public func resume() throws(SpaceError) {
+        try attempt("resume a queue") { (core) throws(SpaceError) in
+            try core.write(.removing) { scope throws(SpaceError) in
+                guard let (rows, settings) = try scope.snapshot.queue(name), settings.pausedUntil != 0 else { return }
+                try scope.queues.pause(name, rows, until: 0)
+            }
+        }
     }
 }

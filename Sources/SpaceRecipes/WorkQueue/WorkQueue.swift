@@ -152,7 +152,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
                 advice: "put with a time-out, which waits for room, or start more workers"
             )
         }
-        switch place {
+        switch context {
         case .namespace:
             return try attempt(Self.putting) { (core) throws(SpaceError) in
                 try unlessFull(try add(items, delay, core))

@@ -29,7 +29,7 @@ extension Namespace {
                 scope.counters.historyRows = rows
                 scope.counters.historyBytes = bytes
                 scope.noteUpkeep()
-                try scope.emptyJournalOfNobody()
+                try scope.emptyUnreadJournal()
             }
         }
     }

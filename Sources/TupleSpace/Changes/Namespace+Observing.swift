@@ -77,9 +77,6 @@ extension Namespace {
         )
     }
 
-    /// How often a filter was evaluated for a change, over all observations of this process.
-    package var filterEvaluations: Int { core.observations.filterEvaluations }
-
     package func add(
         _ request: ObservationRequest,
         keeping kept: Namespace? = nil

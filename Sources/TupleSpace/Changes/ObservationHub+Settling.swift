@@ -97,7 +97,4 @@ extension Namespace {
             if Task.isCancelled { throw .cancelled }
         }
     }
-
-    /// How many tasks wait in ``settled()``.
-    package var settlingCount: Int { core.observations.state.withLock { $0.settling.count } }
 }

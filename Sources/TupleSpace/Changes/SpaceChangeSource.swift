@@ -139,7 +139,7 @@ package final class SpaceChangeSource: Sendable {
     private func listen(_ folder: borrowing OwnedDescriptor, _ state: inout State) throws(SpaceError) {
         let raw = folder.raw
         let info = try system(root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }
-        let id = NamespaceFolder.ID(device: info.device, inode: info.inode)
+        let id = NamespaceFolder.ID(info)
         if let watch = state.watch, state.folder == id, EventLoop.isHeard(signal, watch: watch) { return }
         EventLoop.end(signal, watch: state.watch)
         state.watch = EventLoop.shared.begin(signal, path: folder.procPath)

@@ -16,29 +16,29 @@ public import TupleCoding
 public struct Claim<Content: Sendable>: ~Copyable, Sendable {
     /// What the selection makes of the tuple: its fields, typed, the decoded record, or the tuple itself.
     public let content: Content
-    @usableFromInline let hold: OwnClaim
+    @usableFromInline let state: OwnClaim
 
     @inlinable
-    package init(_ hold: OwnClaim, _ content: Content) {
-        self.hold = hold
+    package init(_ state: OwnClaim, _ content: Content) {
+        self.state = state
         self.content = content
     }
 
     @inlinable
-    deinit { hold.drop() }
+    deinit { state.drop() }
 
     /// The id of the tuple.
-    public var id: TupleID { hold.claim.id }
+    public var id: TupleID { state.claim.id }
 
     /// The tuple that was claimed.
-    public var tuple: Tuple { hold.claim.tuple }
+    public var tuple: Tuple { state.claim.tuple }
 
     /// How often a claim on the tuple had come back before this one: 0 at its first delivery.
-    public var deliveries: Int { hold.claim.deliveries }
+    public var deliveries: Int { state.claim.deliveries }
 
     /// The claim's number, which no other claim in this namespace ever has, not even after it is deleted and created
     /// again.
-    public var number: UInt64 { hold.claim.number }
+    public var number: UInt64 { state.claim.number }
 
     /// Ends the claim, and either removes the tuple for good or puts it back in its place, as if it had never been claimed.
     ///
@@ -50,7 +50,7 @@ public struct Claim<Content: Sendable>: ~Copyable, Sendable {
     ///   was ended before; `holderStopped` or `holderBusy`, and then the process still holds the claim.
     @inlinable
     public func complete(keeping: Bool = false) throws(SpaceError) {
-        if keeping { try hold.keep() } else { try hold.complete() }
+        if keeping { try state.keep() } else { try state.complete() }
     }
 
     /// Puts the tuple back in its place, for others to claim, and adds one to its deliveries.
@@ -63,24 +63,24 @@ public struct Claim<Content: Sendable>: ~Copyable, Sendable {
     /// - Throws: `invalidArgument` if the claim was ended before, or for a negative delay; `holderStopped` or
     ///   `holderBusy`, and then the process still holds the claim.
     public func release(delay: Duration = .zero) throws(SpaceError) {
-        try hold.namespace.attempt(ReleaseClaims.name) { (_) throws(SpaceError) in
+        try state.namespace.attempt(ReleaseClaims.name) { (_) throws(SpaceError) in
             try delay.checkNotNegative("a delay")
         }
-        _ = try hold.end { ReleaseClaims(claims: [$0], session: $1, delay: delay) }
+        _ = try state.end { ReleaseClaims(claims: [$0], session: $1, delay: delay) }
     }
 
     /// Buries the tuple: it is not handed out until ``Namespace/kick(matching:max:)`` puts it back.
     ///
     /// - Throws: What ``complete(keeping:)`` throws.
     public func bury() throws(SpaceError) {
-        try hold.end { Bury(claim: $0, session: $1) }
+        try state.end { Bury(claim: $0, session: $1) }
     }
 
     /// Moves the deadline to `duration` from now, if that is later; a claim without a deadline stays without one.
     ///
     /// - Throws: What ``complete(keeping:)`` throws, and `invalidArgument` for a negative duration.
     public func extend(by duration: Duration) throws(SpaceError) {
-        try hold.extend(by: duration)
+        try state.extend(by: duration)
     }
 
     /// Turns the claim into a plain value, which closures may keep, and which another handle on the namespace in this
@@ -88,5 +88,5 @@ public struct Claim<Content: Sendable>: ~Copyable, Sendable {
     ///
     /// From now on, the tuple returns only if the value is released, at its deadline, or when the process no longer
     /// uses the namespace.
-    public consuming func detach() -> HeldClaim { hold.detached() }
+    public consuming func detach() -> HeldClaim { state.detached() }
 }

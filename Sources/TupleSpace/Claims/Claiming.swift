@@ -1,8 +1,6 @@
 import Glibc
-package import SpaceSystem
+import SpaceSystem
 import TupleCoding
-
-// Claiming has the same ways as taking: at once, blocking the thread, suspending the task.
 
 /// Claiming what a look finds, and ending claims.
 package struct Claiming {
@@ -97,85 +95,6 @@ package struct Claiming {
     /// The terms of a claim of this process.
     func ownTerms(deadline: Duration?, isTake: Bool = false) -> ClaimTerms {
         ClaimTerms(holder: .session(core.session.number), deadline: deadline, isTake: isTake)
-    }
-}
-
-extension Namespace {
-    /// Claims with a wait that blocks the thread, and that the interruption ends early.
-    package func claimBlocking(
-        matching template: Template,
-        order: MatchOrder = .oldestFirst,
-        deadline: Duration?,
-        _ wait: Wait,
-        interruption: Interruption?
-    ) throws(SpaceError) -> HeldClaim? {
-        try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
-            try core.claiming.claim(template.form, order, try core.claiming.prepareClaim(deadline), wait, interruption)
-        }
-    }
-
-    /// Claims a tuple for another process; the tuple returns when that process ends.
-    ///
-    /// The result is `nil` if the time passes without a match. Any process that knows the claim's number can end
-    /// the claim. The interruption ends the wait early.
-    package func claim(
-        matching template: Template,
-        order: MatchOrder = .oldestFirst,
-        holder: ProcessIdentity,
-        deadline: Duration?,
-        _ wait: Wait,
-        interruption: Interruption?
-    ) throws(SpaceError) -> HeldClaim? {
-        try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
-            try deadline?.checkNotNegative("a deadline")
-            if core.isSending {
-                // Of a claim of its own whose outcome is unknown, this process leaves nothing.
-                let claim = try core.claiming.claim(
-                    template.form,
-                    order,
-                    try core.claiming.prepareClaim(deadline),
-                    wait,
-                    interruption
-                )
-                if let claim { try core.claiming.handOver(claim, to: holder) }
-                return claim
-            }
-            let terms = ClaimTerms(holder: .process(holder, member: core.session.member), deadline: deadline)
-            guard let claim = try core.claiming.claim(template.form, order, terms, wait, interruption) else {
-                return nil
-            }
-            // After the claim, so that a waiter finds the process among the holders of claims.
-            core.claimants.ring()
-            return claim
-        }
-    }
-
-    /// Whether a claim's number is smaller than those of all claims made since the namespace was created.
-    package func isOfEarlierLife(claim number: UInt64) -> Bool { number < core.control.header.firstClaim }
-
-    /// The claim with a number, held by this process or for another one; `nil` if there is none.
-    package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
-        try attempt("look for a claim") { (core) throws(SpaceError) in
-            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return nil }
-            if case .session(let session) = holder, session != core.session.number {
-                let reason = "claim \(number) belongs to a process that has not given it away"
-                throw .misuse(reason, advice: "let that process end it")
-            }
-            return claim
-        }
-    }
-
-    /// Extends the claim with a number, whichever process holds it: the command for which a process has claimed the tuple
-    /// knows only the number.
-    ///
-    /// Returns `false` if there is no such claim.
-    package func extend(claimNumbered number: UInt64, by duration: Duration) throws(SpaceError) -> Bool {
-        try attempt(Extend.name) { (core) throws(SpaceError) in
-            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return false }
-            let session: UInt64? = if case .session(let session) = holder { session } else { nil }
-            try core.claiming.extend(claim, by: duration, of: session)
-            return true
-        }
     }
 }
 

@@ -1,8 +1,7 @@
 import SpaceSystem
 public import TupleCoding
 
-// Claims as plain values, and tuples that were buried. Also the claims of the shell's take, which claims, prints and
-// then completes, so that a tuple that could not be printed stays.
+// Claims as plain values, and tuples that were buried.
 
 extension Namespace {
     // MARK: Ending detached claims
@@ -153,64 +152,7 @@ extension Namespace {
         }
     }
 
-    // MARK: For the shell's take
-
-    /// Claims matches at once, for as long as it takes to print them.
-    ///
-    /// With `isTake` the claims are the first halves of takes: watchers are told of a take when one is completed, and
-    /// of nothing if it returns.
-    ///
-    /// One call claims as many matches as one transaction moves easily, and at most `max`; in a full namespace that may
-    /// be one. Only an empty result means that no match is left.
-    ///
-    /// Other processes are not told to listen for the end of this process: telling them takes longer than such a claim
-    /// lasts, and if this process is killed, a tick returns its claims.
-    package func claimAll(
-        matching template: Template,
-        order: MatchOrder = .oldestFirst,
-        max: Int = 1,
-        isTake: Bool = false
-    ) throws(SpaceError) -> [HeldClaim] {
-        try attempt("claim") { (core) throws(SpaceError) in
-            let terms = core.claiming.ownTerms(deadline: nil, isTake: isTake)
-            var most = max
-            while true {
-                do throws(SpaceError) {
-                    return try core.looking.removeAll(
-                        template.form,
-                        order,
-                        max: most,
-                        maxBytes: Self.claimedBytes,
-                        by: { ClaimFound($0, terms) }
-                    ) { (match) throws(SpaceError) in
-                        try match.tuple()
-                    }.map { HeldClaim($0.id, $0.result, $0.content) }
-                } catch  where most > 1 && [.storageFull, .limitReached, .transactionTooLarge].contains(error.code) {
-                    // Halve the number, down to one tuple: the error for one tuple is the error to report.
-                    most = min(most, 512) / 2
-                }
-            }
-        }
-    }
-
-    /// The most bytes of tuples that one transaction claims: far less than is reserved for removals.
-    private static let claimedBytes = 1 << 20
-
-    /// Claims a match as soon as there is one, as the first half of a take like
-    /// ``claimAll(matching:order:max:isTake:)``; `nil` if the time passes first.
-    ///
-    /// The interruption ends the wait early.
-    package func claimOne(
-        matching template: Template,
-        order: MatchOrder = .oldestFirst,
-        _ wait: Wait,
-        interruption: Interruption? = nil
-    ) throws(SpaceError) -> HeldClaim? {
-        try attempt("claim") { (core) throws(SpaceError) in
-            let terms = core.claiming.ownTerms(deadline: nil, isTake: true)
-            return try core.claiming.claim(template.form, order, terms, wait, interruption)
-        }
-    }
+    // MARK: Ending several at once
 
     /// Ends claims: the tuples are gone for good.
     ///

@@ -1,6 +1,37 @@
 import SpaceSystem
+import TupleCoding
+
+// Claims that the caller knows by their numbers: as `space claim --hold` has printed them, or as another language keeps them.
 
 extension Namespace {
+    /// Whether a claim's number is smaller than those of all claims made since the namespace was created.
+    package func isOfEarlierLife(claim number: UInt64) -> Bool { number < core.control.header.firstClaim }
+
+    /// The claim with a number, held by this process or for another one; `nil` if there is none.
+    package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
+        try attempt("look for a claim") { (core) throws(SpaceError) in
+            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return nil }
+            if case .session(let session) = holder, session != core.session.number {
+                let reason = "claim \(number) belongs to a process that has not given it away"
+                throw .misuse(reason, advice: "let that process end it")
+            }
+            return claim
+        }
+    }
+
+    /// Extends the claim with a number, whichever process holds it: the command for which a process has claimed the tuple
+    /// knows only the number.
+    ///
+    /// Returns `false` if there is no such claim.
+    package func extend(claimNumbered number: UInt64, by duration: Duration) throws(SpaceError) -> Bool {
+        try attempt(Extend.name) { (core) throws(SpaceError) in
+            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return false }
+            let session: UInt64? = if case .session(let session) = holder { session } else { nil }
+            try core.claiming.extend(claim, by: duration, of: session)
+            return true
+        }
+    }
+
     /// The claim of an id that `space claim --hold` printed.
     ///
     /// - Throws: `claimLost` if there is no such claim any more.
@@ -16,5 +47,58 @@ extension Namespace {
             ? "this life of the namespace has had no claim \(number): there never was one, or it is of an earlier life of the namespace"
             : "there is no claim \(number): it was ended, or its tuple has returned to the space"
         return SpaceError(.claimLost, operation, namespace: name, reason: reason, advice: "claim it again")
+    }
+
+    /// Ends or extends a claim that is known by its number.
+    ///
+    /// - Parameters:
+    ///   - number: The claim's number.
+    ///   - id: The id of its tuple; `nil`: it is looked up.
+    ///   - end: What becomes of the claim.
+    /// - Returns: Whether the claim still stood; only a release is not refused then.
+    /// - Throws: `claimLost` if the tuple has returned.
+    package func end(claimNumbered number: UInt64, on id: TupleID?, _ end: ClaimEnd) throws(SpaceError) -> Bool {
+        let claim =
+            if let id {
+                HeldClaim(number: number, on: id)
+            } else {
+                try claim(numbered: number, to: end.operation)
+            }
+        switch end {
+        case .complete(keeping: false): try perform(Complete(claim.key, session: core.session.number))
+        case .complete(keeping: true): try keep(claim)
+        case .release(let delay): return try release(claim, delay: delay)
+        case .bury: try bury(claim)
+        case .extend(let duration): try extend(claim, by: duration)
+        }
+        return true
+    }
+}
+
+extension HeldClaim {
+    /// A claim of which only what ends it is known.
+    package init(number: UInt64, on id: TupleID) {
+        self.init(id: id, number: number, tuple: Tuple(fields: []), deliveries: 0)
+    }
+}
+
+/// What becomes of a claim.
+package enum ClaimEnd {
+    /// The tuple is gone for good, or back in its place as if it had never been claimed.
+    case complete(keeping: Bool)
+    /// The tuple is back in its place after a delay.
+    case release(delay: Duration)
+    /// The tuple is not handed out any more.
+    case bury
+    /// The claim lasts this long from now on, if that is longer than it would have.
+    case extend(by: Duration)
+
+    fileprivate var operation: String {
+        switch self {
+        case .complete: Complete.name
+        case .release: ReleaseClaims.name
+        case .bury: Bury.name
+        case .extend: Extend.name
+        }
     }
 }

@@ -255,7 +255,7 @@ package final class EventLoop: Sendable {
     }
 
     /// The number of namespaces in which claimers are listened to.
-    fileprivate static var listenedTo: Int {
+    static var listenedTo: Int {
         existing?.state.withLock { $0.attended.values.count { $0.claimants != 0 } } ?? 0
     }
 
@@ -494,6 +494,3 @@ package final class EventLoop: Sendable {
         core?.forgetTicker()
     }
 }
-
-/// The number of namespaces in which this process listens for dead claimers.
-package var namespacesListenedTo: Int { EventLoop.listenedTo }

@@ -53,7 +53,7 @@ struct Adoption {
         guard try !isOpenInLMDB(folder) else { throw refusal(finding, difference, name) }
         let marks = try system("the control file") { () throws(Errno) in
             try ControlFile.announceReinitialiser(pid: getpid(), in: control)
-            return try ControlFile.marks(in: control)
+            return try ControlFile.flags(in: control)
         }
         let enrolments = try Enrolments(of: folder, finding.header, host)
         // A persistent namespace is never discarded, whatever its mode.

@@ -362,7 +362,7 @@ extension Space {
         guard let rootFolder = try folder.open(create: false),
             let namespace = try NamespaceFolder.open(name, in: rootFolder, of: folder),
             let control = try? namespace.openControl(),
-            (try? ControlFile.marks(in: control.raw).isReplica) ?? false,
+            (try? ControlFile.flags(in: control.raw).isReplica) ?? false,
             let bytes = try? FileBytes.readPrefix(control.raw, count: ControlHeader.size),
             let header = try? ControlHeader(decoding: bytes), followsMachines(name)
         else { return false }

@@ -23,7 +23,7 @@ extension NamespaceCore {
         guard control.dead.load() == 0,
             let rootFolder = try root.open(create: false),
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root),
-            folder.id == NamespaceFolder.ID(device: self.folder.device, inode: self.folder.inode)
+            folder.id == folderID
         else { return nil }
         let sessions = try folder.sessions(makingAnew: true)
         try? session.restore(in: sessions, mode: folder.fileMode)

@@ -1,5 +1,5 @@
 package import SpaceMachines
-package import SpaceSystem
+import SpaceSystem
 import Synchronization
 
 /// An open namespace of this process: its engine and one session, however many handles there are.
@@ -30,6 +30,7 @@ package final class NamespaceCore: Sendable {
     let renewals = Atomic<Int>(0)
     /// When this process first saw that sessions' members have ended, for the registrations of their watchers.
     let departures = Mutex<[UInt64: MonotonicInstant]>([:])
+
     package init(
         engine: Engine,
         session: Session,
@@ -47,7 +48,7 @@ package final class NamespaceCore: Sendable {
 
     package var name: NamespaceName { engine.name }
     package var root: SpaceRoot { engine.root }
-    package var folder: FileInfo { engine.folder }
+    package var folderID: NamespaceFolder.ID { engine.folderID }
     package var control: ControlFile { engine.control }
     package var clock: NamespaceClock { engine.clock }
     package var mode: StorageMode { engine.mode }
@@ -131,7 +132,7 @@ package final class NamespaceCore: Sendable {
     ) throws(SpaceError) -> R {
         try checkUsable()
         if deferred.isDue { carryOutDeferred() }
-        defer { if engine.passedMark.take() { dropRegistrations(of: .theDead, timeout: Engine.upkeepPatience) } }
+        defer { if engine.sweepDue.take() { dropRegistrations(of: .theDead, timeout: Engine.upkeepPatience) } }
         var result: R?
         var numbers: Range<UInt64> = 0..<0
         do throws(SpaceError) {

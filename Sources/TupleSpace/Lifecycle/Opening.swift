@@ -258,7 +258,7 @@ package struct Opening {
         let engine = try Engine(
             name: name,
             root: root,
-            folder: folder.info,
+            folderID: folder.id,
             control: control,
             use: use,
             tables: tables,

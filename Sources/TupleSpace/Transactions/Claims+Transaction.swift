@@ -9,7 +9,7 @@ extension Claim {
     /// - Returns: The result of `body`.
     /// - Throws: What `body` throws, after which the claim is still held, and what ``complete(keeping:)`` throws.
     public func complete<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
-        try hold.complete(body)
+        try state.complete(body)
     }
 }
 

@@ -47,7 +47,7 @@ package final class TransactionState {
         }
     }
 
-    /// Runs `body` as an operation of the transaction; see ``NamespaceCore/attempt(_:_:)``.
+    /// Runs `body` as an operation of the transaction; see ``NamespaceCore/naming(_:_:)``.
     package func naming<Result>(
         _ operation: @autoclosure () -> String = TransactionState.operation,
         _ body: () throws(SpaceError) -> Result

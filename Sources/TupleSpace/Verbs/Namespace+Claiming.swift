@@ -166,11 +166,11 @@ extension Namespace {
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
     ) throws(SpaceError) -> Claim<Content>? {
         var content: Content?
-        let hold = try carryOutClaim(template, order, deadline, wait) { (decoder) throws(TupleCodingError) in
+        let claim = try carryOutClaim(template, order, deadline, wait) { (decoder) throws(TupleCodingError) in
             content = try decode(&decoder)
         }
-        guard let hold, let content else { return nil }
-        return Claim(hold, content)
+        guard let claim, let content else { return nil }
+        return Claim(claim, content)
     }
 
     /// Claims a match; the task is suspended until there is one, or the time has passed.
@@ -185,17 +185,17 @@ extension Namespace {
     ) async throws(SpaceError) -> Claim<Content>? {
         var content: Content?
         var first = FirstLook(wait)
-        var hold = try carryOutClaim(&first, template, order, deadline) { (decoder) throws(TupleCodingError) in
+        var claim = try carryOutClaim(&first, template, order, deadline) { (decoder) throws(TupleCodingError) in
             content = try decode(&decoder)
         }
-        if hold == nil {
-            hold = try await carryOutClaim(after: first, template, order, deadline) {
+        if claim == nil {
+            claim = try await carryOutClaim(after: first, template, order, deadline) {
                 (decoder) throws(TupleCodingError) in
                 content = try decode(&decoder)
             }
         }
-        guard let hold, let content else { return nil }
-        return Claim(hold, content)
+        guard let claim, let content else { return nil }
+        return Claim(claim, content)
     }
 
     // MARK: Without it

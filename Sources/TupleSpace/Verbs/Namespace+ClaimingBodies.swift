@@ -167,7 +167,7 @@ extension Claim {
             throw error
         }
         try complete(keeping: keeping)
-        if keeping { await hold.namespace.core.waits.letWaiterGoFirst(id) }
+        if keeping { await state.namespace.core.waits.letWaiterGoFirst(id) }
         return result
     }
 
@@ -180,7 +180,7 @@ extension Claim {
             throw error
         }
         try complete(keeping: keeping)
-        if keeping { hold.namespace.core.waits.letWaiterGoFirst(id) }
+        if keeping { state.namespace.core.waits.letWaiterGoFirst(id) }
         return result
     }
 }

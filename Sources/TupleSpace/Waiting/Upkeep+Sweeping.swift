@@ -1,13 +1,16 @@
 import SpaceSystem
 
 extension Upkeep {
+    /// The shortest time between two turns, in nanoseconds: a little less than a tick, so that a tick that comes early counts.
+    static let shortestTurn: Int64 = 200_000_000
+
     /// Whether it is this process's turn to do the shared upkeep of the namespace: one process does it per tick.
     ///
     /// If `force` is true, the process gets the turn even if another took one less than a tick ago.
     func takeTurn(force: Bool = false) -> Bool {
         let now = UInt64(bitPattern: MonotonicInstant.now.nanoseconds)
         let last = core.slots.lastSweep.load()
-        return (force || now &- last > 200_000_000)
+        return (force || now &- last > UInt64(Self.shortestTurn))
             && core.slots.lastSweep.compareExchange(expected: last, desired: now).exchanged
     }
 

@@ -45,7 +45,7 @@ extension Upkeep {
     func attendOwnPart() {
         let now = MonotonicInstant.now.nanoseconds
         let last = core.upkeepState.lastLook.load(ordering: .relaxed)
-        guard now &- last > 200_000_000,
+        guard now &- last > Self.shortestTurn,
             core.upkeepState.lastLook.compareExchange(expected: last, desired: now, ordering: .relaxed).exchanged
         else { return }
         core.engine.noticeRemoval()

@@ -1,11 +1,11 @@
 import TupleCoding
 
-/// The place where a queue's or a collection's handle reads and edits: its namespace, with a step of its own for each
-/// call, or a transaction.
+/// Where a queue's or a collection's handle reads and edits: its namespace, with a step of its own for each call, or a
+/// transaction.
 ///
 /// Unchecked Sendable: a transaction's state belongs to the thread that runs its body, and each use checks that it is
 /// on that thread.
-package enum ObjectPlace: @unchecked Sendable {
+package enum ObjectContext: @unchecked Sendable {
     case namespace(Namespace)
     case transaction(TransactionState)
 
@@ -16,7 +16,7 @@ package enum ObjectPlace: @unchecked Sendable {
         }
     }
 
-    /// Runs `body` as one operation on the object; see ``NamespaceCore/attempt(_:_:)``.
+    /// Runs `body` as one operation on the object; see ``NamespaceCore/naming(_:_:)``.
     package func naming<R>(
         _ operation: @autoclosure () -> String,
         _ body: () throws(SpaceError) -> R

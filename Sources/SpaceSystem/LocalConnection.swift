@@ -2,7 +2,7 @@ import Glibc
 package import SystemPackage
 
 /// A connection to a process that listens at a Unix socket; each wait has an end.
-package struct UnixSocket: ~Copyable {
+package struct LocalConnection: ~Copyable {
     private let descriptor: OwnedDescriptor
     /// The user of the process that listens.
     package let peer: UInt32
@@ -14,31 +14,20 @@ package struct UnixSocket: ~Copyable {
     ///   - name: The socket's name in the folder.
     /// - Throws: `noSuchFileOrDirectory` and `connectionRefused` if no process listens there.
     package init(in folder: borrowing OwnedDescriptor, _ name: String) throws(Errno) {
-        let socket = try LocalSocket.connected(at: folder.raw, name)
-        let user = try LocalSocket.peerUser(socket.raw)
-        guard fcntl(socket.raw, F_SETFL, O_NONBLOCK) == 0 else { throw Errno(rawValue: errno) }
-        self.init(connected: socket, peer: user)
-    }
-
-    private init(connected descriptor: consuming OwnedDescriptor, peer: UInt32) {
-        self.descriptor = descriptor
-        self.peer = peer
+        let connected = try LocalSocket.connected(at: folder.raw, name)
+        peer = try LocalSocket.peerUser(connected.raw)
+        descriptor = connected
     }
 
     /// Sends all bytes.
     ///
     /// - Throws: `timedOut` if the peer does not read them in time, `brokenPipe` if it has gone.
     package borrowing func send(_ bytes: [UInt8], until deadline: MonotonicInstant) throws(Errno) {
-        var sent = 0
-        while sent < bytes.count {
-            let count = bytes.withUnsafeBytes {
-                Glibc.send(descriptor.raw, $0.baseAddress! + sent, bytes.count - sent, Int32(MSG_NOSIGNAL))
-            }
-            if count > 0 {
-                sent += count
-            } else {
-                try wait(POLLOUT, until: deadline)
-            }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let sent = try LocalSocket.send(rest, to: descriptor.raw)
+            rest = rest.dropFirst(sent)
+            if sent == 0 { try wait(POLLOUT, until: deadline) }
         }
     }
 
@@ -46,27 +35,20 @@ package struct UnixSocket: ~Copyable {
     ///
     /// - Throws: `timedOut` if they do not come in time, `connectionReset` if the peer ends before.
     package borrowing func receive(_ count: Int, until deadline: MonotonicInstant) throws(Errno) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: count)
-        var received = 0
-        while received < count {
-            let read = bytes.withUnsafeMutableBytes {
-                recv(descriptor.raw, $0.baseAddress! + received, count - received, 0)
-            }
-            if read > 0 {
-                received += read
-            } else if read == 0 {
-                throw .connectionReset
-            } else {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            guard let more = try LocalSocket.receive(descriptor.raw, most: count - bytes.count) else {
                 try wait(POLLIN, until: deadline)
+                continue
             }
+            guard !more.isEmpty else { throw .connectionReset }
+            bytes += more
         }
         return bytes
     }
 
-    /// After a call that has failed: waits until another may succeed, if it can.
+    /// Waits until a call that could do nothing may succeed.
     private borrowing func wait(_ event: CInt, until deadline: MonotonicInstant) throws(Errno) {
-        let error = Errno(rawValue: errno)
-        guard error == .wouldBlock || error == .interrupted else { throw error }
         guard !deadline.hasPassed else { throw .timedOut }
         var request = pollfd(fd: descriptor.raw, events: Int16(event), revents: 0)
         // A signal or a wait that ends early only leads to another turn.
