@@ -153,18 +153,6 @@ extension Namespace {
     /// Whether a claim's number is smaller than those of all claims made since the namespace was created.
     package func isOfEarlierLife(claim number: UInt64) -> Bool { number < core.control.header.firstClaim }
 
-    /// The claim with a number, held by this process or for another one; `nil` if there is none.
-    package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
-        try attempt("look for a claim") { (core) throws(SpaceError) in
-            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return nil }
-            if case .session(let session) = holder, session != core.session.number {
-                let reason = "claim \(number) belongs to a process that has not given it away"
-                throw .misuse(reason, advice: "let that process end it")
-            }
-            return claim
-        }
-    }
-
     /// Extends the claim with a number, whichever process holds it: the command for which a process has claimed the tuple
     /// knows only the number.
     ///

@@ -18,9 +18,12 @@ from ._errors import (
     Closed,
     Deadlock,
     Denied,
+    Failed,
     Forked,
     Full,
     HoldLost,
+    NoAnswer,
+    NoProcess,
     NotFound,
     NothingFound,
     SpaceError,
@@ -28,11 +31,13 @@ from ._errors import (
 )
 from ._fields import Between, either, rest
 from ._aio import AsyncNamespace
-from ._gates import Barrier, Latch, RateLimit
-from ._holding import Election, Lock, Semaphore
+from ._gates import Barrier, Counter, Latch, RateLimit
+from ._holding import Election, Leader, Lock, Semaphore
+from ._ordered import OrderedSet
 from ._queues import Queue
+from ._responders import Request, Responder
 from ._sharedspace import Claim, Item
-from ._space import Namespace, Space
+from ._space import Namespace, Seen, Space
 from ._transactions import Step, Transaction
 from ._watching import Change, Watch
 
@@ -50,20 +55,29 @@ __all__ = [
     "Claim",
     "ClaimLost",
     "Closed",
+    "Counter",
     "Deadlock",
     "Denied",
     "Election",
+    "Failed",
     "Forked",
     "Full",
     "HoldLost",
     "Item",
     "Latch",
+    "Leader",
     "Lock",
     "Namespace",
+    "NoAnswer",
+    "NoProcess",
     "NotFound",
     "NothingFound",
+    "OrderedSet",
     "Queue",
     "RateLimit",
+    "Request",
+    "Responder",
+    "Seen",
     "Semaphore",
     "Space",
     "SpaceError",

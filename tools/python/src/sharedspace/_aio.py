@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from . import _loops
-from ._errors import timed_out
+from ._errors import no_answer, timed_out
 from ._gates import Barrier, Latch, RateLimit
 from ._loops import EventLoop, Passed, Request
+from ._responders import Request as Asked
+from ._responders import Responder
 from ._watching import Change, Watch
 
 if TYPE_CHECKING:
@@ -26,7 +28,7 @@ _D = TypeVar("_D", bound="DataClass")
 _Holding = TypeVar("_Holding", bound="Holding")
 
 # The flags of sharedspace.h.
-_NEWEST, _SHARED = 4, 512
+_NEWEST, _SHARED, _NOW = 4, 512, 131072
 
 
 async def _found(request: Request) -> Any:
@@ -155,6 +157,39 @@ class AsyncWatch:
         return change
 
     async def __aenter__(self) -> AsyncWatch:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncResponder:
+    """A responder for tasks: `async for request in responder`; several requests may be worked on at a time."""
+
+    def __init__(self, responder: Responder) -> None:
+        self._responder = responder
+
+    async def next(self, timeout: float | None = None) -> Asked | None:
+        """The next request; None if none comes in `timeout` seconds."""
+        returned = self._responder._returned
+        found = returned.pop(0) if returned else await EventLoop.running().request(self._responder, timeout)
+        return None if isinstance(found, Passed) else Asked(self._responder, *found)
+
+    def close(self) -> None:
+        """Ends it; what it has not answered goes to the next one."""
+        self._responder.close()
+
+    def __aiter__(self) -> AsyncResponder:
+        return self
+
+    async def __anext__(self) -> Asked:
+        request = await self.next()
+        assert request is not None
+        return request
+
+    async def __aenter__(self) -> AsyncResponder:
         return self
 
     async def __aexit__(
@@ -316,6 +351,20 @@ class AsyncNamespace:
     def rate_limit(self, name: str, limit: int, per: float) -> AsyncGate:
         """As `Namespace.rate_limit`."""
         return AsyncGate(RateLimit(self._namespace, name, limit, per)._request(None, 1))
+
+    async def request(self, name: str, argument: Field = None, *, timeout: float | None = 5, now: bool = False) -> Any:
+        """As `Namespace.request`; a task that is cancelled takes its request back."""
+        request = Request(
+            _loops.REPLY, self._namespace, None, (name,), timeout, flags=_NOW if now else 0, value=argument
+        )
+        outcome = await EventLoop.running().wait(request)
+        if isinstance(outcome, Passed):
+            raise no_answer(name, self._namespace.name, outcome.holder)
+        return outcome
+
+    def respond(self, name: str, *, key: str | None = None, base: bool = False) -> AsyncResponder:
+        """As `Namespace.respond`."""
+        return AsyncResponder(Responder(self._namespace, name, key, base))
 
     def watch(self, *template: Template, **options: Any) -> AsyncWatch:
         """As `Namespace.watch`."""
