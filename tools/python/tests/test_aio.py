@@ -10,7 +10,7 @@ import select
 import pytest
 import sharedspace
 from conftest import until, until_waiting, waiters
-from sharedspace import _loops, _sharedspace
+from sharedspace import _loops, _sharedspace, _waits
 
 
 def run(main):
@@ -130,7 +130,7 @@ def test_plain_takes_of_cancelled_tasks_lose_tuples(ns):
     # The failure that the protection is for: a take that the library completes when it hands it out is lost if the task is
     # cancelled before it resumes.
     async def naive(*template):
-        request = _loops.Request(_loops.TAKE, ns, template, timeout=None)
+        request = _waits.Request(_waits.TAKE, ns, template, timeout=None)
         return await _loops.EventLoop.running().wait(request)
 
     async def back(take):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._loops import BARRIER, LATCH, RATE, Request
 from ._things import Kind, Rule
+from ._waits import BARRIER, LATCH, RATE, Request
 
 if TYPE_CHECKING:
     from ._space import Namespace

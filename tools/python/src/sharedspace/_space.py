@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _sharedspace
-from ._aio import AsyncNamespace
 from ._gates import Barrier, Counter, Latch, RateLimit
 from ._holding import Election, Lock, Semaphore
 from ._ordered import OrderedSet
@@ -22,6 +20,7 @@ from ._watching import Watch
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from ._aio import AsyncNamespace
     from ._types import Field, Template
 
 Mode = Literal["fast", "guarded", "durable"]
@@ -177,6 +176,9 @@ class Namespace(_sharedspace.Namespace):
     @property
     def aio(self) -> AsyncNamespace:
         """The same verbs for asyncio: `await ns.aio.take(...)`, `async with ns.aio.claim(...) as job`."""
+        # asyncio takes as long to import as all the rest of Python's start.
+        from ._aio import AsyncNamespace
+
         return AsyncNamespace(self)
 
     # --- Watching
@@ -221,6 +223,8 @@ class Namespace(_sharedspace.Namespace):
 
     def show(self) -> dict[str, Any]:
         """What is in the namespace, who owns it, who holds what and who waits for whom."""
+        import json
+
         shown: dict[str, Any] = json.loads(self._show())
         return shown
 
