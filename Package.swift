@@ -150,8 +150,8 @@ let package = Package(
         .target(
             name: "SharedSpaceC",
             dependencies: [
-                "CSharedSpace", "SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine",
-                "SpaceSystem", "TupleCoding",
+                "CSharedSpace", "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceRecipes", "TupleSpace",
+                "SpaceEngine", "SpaceSystem", "TupleCoding",
             ],
             swiftSettings: settings
         ),
@@ -247,7 +247,7 @@ let package = Package(
         ),
         .executableTarget(name: "space-without-calls", path: "Tests/space-without-calls"),
         example("intake"), example("workers"), example("planner"),
-        example("producer"), example("worker"), example("claimer"),
+        example("producer"), example("worker"), example("claimer"), example("finisher"),
         .target(name: "FuzzCheck", path: "Tests/Fuzzing/FuzzCheck", swiftSettings: settings),
         fuzzer("FuzzSupport", engine),
         fuzzer("FuzzTuple", ["FuzzCheck", "TupleCoding"]),

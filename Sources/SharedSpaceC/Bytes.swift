@@ -77,6 +77,9 @@ extension sharedspace_bytes {
         }
     }
 
+    /// A value; null for no bytes at all.
+    func valueOrNull(_ flags: Flags) throws(SpaceError) -> Value { isNothing ? .null : try value(flags) }
+
     /// A tuple's fields, or the elements of a JSON array, which enclose other values.
     func values(_ flags: Flags, _ what: String) throws(SpaceError) -> [Value] {
         if flags.contains(.json) {
@@ -104,6 +107,17 @@ func given(
 ) throws(SpaceError) -> UnsafeBufferPointer<sharedspace_bytes> {
     guard pointer != nil || count == 0, count >= 0 else { throw .isNull(what) }
     return UnsafeBufferPointer(start: pointer, count: count)
+}
+
+/// The values of several bytes.
+func values(
+    _ pointer: UnsafePointer<sharedspace_bytes>?,
+    _ count: Int,
+    _ flags: Flags
+) throws(SpaceError) -> [Value] {
+    var values: [Value] = []
+    for one in try given(pointer, count, "the value") { values.append(try one.value(flags)) }
+    return values
 }
 
 /// The template that matches what any of those given does.
@@ -211,6 +225,8 @@ struct CallResult {
         try copy(element.bytes, element.flags)
         set(id: element.id, number: element.number, deliveries: element.deliveries)
         pointer.pointee.kind = element.kind
+        pointer.pointee.pid = element.pid
+        pointer.pointee.time_ms = element.time
     }
 }
 
@@ -222,6 +238,8 @@ struct OutputElement: Sendable {
     var number: UInt64 = 0
     var deliveries = 0
     var kind: UInt32 = 0
+    var pid: Int32 = 0
+    var time: Int64 = 0
 
     private init(_ bytes: [UInt8], _ flags: Flags) { (self.bytes, self.flags) = (bytes, flags) }
 

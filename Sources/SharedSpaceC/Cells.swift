@@ -4,6 +4,11 @@ import SpaceEngine
 import TupleCoding
 import TupleSpace
 
+extension Flags {
+    /// Of the call that sets a cell.
+    fileprivate static let conditions: Flags = [.ifAbsent, .ifEqual, .ifVersion]
+}
+
 /// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_get(
     _ ns: OpaquePointer!,
@@ -16,14 +21,16 @@ import TupleSpace
         let how = try Options(how, allowing: .json)
         let result = try CallResult(result)
         let key = try required(key, "the key")
-        let value =
+        let cells = handle.namespace
+        let cell =
             if case .none = try how.wait {
-                try handle.namespace.get(key)
+                try cells.details(of: key)
             } else {
-                try handle.namespace.getBlocking(key, timeout: try how.timeout, interruption: how.interruption)
+                try cells.detailsBlocking(of: key, timeout: try how.timeout, interruption: how.interruption)
             }
-        guard let value else { return 0 }
-        try result.give(value, how.flags)
+        guard let cell else { return 0 }
+        try result.give(cell.value, how.flags)
+        result.set(\.number, cell.version)
         return 1
     }
 }
@@ -38,14 +45,17 @@ import TupleSpace
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(ns, "set a cell", error) { (handle) throws(SpaceError) in
-        let how = try Options(how, allowing: [.json, .ifAbsent, .ifEqual, .ownLifetime])
+        let how = try Options(how, allowing: Flags.conditions.union([.json, .ownLifetime]))
         let old = try CallResult.ifWanted(old)
         let key = try required(key, "the key")
         let value = try value.value(how.flags)
         let (expiry, lifetime) = (try how.expiry, how.lifetime)
         let cells = handle.namespace
-        if how.flags.isSuperset(of: [.ifAbsent, .ifEqual]) {
-            throw .misuse("the two conditions exclude each other", advice: "give one of them")
+        if how.flags.intersection(.conditions).rawValue.nonzeroBitCount > 1 {
+            throw .misuse("the conditions exclude each other", advice: "give one of them")
+        }
+        if how.flags.contains(.ifVersion) {
+            return try cells.set(key, value, ifVersion: how.version, expires: expiry, lifetime: lifetime) ? 1 : 0
         }
         if how.flags.contains(.ifAbsent) {
             return try cells.setIfAbsent(key, value, expires: expiry, lifetime: lifetime) ? 1 : 0

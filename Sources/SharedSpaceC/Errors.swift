@@ -27,6 +27,17 @@ func call(
     }
 }
 
+/// Runs what may throw any error by its type, and throws none but the library's.
+func orSpaceError<Result>(_ body: () throws -> Result) throws(SpaceError) -> Result {
+    do {
+        return try body()
+    } catch let error as SpaceError {
+        throw error
+    } catch {
+        throw SpaceError(.inputOutput, reason: "\(error)")
+    }
+}
+
 /// Stores an error where the caller wants it.
 @inline(never)
 func tell(_ failure: SpaceError, _ error: UnsafeMutablePointer<OpaquePointer?>?) {

@@ -23,7 +23,7 @@ extension HandleObject {
 }
 
 enum HandleKind: UInt8 {
-    case space = 1, namespace, list, watch, loop
+    case space = 1, namespace, list, watch, loop, responder
 
     var text: String {
         switch self {
@@ -32,6 +32,7 @@ enum HandleKind: UInt8 {
         case .list: "a list"
         case .watch: "a watch"
         case .loop: "a loop"
+        case .responder: "a responder"
         }
     }
 }

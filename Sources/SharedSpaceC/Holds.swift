@@ -67,7 +67,7 @@ private func acquire(
             .acquireOrTell(how.count, timeout: timeout, interruption: interruption)
     case .election:
         hold = try namespace.election(names[0])
-            .standOrTell(as: try how.leaderValue, timeout: timeout, interruption: interruption)
+            .standOrTell(as: try how.valueOrNull, timeout: timeout, interruption: interruption)
     }
     return KeptHold.alone(hold)
 }

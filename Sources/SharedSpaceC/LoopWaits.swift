@@ -1,5 +1,6 @@
 public import CSharedSpace
 import SharedSpace
+import SharedSpaceObjects
 import SpaceEngine
 import SpaceRecipes
 import TupleCoding
@@ -7,7 +8,7 @@ import TupleSpace
 
 /// What a loop waits for in a namespace.
 private enum Awaited: Int32 {
-    case read = 1, take, claim, cell, lock, semaphore, election, barrier, latch, rateLimit, item
+    case read = 1, take, claim, cell, lock, semaphore, election, barrier, latch, rateLimit, item, reply
 
     init(_ number: Int32) throws(SpaceError) {
         guard let awaited = Awaited(rawValue: number) else {
@@ -22,6 +23,7 @@ private enum Awaited: Int32 {
         case .read, .take, .claim: searching
         case .lock, .semaphore, .election: [.shared, .json]
         case .cell, .item: .json
+        case .reply: [.json, .now]
         case .barrier, .latch, .rateLimit: []
         }
     }
@@ -76,9 +78,10 @@ extension NamespaceHandle {
         case .read, .take, .claim: throw .isNull("the template")
         case .cell:
             return { () async throws(SpaceError) in
-                let value = try await namespace.value(of: name, timeout: timeout)
-                guard let value else { return .nothing }
-                return LoopOutcome(try OutputElement(value, flags))
+                guard let cell = try await namespace.details(of: name, timeout: timeout) else { return .nothing }
+                var element = try OutputElement(cell.value, flags)
+                element.number = cell.version
+                return LoopOutcome(element)
             }
         case .lock:
             let mode: SharedLock.Mode = flags.contains(.shared) ? .shared : .exclusive
@@ -91,7 +94,7 @@ extension NamespaceHandle {
                 KeptHold.alone(try await semaphore.acquireOrTell(count, timeout: timeout))
             }
         case .election:
-            let value = try how.leaderValue
+            let value = try how.valueOrNull
             return holding(flags) { () async throws(SpaceError) in
                 KeptHold.alone(try await namespace.election(name).standOrTell(as: value, timeout: timeout))
             }
@@ -109,6 +112,18 @@ extension NamespaceHandle {
             let (limit, count) = (namespace.rateLimit(name, how.permits, per: try how.interval), how.count)
             return reaching(timeout, { () async throws(SpaceError) in try await limit.acquire(count) }) {
                 (timeout) async throws(SpaceError) in try await limit.acquire(count, timeout: timeout)
+            }
+        case .reply:
+            let asked = try request(name, try how.valueOrNull, how)
+            return { () async throws(SpaceError) in
+                let answer: Result<Requesting.Reply, SpaceError>
+                do throws(SpaceError) { answer = .success(try await asked.suspend()) } catch {
+                    guard error.isOfNoAnswer else { throw error }
+                    answer = .failure(error)
+                }
+                return LoopOutcome { (result) throws(SpaceError) in
+                    try result.give(reply: answer.get, flags)
+                }
             }
         case .item:
             let (queue, deadline) = (queue(name, how), try how.deadline)
@@ -198,6 +213,23 @@ extension Watch {
                 }
             } catch {
                 return LoopOutcome(error) { self.endWait() }
+            }
+        }
+    }
+}
+
+extension ResponderHandle {
+    /// The work of a wait for the next request.
+    fileprivate func work(_ timeout: Duration?, _ flags: Flags) -> LoopWork {
+        { () async throws(SpaceError) in
+            guard let request = try self.request(try await self.requests.next(timeout: timeout)) else {
+                return .nothing
+            }
+            return LoopOutcome { (result) throws(SpaceError) in
+                try result.give(request, flags)
+                return 1
+            } giveBack: {
+                self.requests.giveBack(request)
             }
         }
     }
@@ -299,6 +331,25 @@ private func use(
                 watch.endWait()
                 throw error
             }
+            return 1
+        }
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_loop_responder(
+    _ loop: OpaquePointer!,
+    _ token: UInt64,
+    _ responder: OpaquePointer!,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(loop: loop, error) { (loop) throws(SpaceError) in
+        try HandleTable.shared.use(responder, ResponderHandle.self) { (responder) throws(SpaceError) in
+            let core = responder.requests.namespace.core
+            if core.isInherited { try core.checkUsable() }
+            let how = try Options(how, allowing: .json)
+            try loop.begin(token, responder.work(try how.timeout, how.flags))
             return 1
         }
     }

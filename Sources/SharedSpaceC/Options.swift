@@ -25,6 +25,13 @@ struct Flags: OptionSet {
     static let shared = Flags(SHAREDSPACE_SHARED)
     static let keep = Flags(SHAREDSPACE_KEEP)
     static let value = Flags(SHAREDSPACE_VALUE)
+    static let ifVersion = Flags(SHAREDSPACE_IF_VERSION)
+    static let replace = Flags(SHAREDSPACE_REPLACE)
+    static let again = Flags(SHAREDSPACE_AGAIN)
+    static let force = Flags(SHAREDSPACE_FORCE)
+    static let gone = Flags(SHAREDSPACE_GONE)
+    static let now = Flags(SHAREDSPACE_NOW)
+    static let base = Flags(SHAREDSPACE_BASE)
 
     /// Refuses flags that a call does not know.
     func check(allowing known: Flags) throws(SpaceError) {
@@ -84,8 +91,11 @@ struct Options {
     }
 
     /// What is asked after signals; a look that does not wait needs none.
-    var interruption: Interruption? {
-        guard how.timeout_ms != 0, let function = how.interrupted else { return nil }
+    var interruption: Interruption? { how.timeout_ms == 0 ? nil : interruptionOfAnyWait }
+
+    /// What is asked after signals by a call that waits without a time-out, too.
+    var interruptionOfAnyWait: Interruption? {
+        guard let function = how.interrupted else { return nil }
         let question = Question(function: function, context: how.context)
         return Interruption { question.function(question.context) != 0 }
     }
@@ -125,8 +135,16 @@ struct Options {
     var priority: Int { Int(how.priority) }
     var permits: Int { how.permits == 0 ? 1 : Int(how.permits) }
     var count: Int { how.count == 0 ? 1 : Int(how.count) }
-    var deliveries: Int? { how.deliveries == 0 ? nil : Int(how.deliveries) }
-    var bound: Int? { how.bound == 0 ? nil : Int(how.bound) }
+    var amount: Int { Int(how.count) }
+    var deliveries: Int? { Self.orNone(how.deliveries) }
+    var bound: Int? { Self.orNone(how.bound) }
+    var id: UInt64? { how.id == 0 ? nil : how.id }
+    var version: UInt64 { how.version }
+
+    /// A number that is given, 0 for none that counts.
+    private static func orNone(_ number: Int64) -> Int? {
+        number == 0 ? nil : number == SHAREDSPACE_FOREVER ? 0 : Int(number)
+    }
 
     var order: MatchOrder { flags.contains(.newest) ? .newestFirst : .oldestFirst }
     var lifetime: Lifetime { flags.contains(.ownLifetime) ? .session : .permanent }
@@ -149,8 +167,8 @@ struct Options {
 
     var value: sharedspace_bytes { how.value }
 
-    /// What others see of a leader.
-    var leaderValue: Value { get throws(SpaceError) { value.isNothing ? .null : try value.value(flags) } }
+    /// The value, as what others see of a leader, or what is asked with; null if there is none.
+    var valueOrNull: Value { get throws(SpaceError) { try value.valueOrNull(flags) } }
 }
 
 /// A string of the caller's; `nil` for NULL.

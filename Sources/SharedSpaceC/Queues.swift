@@ -25,12 +25,13 @@ extension NamespaceHandle {
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(ns, "put an item into a queue", error) { (handle) throws(SpaceError) in
-        let how = try Options(how, allowing: .json)
+        let how = try Options(how, allowing: [.json, .replace, .again])
         let queue = try handle.queue(queue, how)
+        let rule = try how.uniqueRule
         let items = try given(items, count, "the item")
         let (delay, group, unique) = (try how.delay, try how.group, try how.unique)
         if items.count == 1 {
-            let put = try put(try items[0].value(how.flags), into: queue, how, delay, group, unique)
+            let put = try put(try items[0].value(how.flags), into: queue, how, delay, group, unique, rule)
             numbers?.pointee = put?.id ?? 0
             switch put {
             case .added?, .replaced?: return 1
@@ -42,11 +43,28 @@ extension NamespaceHandle {
         } else {
             throw .misuse("several items don't wait for room", advice: "put them one by one")
         }
-        var values: [Value] = []
-        for item in items { values.append(try item.value(how.flags)) }
-        let made = try queue.put(contentsOf: values, priority: how.priority, delay: delay, group: group)
+        let made = try queue.put(
+            contentsOf: try values(items.baseAddress, items.count, how.flags),
+            priority: how.priority,
+            delay: delay,
+            group: group
+        )
         if let numbers { for (index, number) in made.enumerated() { numbers[index] = number } }
         return 1
+    }
+}
+
+extension Options {
+    /// What a put does if an item with its key is in the queue.
+    fileprivate var uniqueRule: UniqueRule {
+        get throws(SpaceError) {
+            switch (flags.contains(.replace), flags.contains(.again)) {
+            case (false, false): return .keep
+            case (true, true): throw .misuse("an item replaces another one, or comes again", advice: "give one flag")
+            case (true, false): return .replace
+            case (false, true): return .again
+            }
+        }
     }
 }
 
@@ -56,10 +74,18 @@ private func put(
     _ how: Options,
     _ delay: Duration,
     _ group: String?,
-    _ unique: String?
+    _ unique: String?,
+    _ rule: UniqueRule
 ) throws(SpaceError) -> QueuePut? {
     if case .none = try how.wait {
-        return try queue.put(value, priority: how.priority, delay: delay, group: group, unique: unique)
+        return try queue.put(
+            value,
+            priority: how.priority,
+            delay: delay,
+            group: group,
+            unique: unique,
+            ifPresent: rule
+        )
     }
     return try queue.putBlocking(
         value,
@@ -67,7 +93,7 @@ private func put(
         delay: delay,
         group: group,
         unique: unique,
-        ifPresent: .keep,
+        ifPresent: rule,
         timeout: try how.timeout,
         interruption: how.interruption
     )
@@ -84,11 +110,13 @@ private func put(
     use(ns, "take an item from a queue", error) { (handle) throws(SpaceError) in
         let how = try Options(how, allowing: .json)
         let result = try CallResult(result)
-        let taken = try handle.queue(queue, how).takeBlocking(
-            timeout: try how.timeout,
-            ttr: try how.deadline,
-            interruption: how.interruption
-        )
+        let (queue, ttr) = (try handle.queue(queue, how), try how.deadline)
+        let taken =
+            if let id = how.id {
+                try queue.take(id, ttr: ttr)
+            } else {
+                try queue.takeBlocking(timeout: try how.timeout, ttr: ttr, interruption: how.interruption)
+            }
         guard let item = taken else { return 0 }
         // If the caller can't learn of it, it returns with the last reference.
         try result.give(try OutputElement(item, how.flags))
@@ -99,7 +127,18 @@ private func put(
 
 extension QueueItem.Info.State {
     /// The states in the order of C's numbers, which begin with 1.
-    fileprivate static let inC: [QueueItem.Info.State] = [.ready, .delayed, .taken, .blocked, .buried]
+    private static let inC: [QueueItem.Info.State] = [.ready, .delayed, .taken, .blocked, .buried]
+
+    /// C's number.
+    var inC: UInt32 { UInt32((Self.inC.firstIndex(of: self) ?? -1) + 1) }
+
+    /// The state with a number of C's; `nil` for any.
+    static func wanted(_ number: Int32) throws(SpaceError) -> QueueItem.Info.State? {
+        guard (0...Int32(inC.count)).contains(number) else {
+            throw .misuse("\(number) is no state of an item", advice: "see SHAREDSPACE_ITEM_…")
+        }
+        return number == 0 ? nil : inC[Int(number) - 1]
+    }
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
@@ -114,16 +153,12 @@ extension QueueItem.Info.State {
     use(ns, "look at the items of a queue", error) { (handle) throws(SpaceError) in
         let list = try place(list, "the list")
         let how = try Options(how, allowing: .json)
-        let states = QueueItem.Info.State.inC
-        guard (0...Int32(states.count)).contains(state) else {
-            throw .misuse("\(state) is no state of an item", advice: "see SHAREDSPACE_ITEM_…")
-        }
         var elements: [OutputElement] = []
-        let wanted = state == 0 ? nil : states[Int(state) - 1]
+        let wanted = try QueueItem.Info.State.wanted(state)
         for item in try handle.queue(queue, how).items(in: wanted, max: how.max) {
             var element = try OutputElement(item.value, how.flags)
             (element.id, element.deliveries) = (item.id, item.deliveries)
-            element.kind = UInt32((states.firstIndex(of: item.state) ?? -1) + 1)
+            element.kind = item.state.inC
             elements.append(element)
         }
         return try store(elements, in: list)

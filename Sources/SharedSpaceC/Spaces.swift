@@ -3,6 +3,7 @@ import Glibc
 import SharedSpace
 import SpaceEngine
 import SpaceInspection
+import SpaceSystem
 import TupleCoding
 import TupleSpace
 
@@ -81,6 +82,45 @@ private nonisolated(unsafe) let version = strdup(Space.version)
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_reap(
+    _ space: OpaquePointer!,
+    _ list: UnsafeMutablePointer<OpaquePointer?>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    call(error) { () throws(SpaceError) in
+        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
+            list?.pointee = nil
+            let names = try handle.space.reap()
+            if let list { _ = try store(names.map { OutputElement(text: $0) }, in: list, evenIfEmpty: true) }
+            return 1
+        }
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_await(
+    _ space: OpaquePointer!,
+    _ name: UnsafePointer<CChar>!,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    call(error) { () throws(SpaceError) in
+        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
+            let how = try Options(how, allowing: .gone)
+            let deadline = MonotonicInstant.deadline(after: try how.timeout) ?? .distantFuture
+            let existence = Existence(space: handle.space, name: try required(name, "the name"))
+            return try orSpaceError {
+                try existence.wait(
+                    for: how.flags.contains(.gone) ? .gone : .existing,
+                    until: deadline,
+                    interruption: how.interruption
+                )
+            } ? 1 : 0
+        }
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_ns_open(
     _ space: OpaquePointer!,
     _ name: UnsafePointer<CChar>!,
@@ -130,6 +170,37 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     use(ns, "look at the namespace", error) { (handle) throws(SpaceError) in
         let result = try CallResult(result)
         try result.copy(text: StatusReport(status: try handle.namespace.status()).object.line)
+        return 1
+    }
+}
+
+/// What is ruled for a namespace.
+private enum NamespaceRule: Int32 {
+    case owner = 1, noOwner, persistent, deliveries, history
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_ns_set(
+    _ ns: OpaquePointer!,
+    _ what: Int32,
+    _ number: Int64,
+    _ how: UnsafePointer<sharedspace_how>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "rule for a namespace", error) { (handle) throws(SpaceError) in
+        let how = try Options(how)
+        let namespace = handle.namespace
+        guard let rule = NamespaceRule(rawValue: what) else {
+            throw .misuse("\(what) is nothing to rule", advice: "see SHAREDSPACE_NS_…")
+        }
+        switch rule {
+        case .owner: try namespace.enrol(pid: Int32(clamping: number))
+        case .noOwner: return try namespace.disenrol(pid: Int32(clamping: number)) ? 1 : 0
+        case .persistent: try namespace.setPersistent(number != 0)
+        case .deliveries: try namespace.setDeliveryLimit(number == 0 ? nil : Int(number))
+        case .history:
+            try namespace.setHistory(number == 0 ? nil : History(changes: Int(number), bytes: how.byteLimit))
+        }
         return 1
     }
 }

@@ -23,18 +23,16 @@ import TupleCoding
                 throw SpaceError(.badData, reason: "\(error.reason); nothing was changed")
             }
         }
-        do {
-            let results = try TransactionStep.run(parsed, in: handle.namespace)
-            for step in parsed { if let number = step.claimNumber { handle.forget(claim: number) } }
-            try result?.give(OutputElement(enclosing: results, how.flags))
-            return 1
-        } catch let nothing as TransactionStep.NothingFound {
-            try result?.copy(text: nothing.message)
-            return 0
-        } catch let error as SpaceError {
-            throw error
-        } catch {
-            throw SpaceError(.inputOutput, reason: "\(error)")
+        return try orSpaceError {
+            do {
+                let results = try TransactionStep.run(parsed, in: handle.namespace)
+                for step in parsed { if let number = step.claimNumber { handle.forget(claim: number) } }
+                try result?.give(OutputElement(enclosing: results, how.flags))
+                return 1
+            } catch let nothing as TransactionStep.NothingFound {
+                try result?.copy(text: nothing.message)
+                return 0
+            }
         }
     }
 }

@@ -35,11 +35,11 @@ import TupleSpace
 
 /// What is looked for.
 private enum Search: Int32 {
-    case read = 1, take, claim
+    case read = 1, take, claim, lookClaimed, lookBuried
 
     init(_ number: Int32) throws(SpaceError) {
         guard let search = Search(rawValue: number) else {
-            throw .misuse("\(number) is nothing to look for", advice: "read, take or claim")
+            throw .misuse("\(number) is nothing to look for", advice: "read, take or claim: see SHAREDSPACE_READ")
         }
         self = search
     }
@@ -62,6 +62,9 @@ let searching: Flags = [.record, .json, .newest, .exact]
         let how = try Options(how, allowing: searching)
         let result = try CallResult(result)
         let template = try template(templates, count, how.flags)
+        if search == .lookClaimed || search == .lookBuried {
+            throw .misuse("claims and what is buried are looked at as a list", advice: "call sharedspace_find_all")
+        }
         if search == .claim {
             let claim = try handle.namespace.claimBlocking(
                 matching: template,
@@ -130,6 +133,8 @@ let searching: Flags = [.record, .json, .newest, .exact]
             )
             try handle.keep(claims)
             elements = claims.map { OutputElement($0, how.flags) }
+        case .lookClaimed, .lookBuried:
+            elements = try handle.outOfSight(buried: search == .lookBuried, template, max: how.max, how.flags)
         }
         return try store(elements, in: list)
     }
@@ -143,14 +148,10 @@ let searching: Flags = [.record, .json, .newest, .exact]
     _ how: UnsafePointer<sharedspace_how>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int64 {
-    var number: Int64 = 0
-    let outcome = use(ns, "count", error) { (handle) throws(SpaceError) in
+    counting(ns, "count", error) { (handle) throws(SpaceError) in
         let how = try Options(how, allowing: [.record, .json, .exact])
-        let template = try template(templates, count, how.flags)
-        number = Int64(try handle.namespace.count(matching: template))
-        return 1
+        return try handle.namespace.count(matching: try template(templates, count, how.flags))
     }
-    return outcome < 0 ? -1 : number
 }
 
 // MARK: Ends
@@ -209,9 +210,9 @@ private func finish(
     _ how: Options,
     in handle: NamespaceHandle
 ) throws(SpaceError) -> Int32 {
-    if how.flags.contains(.keep) { throw .misuse("an item of a queue is not kept", advice: "release it") }
     do throws(SpaceError) {
         switch end {
+        case .complete where how.flags.contains(.keep): try kept.item.keep()
         case .complete: try kept.item.complete()
         case .release:
             let priority = how.priority == 0 ? nil : how.priority

@@ -120,8 +120,7 @@ final class Watch: HandleObject {
 ) -> Int32 {
     use(ns, "post a notification", error) { (handle) throws(SpaceError) in
         let how = try Options(how, allowing: .json)
-        let content = value.isNothing ? .null : try value.value(how.flags)
-        try handle.namespace.post(try required(name, "the name"), content)
+        try handle.namespace.post(try required(name, "the name"), try value.valueOrNull(how.flags))
         return 1
     }
 }
@@ -301,4 +300,15 @@ private func use(
 /// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_watch_close(_ watch: OpaquePointer!) {
     try? HandleTable.shared.close(watch, Watch.self)
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_unsubscribe(
+    _ ns: OpaquePointer!,
+    _ name: UnsafePointer<CChar>!,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(ns, "end a subscription", error) { (handle) throws(SpaceError) in
+        try handle.namespace.endSubscription(try required(name, "the name")) ? 1 : 0
+    }
 }

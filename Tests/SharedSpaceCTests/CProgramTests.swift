@@ -92,8 +92,8 @@ private enum CPrograms {
 
     /// Programs that leave whole what is in the namespace.
     static let leavesJobs: Set<String> = [
-        "Examples/claim", "Examples/find", "Examples/loop", "Examples/queue", "Examples/write", "Programs/killed",
-        "Programs/loop_killed", "Programs/workers",
+        "Examples/bury", "Examples/claim", "Examples/find", "Examples/loop", "Examples/queue", "Examples/queue_rules",
+        "Examples/respond", "Examples/write", "Programs/killed", "Programs/loop_killed", "Programs/workers",
     ]
 
     /// Compiles a program, with the checks of memory that the system's compiler has.

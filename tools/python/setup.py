@@ -23,8 +23,9 @@ setup(
             depends=[str(path) for path in pathlib.Path("src/_sharedspace").glob("*.h")],
             include_dirs=[str(library / "include")],
             library_dirs=[str(library / "lib")],
-            # tools/wheel puts the library into the wheel; without it the extension finds it where it was built.
-            runtime_library_dirs=[str((library / "lib").resolve())],
+            # tools/wheel puts the library into the wheel; without it the extension finds it where it was built, or where the
+            # system has it.
+            runtime_library_dirs=[] if os.environ.get("SHARED_SPACE_IN_SYSTEM") else [str((library / "lib").resolve())],
             libraries=["shared-space"],
             extra_compile_args=["-std=c11", "-O2", "-Wall", "-Wextra", "-fvisibility=hidden"],
             py_limited_api=True,

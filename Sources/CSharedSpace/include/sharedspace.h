@@ -11,10 +11,10 @@
  * RESULTS. A call that returns an int returns 1 when it has done what it says, 0 when there was nothing to do it with or the
  * time has passed, and -1 with an error. Nothing was changed when a call returns 0 or -1, unless it says otherwise.
  *
- * HANDLES (sharedspace, sharedspace_ns, sharedspace_list, sharedspace_watch, sharedspace_loop) belong to the caller, who
- * closes them. A handle is a number in the clothes of a pointer: it is never followed, so that NULL, a handle that was closed
- * and one that is no handle at all are errors (invalidArgument, closed), and never a crash. Handles that are not closed end
- * with the process.
+ * HANDLES (sharedspace, sharedspace_ns, sharedspace_list, sharedspace_watch, sharedspace_responder, sharedspace_loop) belong
+ * to the caller, who closes them. A handle is a number in the clothes of a pointer: it is never followed, so that NULL, a
+ * handle that was closed and one that is no handle at all are errors (invalidArgument, closed), and never a crash. Handles
+ * that are not closed end with the process.
  *
  * BYTES that a call is given are borrowed until it returns. A result is the caller's, who may use it again for the next
  * call. Strings are UTF-8 and end with NUL.
@@ -75,6 +75,8 @@ typedef struct sharedspace_ns sharedspace_ns;
 typedef struct sharedspace_list sharedspace_list;
 /* The changes of a namespace, one after the other. */
 typedef struct sharedspace_watch sharedspace_watch;
+/* A responder: what answers the requests of a name. */
+typedef struct sharedspace_responder sharedspace_responder;
 /* The waits of an event loop, behind one descriptor. */
 typedef struct sharedspace_loop sharedspace_loop;
 /* Why a call has failed. */
@@ -95,12 +97,12 @@ typedef struct {
     size_t capacity;      /* how many there is room for */
     uint64_t id;          /* of the tuple, of the queue's item */
     uint64_t number;      /* of the claim, the hold, the taken item: what ends it, and a fencing number, greater than that of
-                             every earlier holder */
+                             every earlier holder; of a cell its version; of a request what answers it */
     uint64_t sequence;    /* of the change */
     int64_t time_ms;      /* of the change, in milliseconds since 1970 */
     uint32_t kind;        /* SHAREDSPACE_CHANGE_…; of an item its state */
     uint32_t deliveries;  /* how often the tuple or item had come back */
-    int32_t pid;          /* who made the change; who holds what was not free */
+    int32_t pid;          /* who made the change; who holds what was not free; who asks, and who has answered */
     int32_t reserved;
 } sharedspace_result;
 
@@ -122,17 +124,20 @@ typedef struct {
     int64_t permits;        /* how many a semaphore has, how many pass a rate limit in an interval, come to a barrier, count
                                a latch down; 0: 1 */
     int64_t count;          /* how many permits are wanted; 0: 1 */
-    int64_t deliveries;     /* after how many an item is buried; 0: as the queue was made, or never */
-    int64_t bound;          /* how many items a queue takes; 0: as it was made, or any number */
+    int64_t deliveries;     /* after how many an item is buried; 0: as the queue was made, or never; SHAREDSPACE_FOREVER:
+                               never */
+    int64_t bound;          /* how many items a queue takes; 0: as it was made, or any number; SHAREDSPACE_FOREVER: any */
     const char *mode;       /* of a new namespace: "fast", "guarded", "durable" */
     const char *group;      /* of an item: one item of a group is worked on at a time */
-    const char *unique;     /* of an item: one item with this key is in the queue at a time */
-    const char *reason;     /* why an item is buried */
+    const char *unique;     /* of an item: one item with this key is in the queue at a time; of a responder its key */
+    const char *reason;     /* why an item is buried, or a request fails */
     const char *subscription; /* of a watch: its position is kept under this name */
     sharedspace_bytes value;  /* what is compared (SHAREDSPACE_IF_EQUAL); what others see of a leader */
     sharedspace_interrupted interrupted; /* see SIGNALS above */
     void *context;          /* passed to it */
     int64_t interval_ms;    /* of a rate limit */
+    uint64_t id;            /* of the one item that is wanted, of the one tuple that is put back */
+    uint64_t version;       /* the version that a cell must have (SHAREDSPACE_IF_VERSION) */
 } sharedspace_how;
 
 /* A time-out without limit. */
@@ -151,13 +156,79 @@ enum {
     SHAREDSPACE_IF_EQUAL = 256,    /* only a cell that has `value` is set */
     SHAREDSPACE_SHARED = 512,      /* the lock is shared with others that do so too */
     SHAREDSPACE_KEEP = 1024,       /* a claim is completed, and its tuple goes back as if it had never been claimed */
-    SHAREDSPACE_VALUE = 2048       /* the bytes are one value, and no tuple */
+    SHAREDSPACE_VALUE = 2048,      /* the bytes are one value, and no tuple */
+    SHAREDSPACE_IF_VERSION = 4096, /* only a cell that has `version` is set; version 0: only one that is not set */
+    SHAREDSPACE_REPLACE = 8192,    /* an item replaces the one with its unique key that waits */
+    SHAREDSPACE_AGAIN = 16384,     /* an item with its unique key may be worked on, and this one comes behind it */
+    SHAREDSPACE_FORCE = 32768,     /* a queue is removed although workers have items of it */
+    SHAREDSPACE_GONE = 65536,      /* until there is no namespace */
+    SHAREDSPACE_NOW = 131072,      /* only if there is a responder now */
+    SHAREDSPACE_BASE = 262144      /* a responder that answers only while there is no other */
 };
 
-/* What is looked for, in sharedspace_find and sharedspace_find_all. */
-enum { SHAREDSPACE_READ = 1, SHAREDSPACE_TAKE = 2, SHAREDSPACE_CLAIM = 3 };
-/* What is held, in sharedspace_hold. */
-enum { SHAREDSPACE_LOCK = 1, SHAREDSPACE_SEMAPHORE = 2, SHAREDSPACE_ELECTION = 3 };
+/* What is looked for, in sharedspace_find and sharedspace_find_all; the last two in the latter only. */
+enum {
+    SHAREDSPACE_READ = 1,
+    SHAREDSPACE_TAKE = 2,
+    SHAREDSPACE_CLAIM = 3,
+    SHAREDSPACE_LOOK_CLAIMED = 4, /* what is claimed, and by which process; it stays so */
+    SHAREDSPACE_LOOK_BURIED = 5   /* what is buried; it stays so */
+};
+/* What is ruled for a namespace, in sharedspace_ns_set. */
+enum {
+    SHAREDSPACE_NS_OWNER = 1,      /* the process `number` owns it until it ends */
+    SHAREDSPACE_NS_NO_OWNER = 2,   /* the process `number` owns it no more; returns 0 if it did not */
+    SHAREDSPACE_NS_PERSISTENT = 3, /* 1: it stays without an owner; 0: it does not, and goes at once if it has none */
+    SHAREDSPACE_NS_DELIVERIES = 4, /* a tuple is buried when it comes back from delivery `number`; 0: never */
+    SHAREDSPACE_NS_HISTORY = 5     /* `number` changes are kept also without a watcher, in how->limit_bytes; 0: none */
+};
+/* The kinds of shared things: what is held, in sharedspace_hold (the first three); what is passed, in sharedspace_pass;
+ * what is removed, in sharedspace_rule. */
+enum {
+    SHAREDSPACE_LOCK = 1,
+    SHAREDSPACE_SEMAPHORE = 2,
+    SHAREDSPACE_ELECTION = 3,
+    SHAREDSPACE_BARRIER = 4,
+    SHAREDSPACE_LATCH = 5,
+    SHAREDSPACE_RATE = 6,
+    SHAREDSPACE_COUNTER = 7,
+    SHAREDSPACE_QUEUE = 8,
+    SHAREDSPACE_ORDERED = 9,
+    SHAREDSPACE_RESPONDER = 10
+};
+/* What is ruled for a shared thing, in sharedspace_rule. */
+enum {
+    SHAREDSPACE_RULE_REMOVE = 1,   /* `number`: its kind; it begins anew when it is used again. A semaphore's number that was
+                                      set is taken back; a queue goes with its items (SHAREDSPACE_FORCE: also taken ones),
+                                      and outcome receives how many; a responder is the one with how->unique */
+    SHAREDSPACE_RULE_COUNT = 2,    /* how->count is added to a counter; outcome receives the sum. With 0 it is looked at */
+    SHAREDSPACE_RULE_DOWN = 3,     /* a latch of how->permits counts is counted down by `number`; outcome receives how many
+                                      are left. With 0 it is looked at */
+    SHAREDSPACE_RULE_PERMITS = 4,  /* a semaphore has `number` permits, whatever its users say */
+    SHAREDSPACE_RULE_DEPOSE = 5,   /* a leader's term `number` ends, or with 0 the present one; returns 0 if it had ended */
+    SHAREDSPACE_RULE_PAUSE = 6,    /* a queue hands out nothing for how->delay_ms, or with 0 until RESUME */
+    SHAREDSPACE_RULE_RESUME = 7,
+    SHAREDSPACE_RULE_KICK = 8,     /* the buried item `number` is put back, and outcome receives its new number; with 0 all,
+                                      how->max at most, and outcome receives how many */
+    SHAREDSPACE_RULE_DROP = 9,     /* the item `number` is removed, if no worker has it */
+    SHAREDSPACE_RULE_CANCEL = 10,  /* the item `number` is removed, whatever its state, which outcome receives */
+    SHAREDSPACE_RULE_EXTEND = 11,  /* the worker that has the item `number` has it until how->deadline_ms from now, if that is
+                                      later than before */
+    SHAREDSPACE_RULE_DRAIN = 12,   /* all items of a queue that are ready or delayed are removed; outcome receives how many */
+    SHAREDSPACE_RULE_QUEUE = 13,   /* how->deliveries and how->bound count from now on, whatever a queue's users say */
+    SHAREDSPACE_RULE_ITEMS = 14    /* outcome receives how many items of a queue have the state `number`, one of
+                                      SHAREDSPACE_ITEM_… */
+};
+/* What is done with an ordered set, in sharedspace_ordered. */
+enum {
+    SHAREDSPACE_APPEND = 1,     /* the values that are not there are added at the end; outcome receives how many */
+    SHAREDSPACE_INSERT = 2,     /* the same, at an index */
+    SHAREDSPACE_WITHOUT = 3,    /* the values are removed; outcome receives how many were there */
+    SHAREDSPACE_MOVE = 4,       /* the value is moved, so that it stands at an index */
+    SHAREDSPACE_EXCHANGE = 5,   /* the first value is replaced by the second, in its place */
+    SHAREDSPACE_SORT = 6,       /* they stand in the order of JSON values */
+    SHAREDSPACE_INDEX = 7       /* outcome receives the index of the value */
+};
 /* What is waited for, in sharedspace_loop_begin. */
 enum {
     SHAREDSPACE_WAIT_READ = 1,
@@ -170,7 +241,8 @@ enum {
     SHAREDSPACE_WAIT_BARRIER = 8,
     SHAREDSPACE_WAIT_LATCH = 9,
     SHAREDSPACE_WAIT_RATE = 10,
-    SHAREDSPACE_WAIT_ITEM = 11
+    SHAREDSPACE_WAIT_ITEM = 11,
+    SHAREDSPACE_WAIT_REPLY = 12
 };
 /* What becomes of a claim or a taken item, in sharedspace_end. */
 enum { SHAREDSPACE_COMPLETE = 1, SHAREDSPACE_RELEASE = 2, SHAREDSPACE_BURY = 3, SHAREDSPACE_EXTEND = 4 };
@@ -267,6 +339,15 @@ int sharedspace_names(sharedspace *space, sharedspace_list **list, sharedspace_e
  * holderBusy, permissionDenied. */
 int sharedspace_delete(sharedspace *space, const char *name, sharedspace_error **error);
 
+/* Deletes the namespaces that have no owner, as other calls do on their way.
+ *   list      receives their names, as sharedspace_names does; NULL if they are not wanted */
+int sharedspace_reap(sharedspace *space, sharedspace_list **list, sharedspace_error **error);
+
+/* Waits until a namespace exists, and neither creates nor owns it. Returns 0 when the time has passed.
+ *   how       SHAREDSPACE_GONE: until there is none; timeout_ms, interrupted
+ * Errors: cancelled, invalidName. */
+int sharedspace_await(sharedspace *space, const char *name, const sharedspace_how *how, sharedspace_error **error);
+
 /* Opens a namespace, and creates it if it does not exist. This process owns it until the last of its handles on it is
  * closed; a namespace whose last owner has ended is deleted, unless it is persistent.
  *   name      1 to 200 bytes without '/'
@@ -285,6 +366,14 @@ int sharedspace_ns_close(sharedspace_ns *ns, sharedspace_error **error);
 /* What is in a namespace, who owns it, who holds what and who waits for whom: the object of `space show --json`.
  *   result    receives its text */
 int sharedspace_ns_show(sharedspace_ns *ns, sharedspace_result *result, sharedspace_error **error);
+
+/* Rules something for a namespace.
+ *   what      SHAREDSPACE_NS_…
+ *   number    as it says there
+ *   how       limit_bytes, of a history; 0: 16 MiB
+ * Errors: noSuchProcess, invalidArgument, and those of sharedspace_write. */
+int sharedspace_ns_set(
+    sharedspace_ns *ns, int what, int64_t number, const sharedspace_how *how, sharedspace_error **error);
 
 /* --- Tuples ---------------------------------------------------------------------------------------------------------- */
 
@@ -312,6 +401,8 @@ int sharedspace_find(
     sharedspace_result *result, sharedspace_error **error);
 
 /* Finds all tuples that one of several templates matches, of one moment; takes or claims them in one transaction.
+ *   what      as for sharedspace_find; or SHAREDSPACE_LOOK_CLAIMED, with the claims' numbers and their processes (pid), and
+ *             their deadlines (time_ms, in milliseconds since 1970; 0: none); or SHAREDSPACE_LOOK_BURIED
  *   how       SHAREDSPACE_RECORD, _JSON, _NEWEST, _EXACT; max; for claims deadline_ms
  *   list      receives them, in order; to be freed with sharedspace_list_free. If there are none the call returns 0, and
  *             there is no list
@@ -326,10 +417,47 @@ int64_t sharedspace_count(
     sharedspace_ns *ns, const sharedspace_bytes *templates, size_t count, const sharedspace_how *how,
     sharedspace_error **error);
 
+/* Buries the visible tuples that one of several templates matches: no process finds them until they are put back. Returns how
+ * many, and -1 with an error.
+ *   how       SHAREDSPACE_RECORD, _JSON, _EXACT; max */
+int64_t sharedspace_bury(
+    sharedspace_ns *ns, const sharedspace_bytes *templates, size_t count, const sharedspace_how *how,
+    sharedspace_error **error);
+
+/* Puts buried tuples that one of several templates matches back in their places; their deliveries count from 0 again.
+ * Returns how many, and -1 with an error.
+ *   how       SHAREDSPACE_RECORD, _JSON, _EXACT; max; id: only the tuple with it, and then there are no templates */
+int64_t sharedspace_kick(
+    sharedspace_ns *ns, const sharedspace_bytes *templates, size_t count, const sharedspace_how *how,
+    sharedspace_error **error);
+
+/* Sets when a cell, or a visible tuple, goes by itself. Returns 0 if it is not there.
+ *   key       the cell's; NULL for the tuple with an id
+ *   id        the tuple's
+ *   how       expires_ms, from now on; 0: never, also if it would have gone with a process */
+int sharedspace_expire(
+    sharedspace_ns *ns, const char *key, uint64_t id, const sharedspace_how *how, sharedspace_error **error);
+
+/* How long a cell, or a visible tuple, still has. Returns 0 if it is not there.
+ *   key, id   as for sharedspace_expire
+ *   left_ms   receives milliseconds, or SHAREDSPACE_FOREVER */
+int sharedspace_ttl(sharedspace_ns *ns, const char *key, uint64_t id, int64_t *left_ms, sharedspace_error **error);
+
+/* Runs a program, and writes the tuple that it prints in JSON form: Linda's eval. Nothing is written if the program does not
+ * succeed; it is killed, with all that it has started, when this thread ends, or the time has passed, and then the call
+ * returns 0.
+ *   words     count of them: the program, which is looked up in $PATH, and its arguments
+ *   how       timeout_ms (0 counts as SHAREDSPACE_FOREVER), interrupted
+ *   id        receives the tuple's; NULL if it is not wanted
+ * Errors: evaluationFailed, with the program's status; cancelled, and those of sharedspace_write. */
+int sharedspace_evaluate(
+    sharedspace_ns *ns, const char *const *words, size_t count, const sharedspace_how *how, uint64_t *id,
+    sharedspace_error **error);
+
 /* Ends or extends a claim, or an item of a queue that this handle took.
  *   number    its number. A claim may also be one that another process made with `space claim --hold`
- *   end       SHAREDSPACE_COMPLETE: the tuple is gone for good, or with SHAREDSPACE_KEEP back in its place as if it had
- *             never been claimed. SHAREDSPACE_RELEASE: it is back in its place after delay_ms, and one more delivery
+ *   end       SHAREDSPACE_COMPLETE: it is gone for good, or with SHAREDSPACE_KEEP back in its place as if it had
+ *             never been claimed or taken. SHAREDSPACE_RELEASE: it is back in its place after delay_ms, and one more delivery
  *             counts; returns 0 if a claim had returned before. SHAREDSPACE_BURY: it is not handed out any more; an item
  *             with `reason`. SHAREDSPACE_EXTEND: it lasts deadline_ms from now, if that is longer than before
  *   how       SHAREDSPACE_KEEP; delay_ms, deadline_ms, reason, as above; of an item that is released `priority`, unless 0
@@ -341,17 +469,18 @@ int sharedspace_end(
 
 /* The value of a cell, waited for if the options say so. Returns 0 if the cell is not set.
  *   key       1 to 480 bytes
- *   how       SHAREDSPACE_JSON; timeout_ms, interrupted */
+ *   how       SHAREDSPACE_JSON; timeout_ms, interrupted
+ *   result    receives it, and its version (number): another one each time that the cell is set */
 int sharedspace_get(
     sharedspace_ns *ns, const char *key, const sharedspace_how *how, sharedspace_result *result,
     sharedspace_error **error);
 
 /* Sets a cell. Returns 0 if the cell was not as the flags want it.
  *   value     up to 64 MiB
- *   how       SHAREDSPACE_JSON, SHAREDSPACE_IF_ABSENT, SHAREDSPACE_IF_EQUAL with how->value, SHAREDSPACE_OWN_LIFETIME;
- *             expires_ms
- *   old       receives the value that the cell had, with a count of 0 if it was not set; with one of the two conditions
- *             nothing. NULL if it is not wanted */
+ *   how       SHAREDSPACE_JSON, SHAREDSPACE_OWN_LIFETIME; expires_ms; one of the conditions SHAREDSPACE_IF_ABSENT,
+ *             SHAREDSPACE_IF_EQUAL with how->value, SHAREDSPACE_IF_VERSION with how->version
+ *   old       receives the value that the cell had, with a count of 0 if it was not set; with a condition nothing. NULL if
+ *             it is not wanted */
 int sharedspace_set(
     sharedspace_ns *ns, const char *key, sharedspace_bytes value, const sharedspace_how *how, sharedspace_result *old,
     sharedspace_error **error);
@@ -430,6 +559,10 @@ int sharedspace_watch_acknowledge(sharedspace_watch *watch, uint64_t sequence, s
 /* Ends watching; a subscription stays. NULL and a closed one are nothing. */
 void sharedspace_watch_close(sharedspace_watch *watch);
 
+/* Ends a subscription, which no longer holds the journal; a watch that goes on under its name ends with subscriptionEnded.
+ * Returns 0 if there is none. */
+int sharedspace_unsubscribe(sharedspace_ns *ns, const char *name, sharedspace_error **error);
+
 /* --- Locks, semaphores, elections --------------------------------------------------------------------------------------- */
 
 /* Waits in line for a lock, several locks, permits of a semaphore or leadership, and holds it until sharedspace_let_go, or
@@ -452,13 +585,51 @@ int sharedspace_let_go(sharedspace_ns *ns, uint64_t number, sharedspace_error **
 /* Whether this handle still holds it: 0 if it was taken away, or let go. */
 int sharedspace_holds(sharedspace_ns *ns, uint64_t number, sharedspace_error **error);
 
+/* Waits at a barrier, for a latch or a rate limit. Returns 0 when the time has passed; of a rate limit at once, when it would
+ * take longer.
+ *   what      SHAREDSPACE_BARRIER: until `permits` processes or waits have come to it. SHAREDSPACE_LATCH: until it was
+ *             counted down `permits` times. SHAREDSPACE_RATE: for `count` of the `permits` that it has in any interval_ms
+ *   how       permits, count, interval_ms; timeout_ms, interrupted
+ * Errors: typeMismatch if the name is of another kind, or was made with other numbers; cancelled. */
+int sharedspace_pass(
+    sharedspace_ns *ns, int what, const char *name, const sharedspace_how *how, sharedspace_error **error);
+
+/* Rules something for a shared thing. Returns 0 if there is no such thing, item or term.
+ *   verb      SHAREDSPACE_RULE_…
+ *   name      of the queue, the counter, the semaphore, …
+ *   number    as the verb says
+ *   how       what the verb names
+ *   outcome   receives what the verb says; NULL if it is not wanted
+ * Errors: typeMismatch if the name is of another kind; invalidArgument, also for a queue that is to be removed while workers
+ * have items of it; and those of sharedspace_write. */
+int sharedspace_rule(
+    sharedspace_ns *ns, int verb, const char *name, uint64_t number, const sharedspace_how *how, int64_t *outcome,
+    sharedspace_error **error);
+
+/* The leader of an election. Returns 0 if there is none.
+ *   how       SHAREDSPACE_JSON
+ *   result    receives its value, its process (pid), and the number of its term */
+int sharedspace_leader(
+    sharedspace_ns *ns, const char *name, const sharedspace_how *how, sharedspace_result *result,
+    sharedspace_error **error);
+
+/* Replaces what others see of a leader, while its term lasts.
+ *   term      its number: that of the hold
+ *   how       SHAREDSPACE_JSON
+ * Errors: holdLost if the term is over. */
+int sharedspace_proclaim(
+    sharedspace_ns *ns, const char *name, uint64_t term, sharedspace_bytes value, const sharedspace_how *how,
+    sharedspace_error **error);
+
 /* --- Queues of work ----------------------------------------------------------------------------------------------------- */
 
 /* Puts items into a queue in one transaction: all or none.
  *   queue     its name, 1 to 240 bytes
  *   items     count values
  *   how       SHAREDSPACE_JSON; priority, delay_ms, group, deliveries, bound. Of one item also unique, and then the call
- *             returns 0 if an item with the key is in the queue; and timeout_ms, interrupted: how long to wait for room
+ *             returns 0 if an item with the key is in the queue: SHAREDSPACE_REPLACE replaces one that waits, and
+ *             SHAREDSPACE_AGAIN puts one behind that which is worked on. And timeout_ms, interrupted: how long to wait for
+ *             room
  *   numbers   receives the items' numbers, in order; of an item that was not put that of the one in its way, or 0 if there
  *             was no room in time. NULL if they are not wanted
  * Errors: limitReached if the queue is full, typeMismatch, and those of sharedspace_write. */
@@ -468,7 +639,8 @@ int sharedspace_put(
 
 /* Takes the next item of a queue, and waits for it if the options say so; takers are served in the order in which they
  * came. The item returns if this process ends before sharedspace_end.
- *   how       SHAREDSPACE_JSON; timeout_ms, interrupted, deadline_ms
+ *   how       SHAREDSPACE_JSON; timeout_ms, interrupted, deadline_ms; id: only the item with it, past priorities, delays
+ *             and others who wait; then nothing is waited for
  *   result    receives its value, its id, deliveries, and the number that ends it */
 int sharedspace_item(
     sharedspace_ns *ns, const char *queue, const sharedspace_how *how, sharedspace_result *result,
@@ -481,6 +653,77 @@ int sharedspace_item(
 int sharedspace_items(
     sharedspace_ns *ns, const char *queue, int state, const sharedspace_how *how, sharedspace_list **list,
     sharedspace_error **error);
+
+/* --- Ordered sets ------------------------------------------------------------------------------------------------------- */
+
+/* Edits an ordered set, in one step, or looks for an element in it. Returns 0 if nothing was done: there is no such set or
+ * element, or all are there already. SHAREDSPACE_APPEND and SHAREDSPACE_INSERT make the set if it does not exist.
+ *   verb      SHAREDSPACE_APPEND and those after it
+ *   index     from 0; of SHAREDSPACE_INSERT and SHAREDSPACE_MOVE
+ *   values    count of them, as the verb has them
+ *   how       SHAREDSPACE_JSON
+ *   outcome   receives what the verb says; NULL if it is not wanted
+ * Errors: badData for an element of another type, invalidArgument for an index beyond the end, typeMismatch, and those of
+ * sharedspace_write. */
+int sharedspace_ordered(
+    sharedspace_ns *ns, const char *name, int verb, int64_t index, const sharedspace_bytes *values, size_t count,
+    const sharedspace_how *how, int64_t *outcome, sharedspace_error **error);
+
+/* The elements of an ordered set, in order. If there are none the call returns 0, and there is no list. (A dictionary's
+ * entries are cells, NAME/KEY: sharedspace_cells.)
+ *   first     the index of the first one that is wanted
+ *   how       SHAREDSPACE_JSON; max
+ *   list      receives them; to be freed with sharedspace_list_free */
+int sharedspace_elements(
+    sharedspace_ns *ns, const char *name, int64_t first, const sharedspace_how *how, sharedspace_list **list,
+    sharedspace_error **error);
+
+/* --- Requests and responders -------------------------------------------------------------------------------------------- */
+
+/* Asks the responder of a name, and waits for the reply. Returns 0 if none has answered in time; pid is then the process that
+ * was asked, or 0.
+ *   argument  NULL and 0: null
+ *   how       SHAREDSPACE_JSON; SHAREDSPACE_NOW; timeout_ms, for a responder and its reply (0: 5 seconds), interrupted
+ *   result    receives the reply, and whose it is (pid)
+ * Errors: responderFailed, with its reason; cancelled, and those of sharedspace_write. */
+int sharedspace_request(
+    sharedspace_ns *ns, const char *name, sharedspace_bytes argument, const sharedspace_how *how,
+    sharedspace_result *result, sharedspace_error **error);
+
+/* Registers a responder to a name: the newest one is asked first, and the next when it ends before it has answered.
+ *   how       SHAREDSPACE_BASE; unique: its key; one of any process with the same key is replaced
+ *   responder receives the handle, to be closed with sharedspace_responder_close. It may outlast `ns`, and does not keep the
+ *             namespace alive */
+int sharedspace_responder_open(
+    sharedspace_ns *ns, const char *name, const sharedspace_how *how, sharedspace_responder **responder,
+    sharedspace_error **error);
+
+/* The next request. Several may be in hand at a time. Returns 0 when the time has passed.
+ *   how       SHAREDSPACE_JSON; timeout_ms, interrupted
+ *   result    receives its argument, the number that answers it, and who asks (pid)
+ * Errors: holdLost if the responder was replaced or removed; cancelled. */
+int sharedspace_responder_next(
+    sharedspace_responder *responder, const sharedspace_how *how, sharedspace_result *result,
+    sharedspace_error **error);
+
+/* Answers a request. Returns 0 if no reply was wanted any more.
+ *   value     NULL and 0: null
+ *   how       SHAREDSPACE_JSON; reason: the request fails, and who asks learns why; there is no value */
+int sharedspace_responder_reply(
+    sharedspace_responder *responder, uint64_t number, sharedspace_bytes value, const sharedspace_how *how,
+    sharedspace_error **error);
+
+/* Asks the responder below, within a request that is in hand, for as long as that has time. Returns 0 if there is none below,
+ * or none has answered in time.
+ *   argument  NULL and 0: that of the request
+ *   how       SHAREDSPACE_JSON; timeout_ms (0: as long as the request has), interrupted
+ *   result    receives the reply */
+int sharedspace_responder_pass(
+    sharedspace_responder *responder, uint64_t number, sharedspace_bytes argument, const sharedspace_how *how,
+    sharedspace_result *result, sharedspace_error **error);
+
+/* Ends a responder; what it has not answered goes to the next one. NULL and a closed one are nothing. */
+void sharedspace_responder_close(sharedspace_responder *responder);
 
 /* --- Event loops ------------------------------------------------------------------------------------------------------ */
 
@@ -510,10 +753,8 @@ int sharedspace_loop_descriptor(sharedspace_loop *loop, sharedspace_error **erro
  *             _CELL                  sharedspace_get, with names[0]
  *             _LOCK, _SEMAPHORE, _ELECTION   sharedspace_hold, with count names; never wouldDeadlock
  *             _ITEM                  sharedspace_item, with the queue names[0]
- *             and, without a result:
- *             _BARRIER               until `permits` processes or waits have come to the barrier names[0]
- *             _LATCH                 until the latch names[0] was counted down `permits` times
- *             _RATE                  for `count` of the `permits` that the rate limit names[0] has in any interval_ms
+ *             _REPLY                 sharedspace_request, with names[0] and the argument how->value
+ *             _BARRIER, _LATCH, _RATE   sharedspace_pass, with names[0]; there is no result
  *   templates, names   count of them, borrowed until the call returns; NULL for the other one
  *   how       timeout_ms (0: it ends at once), and what the calls named above take
  * Errors: invalidArgument for a token that is in use, closed, forked, and what is wrong with the arguments. */
@@ -528,6 +769,14 @@ int sharedspace_loop_begin(
  * Errors: those of sharedspace_loop_begin. Cancel the wait before the watch is closed. */
 int sharedspace_loop_watch(
     sharedspace_loop *loop, uint64_t token, sharedspace_watch *watch, const sharedspace_how *how,
+    sharedspace_error **error);
+
+/* Begins a wait for the next request of a responder: as sharedspace_responder_next does. A request that a cancelled wait had
+ * obtained comes next.
+ *   how       SHAREDSPACE_JSON; timeout_ms
+ * Errors: those of sharedspace_loop_begin. */
+int sharedspace_loop_responder(
+    sharedspace_loop *loop, uint64_t token, sharedspace_responder *responder, const sharedspace_how *how,
     sharedspace_error **error);
 
 /* Cancels a wait: its outcome does not come any more, its place in line is given up, and what it has obtained goes back, as

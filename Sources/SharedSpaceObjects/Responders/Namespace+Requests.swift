@@ -93,10 +93,18 @@ extension Namespace {
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> Value {
-        try decoded(
-            try requesting(name, try encodedArgument(value), absent, timeout).block(interruption: interruption),
-            of: name
-        )
+        let asked = try requesting(name, value: value, ifAbsent: absent, timeout: timeout)
+        return try decoded(try asked.block(interruption: interruption), of: name)
+    }
+
+    /// A request that its user carries out, blocking the thread or suspending the task.
+    package func requesting(
+        _ name: String,
+        value: Value,
+        ifAbsent absent: AbsentResponder,
+        timeout: Duration?
+    ) throws(SpaceError) -> Requesting {
+        try requesting(name, try encodedArgument(value), absent, timeout)
     }
 
     /// Asks the next responder within a request that a responder of another process is answering, blocking the thread.
@@ -114,7 +122,13 @@ extension Namespace {
         timeout: Duration?,
         interruption: Interruption?
     ) throws(SpaceError) -> Value {
-        let asked = try attempt(Requesting.operation) { (core) throws(SpaceError) -> Requesting in
+        let asked = try requestingNext(of: word, value: value, timeout: timeout)
+        return try decoded(try asked.block(interruption: interruption), of: asked.request.name)
+    }
+
+    /// A request within another one, as ``requestNextBlocking(of:value:timeout:interruption:)`` makes it.
+    package func requestingNext(of word: String, value: Value?, timeout: Duration?) throws(SpaceError) -> Requesting {
+        try attempt(Requesting.operation) { (core) throws(SpaceError) -> Requesting in
             let request = try core.requests.request(atHand: word)
             let outgoing = OutgoingRequest(
                 name: request.name,
@@ -129,7 +143,6 @@ extension Namespace {
             let limits = [remaining, timeout].compactMap { $0 }
             return Requesting(core, outgoing, .fails, timeout: limits.min())
         }
-        return try decoded(try asked.block(interruption: interruption), of: asked.request.name)
     }
 
     // MARK: Helpers

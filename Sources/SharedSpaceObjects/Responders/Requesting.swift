@@ -4,7 +4,7 @@ import TupleCoding
 /// A request from asking to its end.
 ///
 /// If it ends with an error, the request is taken back.
-package struct Requesting: Steps {
+package struct Requesting: Steps, Sendable {
     package static let operation = "request"
 
     package var operation: String { "\(Self.operation) \(request.name.quotedForPeople)" }
@@ -84,6 +84,12 @@ package struct Requesting: Steps {
         package let pid: Int32
         /// One encoded element.
         package let value: [UInt8]
+
+        package func content() throws(SpaceError) -> Value {
+            try coding { () throws(TupleCodingError) in
+                try value.withBytes { (bytes) throws(TupleCodingError) in try Value(encodedElement: bytes) }
+            }
+        }
     }
 
     /// How a request that was put to a responder ended.

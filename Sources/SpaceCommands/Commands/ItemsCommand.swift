@@ -79,13 +79,8 @@ struct ItemsCommand: ParsableCommand {
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
         try access.check(name, of: .orderedSet)
-        let edit = try Edit(verb, words, arguments.resolved())
+        let words = try Words(verb, words, arguments.resolved())
         switch verb {
-        case .append?, .insert?:
-            let isAdded = try access.use(for: owner, creating: creation) { namespace in
-                try edit.add(to: namespace, name, type: type)
-            }
-            if !isAdded { throw status.nothingObtained }
         case nil:
             let output = Output()
             try access.use { namespace in
@@ -98,27 +93,43 @@ struct ItemsCommand: ParsableCommand {
             try output.flush()
         case .at?, .index?:
             try access.use { namespace in
-                guard let set = try namespace.anyOrderedSet(name)?.set else { throw status.nothingObtained }
-                guard let lines = try edit.read(set, raw) else { throw status.nothingObtained }
-                for line in lines { try Output.print(line: line) }
+                guard let set = try namespace.anyOrderedSet(name)?.set, let line = try words.read(set, verb, raw) else {
+                    throw status.nothingObtained
+                }
+                try Output.print(line: line)
             }
-        case .remove?, .move?, .replace?, .sort?:
-            try access.use(for: owner) { namespace in
-                guard let (set, details) = try namespace.anyOrderedSet(name),
-                    try edit.carryOut(on: set, details.elementType)
-                else { throw status.nothingObtained }
-            }
+        case .append?: try edit(access, .append(words.values), creating: creation)
+        case .insert?: try edit(access, .insert(words.values, at: words.index), creating: creation)
+        case .remove?: try edit(access, .remove(words.values))
+        case .move?: try edit(access, .move(words.values[0], to: words.index))
+        case .replace?: try edit(access, .replace(words.values[0], with: words.values[1]))
+        case .sort?: try edit(access, .sort)
         }
     }
 
-    /// What the words ask for, decoded before anything is opened.
-    private struct Edit {
-        let verb: Verb?
+    private func edit(
+        _ access: NamespaceAccess,
+        _ edit: OrderedSetEdit,
+        creating creation: CreationOptions? = nil
+    ) throws {
+        func carryOut(_ namespace: Namespace) throws -> Bool {
+            try namespace.edit(orderedSet: name, edit, type: type) > 0
+        }
+        let isDone =
+            if let creation {
+                try access.use(for: owner, creating: creation, carryOut)
+            } else {
+                try access.use(for: owner, carryOut)
+            }
+        if !isDone { throw status.nothingObtained }
+    }
+
+    /// What the words say, decoded before anything is opened.
+    private struct Words {
         var index = 0
         var values: [Value] = []
 
         init(_ verb: Verb?, _ words: [String], _ arguments: [String: Value]) throws {
-            self.verb = verb
             var words = words[...]
             switch verb {
             case .insert?, .at?: index = try Self.index(words.removeFirst())
@@ -135,87 +146,12 @@ struct ItemsCommand: ParsableCommand {
             return index
         }
 
-        /// Adds the values, and makes the set if need be.
-        func add(to namespace: Namespace, _ name: String, type: String?) throws -> Bool {
-            let (set, elementType): (SharedOrderedSet<Value>, String)
-            if let found = try namespace.anyOrderedSet(name) {
-                (set, elementType) = (found.set, found.details.elementType)
-                if let type, type != elementType {
-                    throw CommandFailure.badData(
-                        "\(name.quotedForPeople) has elements of type \(elementType.quotedForPeople), not "
-                            + type.quotedForPeople
-                    )
-                }
-            } else {
-                elementType = type ?? values.first?.swiftType ?? "Value"
-                try check(values[...], elementType)
-                set = try namespace.orderedSet(name, of: Value.self, schema: elementType)
+        /// The line to print, or `nil` if what is asked for is not there.
+        func read(_ set: SharedOrderedSet<Value>, _ verb: Verb?, _ raw: Bool) throws -> PrintedLine? {
+            guard verb == .index else {
+                return try set.elements(in: index..<index + 1).first.map { PrintOptions.line($0, raw: raw) }
             }
-            try check(values[...], elementType)
-            if verb == .insert { return try set.insert(contentsOf: values, at: index) > 0 }
-            return try set.append(contentsOf: values) > 0
-        }
-
-        /// Throws `CommandFailure` (bad data) for a value that does not decode as one of Swift's plain types.
-        private func check(_ values: ArraySlice<Value>, _ elementType: String) throws {
-            for value in values where !value.fits(elementType) {
-                throw CommandFailure.badData(
-                    "the ordered set has elements of type \(elementType), and \(value.json) is none"
-                )
-            }
-        }
-
-        /// The lines to print, or `nil` if what is asked for is not there.
-        func read(_ set: SharedOrderedSet<Value>, _ raw: Bool) throws -> [PrintedLine]? {
-            switch verb {
-            case .index?: return try set.firstIndex(of: values[0]).map { [.text("\($0)")] }
-            default: return try set.elements(in: index..<index + 1).first.map { [PrintOptions.line($0, raw: raw)] }
-            }
-        }
-
-        /// Carries out an edit that adds no element; returns `false` if an element is not there.
-        func carryOut(on set: SharedOrderedSet<Value>, _ elementType: String) throws -> Bool {
-            if verb == .replace { try check(values.dropFirst(), elementType) }
-            switch verb {
-            case .remove?:
-                return try set.subtract(values) > 0
-            case .sort?:
-                try set.sort()
-                return true
-            default:
-                // One step: the element is looked for and moved or replaced in the same transaction.
-                return try set.namespace.repeatableTransaction { transaction in
-                    let set = try transaction.orderedSet(set)
-                    guard let place = try set.firstIndex(of: values[0]) else { return false }
-                    if verb == .move {
-                        try set.move(from: place, to: index)
-                    } else {
-                        try set.replace(at: place, with: values[1])
-                    }
-                    return true
-                }
-            }
-        }
-    }
-}
-
-extension Value {
-    /// The plain type of Swift that has such values, or `Value`.
-    fileprivate var swiftType: String {
-        switch self {
-        case .string: "String"
-        case .int: "Int"
-        case .double: "Double"
-        case .bool: "Bool"
-        default: "Value"
-        }
-    }
-
-    /// Whether the value decodes as a type with this name; of types that are not plain, only their programs know.
-    fileprivate func fits(_ type: String) -> Bool {
-        switch type {
-        case "String", "Int", "Double", "Bool": swiftType == type
-        default: true
+            return try set.firstIndex(of: values[0]).map { .text("\($0)") }
         }
     }
 }

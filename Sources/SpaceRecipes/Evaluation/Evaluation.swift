@@ -224,7 +224,7 @@ package final class Evaluation: Sendable {
     }
 
     /// The result of the public forms.
-    fileprivate func tuple(_ ending: Ending) throws(SpaceError) -> TupleID {
+    package func tuple(_ ending: Ending) throws(SpaceError) -> TupleID {
         switch ending {
         case .written(let id): return id
         case .failed(let status):

@@ -135,10 +135,10 @@ package struct TransactionStep {
     /// - Throws: `NothingFound` if one of them finds nothing and isn't optional; `claimLost` for a claim that is there no
     ///   more; what a transaction throws.
     package static func run(_ steps: [TransactionStep], in namespace: Namespace) throws -> [Value] {
+        let known = try namespace.claims(numbered: steps.compactMap(\.claimNumber))
         let claims = try steps.map { step in
             try step.claimNumber.map { number in
-                try step.named { () throws(SpaceError) in try namespace.claim(numbered: number, to: "run a transaction")
-                }
+                try step.named { () throws(SpaceError) in try known(number, to: "run a transaction") }
             }
         }
         return try namespace.repeatableTransaction { t in

@@ -110,6 +110,15 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
         }
     }
 
+    /// Puts the item back as if it had never been taken: this counts as no delivery.
+    ///
+    /// - Throws: The same errors as ``complete()``.
+    package func keep() throws(SpaceError) {
+        try end("put an item back") { (scope, item, rows, name) throws(SpaceError) in
+            try scope.queues.keep(item, rows, name)
+        }
+    }
+
     /// Buries the item: no worker gets it until ``WorkQueue/kick(_:)`` puts it back.
     ///
     /// - Parameter reason: Why, for those who look at it later, or `nil`; of a long text the first 500 bytes are kept.

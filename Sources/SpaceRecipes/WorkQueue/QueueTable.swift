@@ -77,8 +77,13 @@ package struct QueueTable {
         if wasDelivered {
             try returnItem(item, rows, name, readyTime: 0)
         } else {
-            try activate(item, was: item, rows, name)
+            try keep(item, rows, name)
         }
+    }
+
+    /// Puts a taken item back as if it had never been taken.
+    func keep(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
+        try activate(item, was: item, rows, name)
     }
 
     /// Puts a taken item back, ready from `readyTime` on, and counts the delivery.

@@ -38,6 +38,22 @@ extension Namespace {
     package func getBlocking(_ key: String, timeout: Duration?, interruption: Interruption?) throws(SpaceError)
         -> Value?
     {
+        try awaitCellBlocking(key, timeout: timeout, interruption) { () throws(SpaceError) in try core.cell(key) }
+    }
+
+    /// Waits until a cell is set, as `getBlocking` does, and gives it with its version.
+    package func detailsBlocking(of key: String, timeout: Duration?, interruption: Interruption?) throws(SpaceError)
+        -> CellDetails?
+    {
+        try awaitCellBlocking(key, timeout: timeout, interruption) { () throws(SpaceError) in try details(of: key) }
+    }
+
+    private func awaitCellBlocking<Content>(
+        _ key: String,
+        timeout: Duration?,
+        _ interruption: Interruption?,
+        _ look: () throws(SpaceError) -> Content?
+    ) throws(SpaceError) -> Content? {
         try attempt("get a cell") { (core) throws(SpaceError) in
             try Limits.check(cellKey: key)
             return try core.waits.block(
@@ -45,8 +61,13 @@ extension Namespace {
                 text: Value.string(key).json,
                 until: MonotonicInstant.deadline(after: timeout),
                 interruption: interruption
-            ) { () throws(SpaceError) in try core.cell(key).map { Found(result: $0, removed: nil) } }
+            ) { () throws(SpaceError) in try look().map { Found(result: $0, removed: nil) } }
         }
+    }
+
+    /// Waits until a cell is set, and gives it with its version; `nil` if the time passes first.
+    package func details(of key: String, timeout: Duration?) async throws(SpaceError) -> CellDetails? {
+        try await awaitCell(key, timeout: timeout, to: "get a cell") { () throws(SpaceError) in try details(of: key) }
     }
 
     /// Waits until a cell is set; `nil` if the time passes first.

@@ -35,25 +35,32 @@ extension Claiming {
     }
 
     /// The claim with a number, whichever process holds it; `nil` if it has ended.
-    ///
-    /// A number is given out only once. The search walks all claims, of which there are few at a time.
     package func claim(numbered number: UInt64) throws(SpaceError) -> (claim: HeldClaim, holder: ClaimHolder)? {
-        try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
-            guard try snapshot.counters().claimed > 0 else { return nil }
-            var found: (HeldClaim, ClaimHolder)?
+        try claims(numbered: [number])[number]
+    }
+
+    /// The claims with some numbers, whichever processes hold them, by number; those that have ended are missing.
+    ///
+    /// A number is given out only once. One walk over all claims finds them all.
+    func claims(
+        numbered numbers: Set<UInt64>
+    ) throws(SpaceError) -> [UInt64: (claim: HeldClaim, holder: ClaimHolder)] {
+        guard !numbers.isEmpty else { return [:] }
+        return try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+            var found: [UInt64: (claim: HeldClaim, holder: ClaimHolder)] = [:]
+            guard try snapshot.counters().claimed > 0 else { return found }
             try snapshot.forEachClaim { (id, row) throws(SpaceError) in
-                guard row.number == number, row.holder != .nobody, let tuple = TupleRow(row.tupleBytes) else {
+                guard numbers.contains(row.number), row.holder != .nobody, let tuple = TupleRow(row.tupleBytes) else {
                     return true
                 }
-                found = (
-                    HeldClaim(
-                        id: TupleID(rawValue: id),
-                        number: number,
-                        tuple: try snapshot.tuple(id, tuple),
-                        deliveries: Int(tuple.deliveries)
-                    ), row.holder
+                let claim = HeldClaim(
+                    id: TupleID(rawValue: id),
+                    number: row.number,
+                    tuple: try snapshot.tuple(id, tuple),
+                    deliveries: Int(tuple.deliveries)
                 )
-                return false
+                found[row.number] = (claim, row.holder)
+                return found.count < numbers.count
             }
             return found
         }

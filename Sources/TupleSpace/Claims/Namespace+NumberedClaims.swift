@@ -7,18 +7,6 @@ extension Namespace {
     /// Whether a claim's number is smaller than those of all claims made since the namespace was created.
     package func isOfEarlierLife(claim number: UInt64) -> Bool { number < core.control.header.firstClaim }
 
-    /// The claim with a number, held by this process or for another one; `nil` if there is none.
-    package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
-        try attempt("look for a claim") { (core) throws(SpaceError) in
-            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return nil }
-            if case .session(let session) = holder, session != core.session.number {
-                let reason = "claim \(number) belongs to a process that has not given it away"
-                throw .misuse(reason, advice: "let that process end it")
-            }
-            return claim
-        }
-    }
-
     /// Extends the claim with a number, whichever process holds it: the command for which a process has claimed the tuple
     /// knows only the number.
     ///
@@ -34,10 +22,23 @@ extension Namespace {
 
     /// The claim of an id that `space claim --hold` printed.
     ///
-    /// - Throws: `claimLost` if there is no such claim any more.
+    /// - Throws: `claimLost` if there is no such claim any more; `invalidArgument` if it is another process's.
     package func claim(numbered number: UInt64, to operation: String) throws(SpaceError) -> HeldClaim {
-        guard let claim = try claim(numbered: number) else { throw lostClaim(number, operation) }
-        return claim
+        try claims(numbered: [number])(number, to: operation)
+    }
+
+    /// The claim with a number, held by this process or for another one; `nil` if there is none.
+    ///
+    /// - Throws: `invalidArgument` if it is another process's.
+    package func claim(numbered number: UInt64) throws(SpaceError) -> HeldClaim? {
+        try claims(numbered: [number]).claim(number)
+    }
+
+    /// The claims with some numbers, held by this process or for another one, which one search finds.
+    package func claims(numbered numbers: [UInt64]) throws(SpaceError) -> NumberedClaims {
+        try attempt("look for a claim") { (core) throws(SpaceError) in
+            NumberedClaims(namespace: self, found: try core.claiming.claims(numbered: Set(numbers)))
+        }
     }
 
     /// The error of an operation on a claim that is there no more.
@@ -100,5 +101,33 @@ package enum ClaimEnd {
         case .bury: Bury.name
         case .extend: Extend.name
         }
+    }
+}
+
+/// The claims that a search for several numbers has found.
+package struct NumberedClaims {
+    fileprivate let namespace: Namespace
+    fileprivate let found: [UInt64: (claim: HeldClaim, holder: ClaimHolder)]
+
+    /// The claim with a number; `nil` if there is none any more.
+    ///
+    /// - Throws: `invalidArgument` if it is another process's.
+    fileprivate func claim(_ number: UInt64) throws(SpaceError) -> HeldClaim? {
+        guard let (claim, holder) = found[number] else { return nil }
+        if case .session(let session) = holder, session != namespace.core.session.number {
+            throw .misuse(
+                "claim \(number) belongs to a process that has not given it away",
+                advice: "let that process end it"
+            ).named("look for a claim", namespace.name)
+        }
+        return claim
+    }
+
+    /// The claim with a number.
+    ///
+    /// - Throws: `claimLost` if there is no such claim any more; `invalidArgument` if it is another process's.
+    package func callAsFunction(_ number: UInt64, to operation: String) throws(SpaceError) -> HeldClaim {
+        guard let claim = try claim(number) else { throw namespace.lostClaim(number, operation) }
+        return claim
     }
 }

@@ -32,6 +32,17 @@ int main(void) {
     how.flags |= SHAREDSPACE_IF_ABSENT;
     FAILS(sharedspace_set(app, "progress", sharedspace_text("1"), &how, NULL, &error), "invalidArgument");
 
+    /* Only if nobody has set it since it was looked at. */
+    how = json(0);
+    CHECK(DONE(sharedspace_get(app, "progress", &how, &value, &error)) == 1 && value.number > 0);
+    how.flags |= SHAREDSPACE_IF_VERSION;
+    how.version = value.number;
+    CHECK(DONE(sharedspace_set(app, "progress", sharedspace_text("2"), &how, NULL, &error)) == 1);
+    CHECK(DONE(sharedspace_set(app, "progress", sharedspace_text("3"), &how, NULL, &error)) == 0);
+    how.version = 0;
+    CHECK(DONE(sharedspace_set(app, "new", sharedspace_text("1"), &how, NULL, &error)) == 1);
+    CHECK(DONE(sharedspace_unset(app, "new", NULL, NULL, &error)) == 1);
+
     int64_t sum;
     DONE(sharedspace_add(app, "done", 40, &sum, &error));
     DONE(sharedspace_add(app, "done", 2, &sum, &error));

@@ -1,6 +1,17 @@
 /* Spaces and namespaces: options, names, what is there, errors. */
 #include "check.h"
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A process that does nothing. */
+static pid_t fork_sleeper(void) {
+    pid_t child = fork();
+    if (child == 0) execlp("sleep", "sleep", "60", (char *)NULL);
+    return child;
+}
+
 int main(void) {
     CHECK(sharedspace_abi() == SHAREDSPACE_ABI && strchr(sharedspace_version(), '.') != NULL);
     sharedspace *space;
@@ -44,6 +55,35 @@ int main(void) {
     sharedspace_list_free(names);
     DONE(sharedspace_ns_show(seen, &text, &error));
     CHECK(strstr((char *)text.bytes, "\"persistent\":true") && strstr((char *)text.bytes, "\"mode\":\"guarded\""));
+
+    /* Waiting for one that comes, and for the end of one. */
+    how = sharedspace_defaults();
+    how.timeout_ms = SHAREDSPACE_FOREVER;
+    CHECK(DONE(sharedspace_await(space, "also", &how, &error)) == 1);
+    how.flags = SHAREDSPACE_GONE;
+    CHECK(DONE(sharedspace_await(space, "absent", &how, &error)) == 1);
+    how.timeout_ms = 10;
+    CHECK(DONE(sharedspace_await(space, "also", &how, &error)) == 0);
+
+    /* Another process owns it, too; and it stays without an owner, or not. */
+    pid_t other = fork_sleeper();
+    CHECK(DONE(sharedspace_ns_set(ns, SHAREDSPACE_NS_OWNER, other, NULL, &error)) == 1);
+    CHECK(DONE(sharedspace_ns_set(ns, SHAREDSPACE_NS_NO_OWNER, other, NULL, &error)) == 1);
+    CHECK(DONE(sharedspace_ns_set(ns, SHAREDSPACE_NS_NO_OWNER, other, NULL, &error)) == 0);
+    kill(other, SIGKILL);
+    waitpid(other, NULL, 0);
+    FAILS(sharedspace_ns_set(ns, SHAREDSPACE_NS_OWNER, other, NULL, &error), "noSuchProcess");
+    DONE(sharedspace_ns_set(ns, SHAREDSPACE_NS_PERSISTENT, 1, NULL, &error));
+    DONE(sharedspace_ns_set(ns, SHAREDSPACE_NS_HISTORY, 1000, NULL, &error));
+    DONE(sharedspace_ns_show(ns, &text, &error));
+    CHECK(strstr((char *)text.bytes, "\"persistent\":true"));
+    DONE(sharedspace_ns_set(ns, SHAREDSPACE_NS_PERSISTENT, 0, NULL, &error));
+    FAILS(sharedspace_ns_set(ns, 77, 0, NULL, &error), "invalidArgument");
+
+    /* Reaping deletes what has no owner: nothing here, because each end deletes at once. */
+    DONE(sharedspace_reap(space, &names, &error));
+    CHECK(sharedspace_list_count(names) == 0);
+    sharedspace_list_free(names);
 
     CHECK(DONE(sharedspace_delete(space, "kept", &error)) == 1);
     CHECK(DONE(sharedspace_delete(space, "kept", &error)) == 0);

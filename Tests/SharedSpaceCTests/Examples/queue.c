@@ -45,6 +45,18 @@ int main(void) {
     CHECK(DONE(sharedspace_items(jobs, "mail", SHAREDSPACE_ITEM_BURIED, &how, &items, &error)) == 1);
     sharedspace_list_free(items);
 
+    /* An item that its worker has not begun goes back as if it had never been taken. */
+    how = json(0);
+    DONE(sharedspace_put(jobs, "urgent", &report, 1, &how, &number, &error));
+    CHECK(DONE(sharedspace_item(jobs, "urgent", &how, &item, &error)) == 1);
+    later = sharedspace_defaults();
+    later.flags = SHAREDSPACE_KEEP;
+    DONE(sharedspace_end(jobs, item.number, SHAREDSPACE_COMPLETE, &later, &error));
+    how.id = number;
+    CHECK(DONE(sharedspace_item(jobs, "urgent", &how, &item, &error)) == 1 && item.deliveries == 0);
+    DONE(sharedspace_end(jobs, item.number, SHAREDSPACE_COMPLETE, NULL, &error));
+    CHECK(DONE(sharedspace_item(jobs, "urgent", &how, &item, &error)) == 0);
+
     /* A queue that takes one item. */
     how = json(0);
     how.bound = 1;

@@ -50,6 +50,12 @@ int main(void) {
     DONE(sharedspace_watch_open(jobs, tuples, NULL, &named, &watch, &error));
     CHECK(DONE(sharedspace_watch_next(watch, &how, &change, &error)) == 1 && change.sequence == told + 1);
 
+    CHECK(DONE(sharedspace_unsubscribe(jobs, "audit", &error)) == 1);
+    CHECK(DONE(sharedspace_unsubscribe(jobs, "audit", &error)) == 0);
+    FAILS(sharedspace_watch_next(watch, &how, &change, &error), "subscriptionEnded");
+    sharedspace_watch_close(watch);
+    DONE(sharedspace_watch_open(jobs, tuples, NULL, NULL, &watch, &error));
+
     /* The namespace's end is the last change. */
     sharedspace *space;
     DONE(sharedspace_open(NULL, NULL, &space, &error));

@@ -9,6 +9,7 @@ static void refuse(sharedspace_ns *ns, const char *code) {
     sharedspace_bytes text = sharedspace_text("[1]");
     sharedspace_list *list;
     sharedspace_watch *watch;
+    sharedspace_responder *responder;
     uint64_t number;
     const char *name = "x";
     sharedspace_how how = json(0);
@@ -32,6 +33,21 @@ static void refuse(sharedspace_ns *ns, const char *code) {
     FAILS(sharedspace_put(ns, name, &text, 1, &how, NULL, &error), code);
     FAILS(sharedspace_item(ns, name, NULL, &result, &error), code);
     FAILS(sharedspace_items(ns, name, 0, NULL, &list, &error), code);
+    FAILS(sharedspace_ns_set(ns, SHAREDSPACE_NS_PERSISTENT, 1, NULL, &error), code);
+    FAILS(sharedspace_bury(ns, &text, 1, &how, &error), code);
+    FAILS(sharedspace_kick(ns, &text, 1, &how, &error), code);
+    FAILS(sharedspace_expire(ns, name, 0, NULL, &error), code);
+    FAILS(sharedspace_ttl(ns, name, 0, (int64_t *)&number, &error), code);
+    FAILS(sharedspace_evaluate(ns, &name, 1, NULL, NULL, &error), code);
+    FAILS(sharedspace_unsubscribe(ns, name, &error), code);
+    FAILS(sharedspace_pass(ns, SHAREDSPACE_LATCH, name, NULL, &error), code);
+    FAILS(sharedspace_rule(ns, SHAREDSPACE_RULE_COUNT, name, 0, NULL, NULL, &error), code);
+    FAILS(sharedspace_leader(ns, name, NULL, &result, &error), code);
+    FAILS(sharedspace_proclaim(ns, name, 1, text, &how, &error), code);
+    FAILS(sharedspace_ordered(ns, name, SHAREDSPACE_APPEND, 0, &text, 1, &how, NULL, &error), code);
+    FAILS(sharedspace_elements(ns, name, 0, NULL, &list, &error), code);
+    FAILS(sharedspace_request(ns, name, none, NULL, &result, &error), code);
+    FAILS(sharedspace_responder_open(ns, name, NULL, &responder, &error), code);
     FAILS(sharedspace_ns_close(ns, &error), code);
     CHECK(sharedspace_ns_close(ns, NULL) == -1); /* the error is not wanted */
     sharedspace_result_free(&result);
@@ -46,6 +62,13 @@ static void refuse_watch(sharedspace_watch *watch, const char *code) {
     FAILS(sharedspace_list_next((sharedspace_list *)watch, &result, &error), code);
     CHECK(sharedspace_list_count((sharedspace_list *)watch) == 0);
     sharedspace_list_free((sharedspace_list *)watch);
+}
+
+static void refuse_responder(sharedspace_responder *responder, const char *code) {
+    sharedspace_result result = sharedspace_no_result();
+    FAILS(sharedspace_responder_next(responder, NULL, &result, &error), code);
+    FAILS(sharedspace_responder_reply(responder, 1, none, NULL, &error), code);
+    FAILS(sharedspace_responder_pass(responder, 1, none, NULL, &result, &error), code);
 }
 
 static void refuse_loop(sharedspace_loop *loop, sharedspace_ns *ns, sharedspace_watch *watch, const char *code) {
@@ -77,14 +100,14 @@ static void use_loop(sharedspace_ns *ns, sharedspace_watch *watch) {
     DONE(sharedspace_loop_open(&loop, &error));
     FAILS(sharedspace_loop_begin(loop, 1, NULL, SHAREDSPACE_WAIT_TAKE, &text, NULL, 1, &how, &error), "invalidArgument");
     FAILS(sharedspace_loop_begin(loop, 1, ns, 0, &text, names, 1, &how, &error), "invalidArgument");
-    FAILS(sharedspace_loop_begin(loop, 1, ns, 12, &text, names, 1, &how, &error), "invalidArgument");
+    FAILS(sharedspace_loop_begin(loop, 1, ns, 99, &text, names, 1, &how, &error), "invalidArgument");
     FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, NULL, names, 1, &how, &error), "invalidArgument");
     FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, &lost, NULL, 1, &how, &error), "invalidArgument");
     FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, &bad, NULL, 1, &how, &error), "badData");
     FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_TAKE, &text, NULL, 1, &wrong, &error), "invalidArgument");
     FAILS(sharedspace_loop_begin(loop, 1, ns, SHAREDSPACE_WAIT_BARRIER, NULL, names, 1, &how, &error), "invalidArgument");
     how.flags = 0;
-    for (int what = SHAREDSPACE_WAIT_CELL; what <= SHAREDSPACE_WAIT_ITEM; what++) {
+    for (int what = SHAREDSPACE_WAIT_CELL; what <= SHAREDSPACE_WAIT_REPLY; what++) {
         FAILS(sharedspace_loop_begin(loop, 1, ns, what, &text, NULL, 1, &how, &error), "invalidArgument");
         FAILS(sharedspace_loop_begin(loop, 1, ns, what, &text, names, 0, &how, &error), "invalidArgument");
         FAILS(sharedspace_loop_begin(loop, 1, ns, what, &text, names, 2, &how, &error), "invalidArgument");
@@ -142,6 +165,19 @@ int main(void) {
     refuse_watch((sharedspace_watch *)ns, "invalidArgument");
     FAILS(sharedspace_ns_open(NULL, "n", NULL, &other, &error), "invalidArgument");
     FAILS(sharedspace_names((sharedspace *)ns, &list, &error), "invalidArgument");
+    FAILS(sharedspace_reap((sharedspace *)ns, &list, &error), "invalidArgument");
+    FAILS(sharedspace_await((sharedspace *)ns, "n", NULL, &error), "invalidArgument");
+    refuse_responder(NULL, "invalidArgument");
+    refuse_responder((sharedspace_responder *)ns, "invalidArgument");
+    sharedspace_responder *responder;
+    DONE(sharedspace_responder_open(ns, "n", NULL, &responder, &error));
+    FAILS(sharedspace_responder_reply(responder, 7, none, NULL, &error), "invalidArgument");
+    FAILS(sharedspace_loop_responder(NULL, 1, responder, NULL, &error), "invalidArgument");
+    sharedspace_responder_close((sharedspace_responder *)ns);
+    sharedspace_responder_close(responder);
+    sharedspace_responder_close(responder);
+    sharedspace_responder_close(NULL);
+    refuse_responder(responder, "closed");
     FAILS(sharedspace_delete(NULL, "n", &error), "invalidArgument");
     sharedspace_close((sharedspace *)ns);
     sharedspace_close(NULL);
@@ -183,6 +219,22 @@ int main(void) {
     FAILS(sharedspace_get(again, "\xff", NULL, &result, &error), "invalidArgument");
     FAILS(sharedspace_get(again, "", NULL, &result, &error), "tooLarge");
     FAILS(sharedspace_put(again, NULL, &text, 1, &how, NULL, &error), "invalidArgument");
+    how.permits = -3;
+    how.count = INT64_MAX;
+    for (int verb = -1; verb <= 20; verb++) {
+        /* Whatever it says, it says it. */
+        sharedspace_rule(again, verb, "r", UINT64_MAX, &how, NULL, NULL);
+        sharedspace_rule(again, verb, NULL, 0, NULL, NULL, NULL);
+        sharedspace_ordered(again, "r", verb, INT64_MIN, &text, 1, &how, NULL, NULL);
+        sharedspace_ordered(again, "r", verb, INT64_MAX, &lost, 1, &how, NULL, NULL);
+        sharedspace_ns_set(again, verb, INT64_MIN, &how, NULL);
+        FAILS(sharedspace_pass(again, verb, "", &how, &error), sharedspace_error_code(error));
+    }
+    FAILS(sharedspace_ttl(again, NULL, 1, NULL, &error), "invalidArgument");
+    FAILS(sharedspace_evaluate(again, NULL, 0, NULL, NULL, &error), "invalidArgument");
+    FAILS(sharedspace_elements(again, "r", INT64_MIN, NULL, &list, &error), "invalidArgument");
+    CHECK(DONE(sharedspace_elements(again, "r", INT64_MAX, NULL, &list, &error)) == 0);
+    how = json(0);
 
     /* Options and results of other versions. */
     how.size = 4;

@@ -164,7 +164,7 @@ int main(int argc, char **argv) {
         uint64_t number, token;
         int64_t sum;
         int outcome;
-        switch (random_below(16)) {
+        switch (random_below(19)) {
         case 0:
         case 1:
         case 2: note(sharedspace_write(ns, &bytes, 1, &how, &number, &error)); break;
@@ -218,6 +218,26 @@ int main(int argc, char **argv) {
         case 14:
             if (note(sharedspace_cells(ns, name, &how, &list, &error)) == 1) sharedspace_list_free(list);
             note(sharedspace_post(ns, name, bytes, &how, &error));
+            break;
+        case 15:
+            note(sharedspace_ordered(ns, name, what % 9, random_number(), &bytes, 1, &how, &sum, &error));
+            if (note(sharedspace_elements(ns, name, random_number(), &how, &list, &error)) == 1)
+                sharedspace_list_free(list);
+            break;
+        case 16:
+            note(sharedspace_rule(ns, (int)random_below(16), name, (uint64_t)random_number(), &how, &sum, &error));
+            how.timeout_ms = 0;
+            note(sharedspace_pass(ns, what, name, &how, &error));
+            note(sharedspace_expire(ns, name, 0, &how, &error));
+            note(sharedspace_proclaim(ns, name, (uint64_t)random_number(), bytes, &how, &error));
+            break;
+        case 17:
+            if (note(sharedspace_find_all(ns, 4 + what % 2, &bytes, 1, &how, &list, &error)) == 1)
+                sharedspace_list_free(list);
+            note(sharedspace_bury(ns, &bytes, 1, &how, &error));
+            note(sharedspace_kick(ns, &bytes, 1, &how, &error));
+            how.timeout_ms = 1;
+            note(sharedspace_request(ns, name, bytes, &how, &result, &error));
             break;
         default:
             note(sharedspace_loop_begin(loop, i, ns, what, &bytes, &name, 1, &how, &error));

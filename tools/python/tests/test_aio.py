@@ -5,11 +5,12 @@ import dataclasses
 import gc
 import os
 import random
+import select
 
 import pytest
 import sharedspace
 from conftest import until, until_waiting, waiters
-from sharedspace import _loops
+from sharedspace import _loops, _sharedspace, _waits
 
 
 def run(main):
@@ -129,7 +130,7 @@ def test_plain_takes_of_cancelled_tasks_lose_tuples(ns):
     # The failure that the protection is for: a take that the library completes when it hands it out is lost if the task is
     # cancelled before it resumes.
     async def naive(*template):
-        request = _loops.Request(_loops.TAKE, ns, template, timeout=None)
+        request = _waits.Request(_waits.TAKE, ns, template, timeout=None)
         return await _loops.EventLoop.running().wait(request)
 
     async def back(take):
@@ -165,6 +166,30 @@ def test_what_is_given_back_does_not_count_as_a_delivery(ns):
             if task.cancelled():
                 async with ns.aio.claim("c", int, timeout=None) as claim:
                     assert claim.deliveries == 0
+
+    run(main())
+
+
+def test_an_item_with_which_a_task_has_not_resumed_counts_no_delivery(ns):
+    mail = ns.queue("mail")
+
+    async def get():
+        return await ns.aio.queue("mail").get(timeout=None)
+
+    async def main():
+        task = asyncio.create_task(get())
+        await asyncio.sleep(0)
+        mail.put("x")
+        waits = _loops.EventLoop.running()
+        descriptor = _sharedspace.loop_descriptor(waits._number)
+        until(lambda: select.select([descriptor], [], [], 0)[0])
+        # The future has the item, and the task is cancelled before it resumes.
+        waits._ready()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled()
+        with mail.get() as item:
+            assert item.value == "x" and item.deliveries == 0
 
     run(main())
 

@@ -91,3 +91,28 @@ def test_a_large_value_comes_back(ns):
     assert ns.get("k") == value
     with pytest.raises(sharedspace.BadData):
         ns.set("k", b"x" * (65 << 20))
+
+
+def test_a_cell_is_set_if_it_has_a_version(ns):
+    assert ns.versioned("k") is None and ns.set("k", 1, if_version=0)
+    value, version = ns.versioned("k")
+    assert value == 1 and ns.set("k", 2, if_version=version) and not ns.set("k", 3, if_version=version)
+    ns.set("k", 1)
+    # The same value, and another version.
+    assert not ns.set("k", 4, if_version=version) and ns.get("k") == 1
+    with pytest.raises(ValueError):
+        ns.set("k", 1, if_version=1, if_absent=True)
+
+
+def test_cells_and_tuples_get_another_end(ns):
+    ns.set("lease", 1)
+    number = ns.write("note")
+    for subject in ("lease", number):
+        assert ns.time_left(subject) is None
+        assert ns.expire(subject, 3600) and 3500 < ns.time_left(subject) <= 3600
+        assert ns.expire(subject, None) and ns.time_left(subject) is None
+        assert ns.expire(subject, 0)
+        until(lambda: "lease" not in ns.cells() if subject == "lease" else ns.read("note") is None)
+        assert not ns.expire(subject, 1)
+        with pytest.raises(KeyError):
+            ns.time_left(subject)

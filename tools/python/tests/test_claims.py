@@ -3,7 +3,9 @@
 import asyncio
 import dataclasses
 import gc
+import os
 import sys
+import time
 
 import pytest
 import sharedspace
@@ -188,3 +190,36 @@ def test_what_returns_none_takes_no_reference_from_it(ns):
         ns.write("job", number)
         ns.claim("job", int).complete()
     assert sys.getrefcount(None) > before - 500
+
+
+def test_what_is_claimed_and_buried_is_seen(ns):
+    ns.write_all([("job", n) for n in range(3)])
+    claim = ns.claim("job", 0)
+    (seen,) = ns.claimed("job", int)
+    assert seen.tuple == ("job", 0) and seen.number == claim.number and seen.pid == os.getpid() and seen.deadline is None
+    limited = ns.claim("job", 1, deadline=60)
+    assert limited.number == ns.claimed("job", 1)[0].number and ns.claimed("job", 1)[0].deadline > time.time()
+    assert ns.bury("job", 2) == 1 and ns.count("job", int) == 0
+    (buried,) = ns.buried()
+    assert buried.tuple == ("job", 2) and buried.pid == 0 and ns.buried("other") == [] and ns.buried(max=0) == []
+    assert ns.kick(id=buried.id) == 1 and ns.kick() == 0
+    assert ns.bury("job", ..., max=1) == 1 and ns.kick("job", int) == 1
+
+
+def test_a_tuple_that_comes_back_too_often_is_buried(ns):
+    ns.bury_after(1)
+    ns.write("x")
+    ns.claim("x").release()
+    assert ns.buried()[0].tuple == ("x",)
+    ns.bury_after(None)
+    ns.kick()
+    ns.claim("x").release()
+    assert ns.take("x") == ("x",)
+
+
+def test_a_program_computes_a_tuple(ns):
+    number = ns.evaluate("echo", '["rendered", 42]')
+    assert number > 0 and ns.take("rendered", int) == ("rendered", 42)
+    with pytest.raises(sharedspace.Failed):
+        ns.evaluate("false")
+    assert ns.evaluate("sleep", "60", timeout=0.01) is None

@@ -383,3 +383,45 @@ def test_threads_open_one_namespace_at_once(shared_space):
                 thread.join(LIMIT)
             assert ns.count() == 4
         assert shared_space.names() == []
+
+
+def test_another_process_owns_a_namespace(shared_space, child):
+    other = child("hear()")
+    ns = shared_space.namespace("kept")
+    ns.own(other.pid)
+    ns.close()
+    assert shared_space.names() == ["kept"]
+    seen = shared_space.namespace("kept", owning=False)
+    assert seen.disown(other.pid)
+    assert shared_space.names() == [] and shared_space.reap() == []
+    other.kill()
+    with pytest.raises(ProcessLookupError):
+        shared_space.namespace("other").own(other.pid)
+
+
+def test_a_namespace_persists_and_keeps_history(shared_space):
+    with shared_space.namespace("kept") as ns:
+        ns.persist()
+        ns.keep_history(100)
+        ns.write("x")
+        assert ns.show()["history"]["changes"] == 100
+        ns.keep_history(None)
+        assert ns.show()["history"] is None
+    assert shared_space.names() == ["kept"]
+    shared_space.namespace("kept").persist(False)
+
+
+def test_a_namespace_is_waited_for(shared_space, child):
+    assert not shared_space.wait("late", 0.01)
+    other = child("say('waits'); say(Space().wait('late')); say(Space().wait('late', gone=True))")
+    assert other.hear() == "waits"
+    with shared_space.namespace("late") as ns:
+        ns.write("x")
+        assert other.hear() == "True"
+    assert other.hear() == "True"
+
+
+def test_a_subscription_ends(ns):
+    with ns.watch(subscription="audit"):
+        pass
+    assert ns.unsubscribe("audit") and not ns.unsubscribe("audit")

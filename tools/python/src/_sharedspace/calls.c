@@ -162,6 +162,13 @@ void keep_late_exception(void) {
 
 /* --- Lists ----------------------------------------------------------------------------------------------- */
 
+PyObject *list_of_numbers(const uint64_t *numbers, size_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list != NULL && i < count; i++)
+        PyList_SetItem(list, (Py_ssize_t)i, PyLong_FromUnsignedLongLong(numbers[i]));
+    return list;
+}
+
 PyObject *list_of(
     sharedspace_list *list, PyObject *(*make)(void *context, const sharedspace_result *result),
     void (*drop)(void *context, const sharedspace_result *result), void *context) {

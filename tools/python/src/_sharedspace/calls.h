@@ -21,8 +21,22 @@ int read_seconds(PyObject *seconds, int64_t none, int64_t *milliseconds);
 /* Sets what makes exceptions: sharedspace._errors.make. */
 int calls_begin(PyObject *module);
 
+/* METH_FASTCALL functions have another type than PyCFunction. */
+#define FAST(function) ((PyCFunction)(void (*)(void))(function))
+
 /* Raises the exception of an error, or that of a signal's handler, and frees the error. Returns NULL. */
 PyObject *raise_error(sharedspace_error *error);
+
+/* Makes a call of the library while other threads run Python, and raises the exception of its error. The call gives
+ * &error, a variable that stands here. */
+#define CALL(status, ...)                                                                                               \
+    do {                                                                                                                \
+        sharedspace_error *error = NULL;                                                                                \
+        PyThreadState *running = PyEval_SaveThread();                                                                   \
+        (status) = (__VA_ARGS__);                                                                                       \
+        PyEval_RestoreThread(running);                                                                                  \
+        if ((status) < 0) raise_error(error);                                                                           \
+    } while (0)
 
 /* Raises `Closed` for a namespace that was closed before its first use. Returns NULL. */
 PyObject *raise_closed(PyObject *name);
@@ -36,6 +50,9 @@ void keep_late_exception(void);
 
 /* Strings and None as the library takes them; -1 with an exception. */
 int read_text(PyObject *value, const char *what, const char **text);
+
+/* A Python list of numbers. */
+PyObject *list_of_numbers(const uint64_t *numbers, size_t count);
 
 /* Moves the results of a list into a Python list, and frees it. `make` makes an object of each. After an exception of
  * `make`, `drop` gets the others; or NULL. */

@@ -1,8 +1,6 @@
 /* Cells: values with names. And notifications. */
 #include "namespace.h"
 
-#define FAST(function) ((PyCFunction)(void (*)(void))(function))
-
 static PyObject *namespace_get(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     Namespace *self = (Namespace *)object;
     sharedspace_how how = sharedspace_defaults();
@@ -16,15 +14,10 @@ static PyObject *namespace_get(PyObject *object, PyObject *const *arguments, Py_
     if (PyErr_Occurred()) return NULL;
     ask_for_signals(&how);
     sharedspace_result result = borrow_result(self);
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_get(handle, key, &how, &result, &error);
-    Py_END_ALLOW_THREADS
+    CALL(status, sharedspace_get(handle, key, &how, &result, &error));
     PyObject *value = NULL;
-    if (status < 0) {
-        raise_error(error);
-    } else {
+    if (status >= 0) {
         keep_late_exception();
         if (status == 0) Py_INCREF(value = otherwise);
         else value = get_value(result.bytes, result.count);
@@ -35,16 +28,22 @@ static PyObject *namespace_get(PyObject *object, PyObject *const *arguments, Py_
 
 static PyObject *namespace_set(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     sharedspace_how how = sharedspace_defaults();
-    PyObject *expected = NULL;
+    PyObject *expected = NULL, *version = NULL;
     const Keyword keywords[] = {
         {"if_absent", FLAG, &how.flags, SHAREDSPACE_IF_ABSENT},
         {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME},
         {"if_equal", OBJECT_, &expected, 0},
+        {"if_version", OBJECT_, &version, 0},
         {"expires", LIFE, &how.expires_ms, 0}};
     const char *key;
     if (count != 2) return PyErr_Format(PyExc_TypeError, "set() takes a key and a value");
-    if (read_keywords(arguments + count, names, keywords, 4) < 0 || read_text(arguments[0], "a key", &key) < 0)
+    if (read_keywords(arguments + count, names, keywords, 5) < 0 || read_text(arguments[0], "a key", &key) < 0)
         return NULL;
+    if (version != NULL) {
+        how.flags |= SHAREDSPACE_IF_VERSION;
+        how.version = PyLong_AsUnsignedLongLong(version);
+        if (PyErr_Occurred()) return NULL;
+    }
     Buffer value, wanted;
     buffer_begin(&value);
     buffer_begin(&wanted);
@@ -58,16 +57,68 @@ static PyObject *namespace_set(PyObject *object, PyObject *const *arguments, Py_
             how.flags |= SHAREDSPACE_IF_EQUAL;
             how.value = buffer_bytes(&wanted);
         }
-        sharedspace_error *error = NULL;
         int status;
-        Py_BEGIN_ALLOW_THREADS
-        status = sharedspace_set(handle, key, buffer_bytes(&value), &how, NULL, &error);
-        Py_END_ALLOW_THREADS
-        answer = status < 0 ? raise_error(error) : PyBool_FromLong(status);
+        CALL(status, sharedspace_set(handle, key, buffer_bytes(&value), &how, NULL, &error));
+        answer = status < 0 ? NULL : PyBool_FromLong(status);
     }
     buffer_end(&value);
     buffer_end(&wanted);
     return answer;
+}
+
+/* versioned(key): the value and the version, or None. */
+static PyObject *namespace_versioned(PyObject *object, PyObject *name) {
+    Namespace *self = (Namespace *)object;
+    const char *key;
+    if (read_text(name, "a key", &key) < 0) return NULL;
+    sharedspace_ns *handle = namespace_handle(self);
+    if (PyErr_Occurred()) return NULL;
+    sharedspace_result result = borrow_result(self);
+    int status;
+    CALL(status, sharedspace_get(handle, key, NULL, &result, &error));
+    PyObject *value = NULL, *pair = NULL;
+    if (status == 0) pair = new_none();
+    else if (status > 0 && (value = get_value(result.bytes, result.count)) != NULL)
+        pair = Py_BuildValue("NK", value, (unsigned long long)result.number);
+    return_result(self, &result);
+    return pair;
+}
+
+/* A cell's key, or a tuple's id. */
+static int read_key_or_id(PyObject *subject, const char **key, uint64_t *id) {
+    *key = NULL;
+    *id = 0;
+    if (PyUnicode_Check(subject)) return read_text(subject, "a key", key);
+    *id = PyLong_AsUnsignedLongLong(subject);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *namespace_expire(PyObject *object, PyObject *const *arguments, Py_ssize_t count) {
+    sharedspace_how how = sharedspace_defaults();
+    const char *key;
+    uint64_t id;
+    if (count != 2) return PyErr_Format(PyExc_TypeError, "expire() takes a key or an id, and seconds or None");
+    if (read_key_or_id(arguments[0], &key, &id) < 0 || read_seconds(arguments[1], 0, &how.expires_ms) < 0) return NULL;
+    if (arguments[1] != Py_None && how.expires_ms == 0) how.expires_ms = 1;
+    sharedspace_ns *handle = namespace_handle((Namespace *)object);
+    if (PyErr_Occurred()) return NULL;
+    int status;
+    CALL(status, sharedspace_expire(handle, key, id, &how, &error));
+    return status < 0 ? NULL : PyBool_FromLong(status);
+}
+
+static PyObject *namespace_time_left(PyObject *object, PyObject *subject) {
+    const char *key;
+    uint64_t id;
+    if (read_key_or_id(subject, &key, &id) < 0) return NULL;
+    sharedspace_ns *handle = namespace_handle((Namespace *)object);
+    if (PyErr_Occurred()) return NULL;
+    int64_t left = 0;
+    int status;
+    CALL(status, sharedspace_ttl(handle, key, id, &left, &error));
+    if (status < 0) return NULL;
+    if (status == 0) return PyErr_Format(PyExc_KeyError, "%R is not there", subject);
+    return left == SHAREDSPACE_FOREVER ? new_none() : PyFloat_FromDouble((double)left / 1000);
 }
 
 static PyObject *namespace_unset(PyObject *object, PyObject *name) {
@@ -75,12 +126,9 @@ static PyObject *namespace_unset(PyObject *object, PyObject *name) {
     if (read_text(name, "a key", &key) < 0) return NULL;
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_unset(handle, key, NULL, NULL, &error);
-    Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : PyBool_FromLong(status);
+    CALL(status, sharedspace_unset(handle, key, NULL, NULL, &error));
+    return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
 static PyObject *namespace_add(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
@@ -96,12 +144,9 @@ static PyObject *namespace_add(PyObject *object, PyObject *const *arguments, Py_
     }
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_add(handle, key, amount, &sum, &error);
-    Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : PyLong_FromLongLong(sum);
+    CALL(status, sharedspace_add(handle, key, amount, &sum, &error));
+    return status < 0 ? NULL : PyLong_FromLongLong(sum);
 }
 
 static PyObject *make_tuple(void *context, const sharedspace_result *result) {
@@ -116,12 +161,9 @@ static PyObject *namespace_cells(PyObject *object, PyObject *const *arguments, P
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     sharedspace_list *list = NULL;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_cells(handle, pattern, NULL, &list, &error);
-    Py_END_ALLOW_THREADS
-    if (status < 0) return raise_error(error);
+    CALL(status, sharedspace_cells(handle, pattern, NULL, &list, &error));
+    if (status < 0) return NULL;
     PyObject *pairs = list_of(status == 0 ? NULL : list, make_tuple, NULL, NULL), *cells = NULL;
     if (pairs != NULL && (cells = PyDict_New()) != NULL && PyDict_MergeFromSeq2(cells, pairs, 1) < 0) Py_CLEAR(cells);
     Py_XDECREF(pairs);
@@ -139,13 +181,9 @@ static PyObject *namespace_post(PyObject *object, PyObject *const *arguments, Py
     if (put_value(&value, count == 2 ? arguments[1] : Py_None, 0, VALUES) == 0)
         handle = namespace_handle((Namespace *)object);
     if (!PyErr_Occurred()) {
-        sharedspace_error *error = NULL;
         int status;
-        Py_BEGIN_ALLOW_THREADS
-        status = sharedspace_post(handle, name, buffer_bytes(&value), NULL, &error);
-        Py_END_ALLOW_THREADS
-        if (status < 0) raise_error(error);
-        else answer = new_none();
+        CALL(status, sharedspace_post(handle, name, buffer_bytes(&value), NULL, &error));
+        if (status >= 0) answer = new_none();
     }
     buffer_end(&value);
     return answer;
@@ -155,8 +193,16 @@ PyMethodDef cell_methods[] = {
     {"get", FAST(namespace_get), METH_FASTCALL | METH_KEYWORDS,
      "get($self, key, /, default=None, *, timeout=0)\n--\n\nThe value of a cell, or the default."},
     {"set", FAST(namespace_set), METH_FASTCALL | METH_KEYWORDS,
-     "set($self, key, value, /, *, if_absent=False, if_equal=..., expires=None, own_lifetime=False)\n--\n\nSet a cell; "
+     "set($self, key, value, /, *, if_absent=False, if_equal=..., if_version=..., expires=None, own_lifetime=False)\n--\n\nSet a cell; "
      "False if it was not as the condition wants it."},
+    {"versioned", namespace_versioned, METH_O,
+     "versioned($self, key, /)\n--\n\nThe value of a cell and its version, or None."},
+    {"expire", FAST(namespace_expire), METH_FASTCALL,
+     "expire($self, key_or_id, seconds, /)\n--\n\nHave a cell, or a tuple, go after so many seconds; None: never. False "
+     "if it is not there."},
+    {"time_left", namespace_time_left, METH_O,
+     "time_left($self, key_or_id, /)\n--\n\nHow many seconds a cell, or a tuple, still has; None without end. KeyError "
+     "if it is not there."},
     {"unset", namespace_unset, METH_O, "unset($self, key, /)\n--\n\nUnset a cell; False if it was not set."},
     {"add", FAST(namespace_add), METH_FASTCALL | METH_KEYWORDS,
      "add($self, key, /, amount=1)\n--\n\nAdd to the integer in a cell; the sum."},

@@ -32,12 +32,9 @@ static PyObject *end(Claim *self, int how_it_ends, const sharedspace_how *how) {
     sharedspace_ns *handle = namespace_handle(self->namespace_);
     if (PyErr_Occurred()) return NULL;
     uint64_t number = self->number;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_end(handle, number, how_it_ends, how, &error);
-    Py_END_ALLOW_THREADS
-    if (status < 0) return raise_error(error);
+    CALL(status, sharedspace_end(handle, number, how_it_ends, how, &error));
+    if (status < 0) return NULL;
     if (how_it_ends != SHAREDSPACE_EXTEND) self->has_ended = 1;
     return PyBool_FromLong(status);
 }
@@ -158,9 +155,6 @@ static PyObject *get_has_ended(PyObject *self, void *context) {
     (void)context;
     return PyBool_FromLong(((Claim *)self)->has_ended);
 }
-
-/* METH_FASTCALL functions have another type than PyCFunction. */
-#define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef methods[] = {
     {"complete", FAST(claim_complete), METH_FASTCALL | METH_KEYWORDS,

@@ -303,6 +303,48 @@ int put_fields(Buffer *buffer, PyObject *const *fields, Py_ssize_t count, Mode m
     return 0;
 }
 
+int put_one_value(Buffer *buffer, PyObject *value, void *nothing) {
+    (void)nothing;
+    return put_value(buffer, value, 0, VALUES);
+}
+
+int values_begin(
+    Values *values, PyObject *sequence, int (*put)(Buffer *buffer, PyObject *one, void *context), void *context) {
+    buffer_begin(&values->buffer);
+    values->all = NULL;
+    values->count = 0;
+    /* A copy: encoding may run code of the caller's. */
+    PyObject *list = PySequence_List(sequence);
+    if (list == NULL) return -1;
+    int status = 0;
+    size_t count = (size_t)PyList_Size(list);
+    values->all = PyMem_Calloc(count + 1, sizeof *values->all);
+    if (values->all == NULL) {
+        PyErr_NoMemory();
+        status = -1;
+    }
+    for (size_t i = 0; i < count && status == 0; i++) {
+        size_t start = values->buffer.count;
+        status = put(&values->buffer, PyList_GetItem(list, (Py_ssize_t)i), context);
+        values->all[i].count = values->buffer.count - start;
+    }
+    Py_DECREF(list);
+    if (status < 0) return -1;
+    /* The buffer moves no more. */
+    const uint8_t *bytes = values->buffer.bytes;
+    for (size_t i = 0; i < count; i++) {
+        values->all[i].bytes = bytes;
+        bytes += values->all[i].count;
+    }
+    values->count = count;
+    return 0;
+}
+
+void values_end(Values *values) {
+    PyMem_Free(values->all);
+    buffer_end(&values->buffer);
+}
+
 /* Whether one argument can only be a field: what is asked most is not asked in Python. */
 static int is_plain(PyObject *value) {
     return PyUnicode_Check(value) || PyLong_Check(value) || PyFloat_Check(value) || PyBytes_Check(value) ||

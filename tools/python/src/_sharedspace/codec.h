@@ -41,6 +41,21 @@ int put_value(Buffer *buffer, PyObject *value, int depth, Mode mode);
 /* Appends the fields of a tuple, one after the other. */
 int put_fields(Buffer *buffer, PyObject *const *fields, Py_ssize_t count, Mode mode);
 
+/* Several values or tuples, one after the other. */
+typedef struct {
+    Buffer buffer;
+    sharedspace_bytes *all;
+    size_t count;
+} Values;
+
+/* Encodes what a sequence has, each by `put`, which gets the context; values_end follows in any case. */
+int values_begin(
+    Values *values, PyObject *sequence, int (*put)(Buffer *buffer, PyObject *one, void *context), void *context);
+void values_end(Values *values);
+
+/* A `put` for values. */
+int put_one_value(Buffer *buffer, PyObject *value, void *nothing);
+
 /* The one value of these bytes; NULL with an exception. */
 PyObject *get_value(const uint8_t *bytes, size_t count);
 

@@ -4,8 +4,6 @@
 
 #include <structmember.h>
 
-#define FAST(function) ((PyCFunction)(void (*)(void))(function))
-
 /* --- What is held ---------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -17,23 +15,23 @@ typedef struct {
 
 static PyTypeObject *hold_type;
 
-/* Lets go, or says whether it is held. */
-static int about_hold(
-    Hold *self, int (*function)(sharedspace_ns *, uint64_t, sharedspace_error **), sharedspace_error **error) {
+/* Lets go without an exception: what can't be let go now goes with the namespace or the process. */
+static void drop(Hold *self) {
+    PyObject *kind, *value, *traceback;
+    PyErr_Fetch(&kind, &value, &traceback);
     sharedspace_ns *handle = self->namespace_->handle;
     uint64_t number = self->number;
-    int status;
     Py_BEGIN_ALLOW_THREADS
-    status = function(handle, number, error);
+    sharedspace_let_go(handle, number, NULL);
     Py_END_ALLOW_THREADS
-    return status;
+    PyErr_Restore(kind, value, traceback);
 }
 
 PyObject *hold_new(Namespace *namespace_, const sharedspace_result *result) {
     Hold *self = (Hold *)((allocfunc)PyType_GetSlot(hold_type, Py_tp_alloc))(hold_type, 0);
     if (self == NULL) {
         Hold lost = {.namespace_ = namespace_, .number = result->number};
-        about_hold(&lost, sharedspace_let_go, NULL);
+        drop(&lost);
         return NULL;
     }
     Py_INCREF(namespace_);
@@ -46,17 +44,22 @@ PyObject *hold_new(Namespace *namespace_, const sharedspace_result *result) {
 static PyObject *hold_release(PyObject *object, PyObject *nothing) {
     (void)nothing;
     Hold *self = (Hold *)object;
-    sharedspace_error *error = NULL;
-    if (about_hold(self, sharedspace_let_go, &error) < 0) return raise_error(error);
+    sharedspace_ns *handle = self->namespace_->handle;
+    uint64_t number = self->number;
+    int status;
+    CALL(status, sharedspace_let_go(handle, number, &error));
+    if (status < 0) return NULL;
     self->has_ended = 1;
     return new_none();
 }
 
 static PyObject *get_is_held(PyObject *object, void *context) {
     (void)context;
-    sharedspace_error *error = NULL;
-    int status = about_hold((Hold *)object, sharedspace_holds, &error);
-    return status < 0 ? raise_error(error) : PyBool_FromLong(status);
+    sharedspace_ns *handle = ((Hold *)object)->namespace_->handle;
+    uint64_t number = ((Hold *)object)->number;
+    int status;
+    CALL(status, sharedspace_holds(handle, number, &error));
+    return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
 static int hold_traverse(PyObject *object, visitproc visit, void *arg) {
@@ -70,12 +73,7 @@ static void hold_dealloc(PyObject *object) {
     Hold *self = (Hold *)object;
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
-    if (!self->has_ended && self->namespace_ != NULL) {
-        PyObject *kind, *value, *traceback;
-        PyErr_Fetch(&kind, &value, &traceback);
-        about_hold(self, sharedspace_let_go, NULL);
-        PyErr_Restore(kind, value, traceback);
-    }
+    if (!self->has_ended && self->namespace_ != NULL) drop(self);
     Py_XDECREF((PyObject *)self->namespace_);
     Py_XDECREF(self->fencings);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
@@ -140,13 +138,9 @@ static PyObject *namespace_hold(PyObject *object, PyObject *arguments) {
     if (!PyErr_Occurred()) {
         if (buffer.count > 0) how.value = buffer_bytes(&buffer);
         sharedspace_result result = borrow_result(self);
-        sharedspace_error *error = NULL;
         int status;
-        Py_BEGIN_ALLOW_THREADS
-        status = sharedspace_hold(handle, what, names, (size_t)n, &how, &result, &error);
-        Py_END_ALLOW_THREADS
-        if (status < 0) raise_error(error);
-        else {
+        CALL(status, sharedspace_hold(handle, what, names, (size_t)n, &how, &result, &error));
+        if (status >= 0) {
             keep_late_exception();
             answer = status == 0 ? PyLong_FromLong(result.pid) : hold_new(self, &result);
         }
@@ -158,17 +152,19 @@ static PyObject *namespace_hold(PyObject *object, PyObject *arguments) {
 
 /* --- Queues ---------------------------------------------------------------------------------------------- */
 
-/* _put(queue, items, timeout=0, priority=0, delay=None, group=None, unique=None, deliveries=0, bound=0): (whether they
- * were put, their numbers). */
+/* _put(queue, items, timeout, priority, delay, group, unique, deliveries, bound, flags): (whether they were put, their
+ * numbers). */
 static PyObject *namespace_put(PyObject *object, PyObject *arguments) {
     sharedspace_how how = sharedspace_defaults();
     PyObject *queue_name, *items, *timeout, *delay, *group, *unique;
     long long priority, deliveries, bound;
+    unsigned int flags;
     const char *queue;
     if (!PyArg_ParseTuple(
-            arguments, "OO!OLOOOLL", &queue_name, &PyList_Type, &items, &timeout, &priority, &delay, &group, &unique,
-            &deliveries, &bound))
+            arguments, "OO!OLOOOLLI", &queue_name, &PyList_Type, &items, &timeout, &priority, &delay, &group, &unique,
+            &deliveries, &bound, &flags))
         return NULL;
+    how.flags = flags;
     if (read_text(queue_name, "the queue's name", &queue) < 0 || read_text(group, "the group", &how.group) < 0 ||
         read_text(unique, "the unique key", &how.unique) < 0 || read_seconds(delay, 0, &how.delay_ms) < 0 ||
         read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0)
@@ -177,57 +173,35 @@ static PyObject *namespace_put(PyObject *object, PyObject *arguments) {
     how.deliveries = deliveries;
     how.bound = bound;
     ask_for_signals(&how);
-    size_t n = (size_t)PyList_Size(items);
-    size_t *ends = PyMem_Calloc(n + 1, sizeof *ends);
-    sharedspace_bytes *all = PyMem_Calloc(n + 1, sizeof *all);
-    uint64_t *numbers = PyMem_Calloc(n + 1, sizeof *numbers);
-    PyObject *answer = NULL;
-    Buffer buffer;
-    buffer_begin(&buffer);
-    if (ends == NULL || all == NULL || numbers == NULL) {
-        PyErr_NoMemory();
-        goto end;
+    Values values;
+    uint64_t *numbers = NULL;
+    PyObject *answer = NULL, *list = NULL;
+    sharedspace_ns *handle = NULL;
+    if (values_begin(&values, items, put_one_value, NULL) == 0) handle = namespace_handle((Namespace *)object);
+    if (!PyErr_Occurred() && (numbers = PyMem_Calloc(values.count + 1, sizeof *numbers)) == NULL) PyErr_NoMemory();
+    if (!PyErr_Occurred()) {
+        int status;
+        CALL(status, sharedspace_put(handle, queue, values.all, values.count, &how, numbers, &error));
+        if (status >= 0) {
+            keep_late_exception();
+            list = list_of_numbers(numbers, values.count);
+            if (list != NULL) answer = Py_BuildValue("NN", PyBool_FromLong(status), list);
+        }
     }
-    for (size_t i = 0; i < n; i++) {
-        if (put_value(&buffer, PyList_GetItem(items, (Py_ssize_t)i), 0, VALUES) < 0) goto end;
-        ends[i] = buffer.count;
-    }
-    for (size_t i = 0; i < n; i++) {
-        size_t start = i == 0 ? 0 : ends[i - 1];
-        all[i].bytes = buffer.bytes + start;
-        all[i].count = ends[i] - start;
-    }
-    sharedspace_ns *handle = namespace_handle((Namespace *)object);
-    if (PyErr_Occurred()) goto end;
-    sharedspace_error *error = NULL;
-    int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_put(handle, queue, all, n, &how, numbers, &error);
-    Py_END_ALLOW_THREADS
-    if (status < 0) {
-        raise_error(error);
-        goto end;
-    }
-    keep_late_exception();
-    PyObject *list = PyList_New((Py_ssize_t)n);
-    for (size_t i = 0; list != NULL && i < n; i++)
-        PyList_SetItem(list, (Py_ssize_t)i, PyLong_FromUnsignedLongLong(numbers[i]));
-    if (list != NULL) answer = Py_BuildValue("NN", PyBool_FromLong(status), list);
-end:
-    PyMem_Free(ends);
-    PyMem_Free(all);
     PyMem_Free(numbers);
-    buffer_end(&buffer);
+    values_end(&values);
     return answer;
 }
 
-/* _item(queue, timeout, deadline): an Item, or None. */
+/* _item(queue, timeout, deadline, id): an Item, or None. */
 static PyObject *namespace_item(PyObject *object, PyObject *arguments) {
     Namespace *self = (Namespace *)object;
     sharedspace_how how = sharedspace_defaults();
     PyObject *queue_name, *timeout, *deadline;
     const char *queue;
-    if (!PyArg_ParseTuple(arguments, "OOO", &queue_name, &timeout, &deadline)) return NULL;
+    unsigned long long id;
+    if (!PyArg_ParseTuple(arguments, "OOOK", &queue_name, &timeout, &deadline, &id)) return NULL;
+    how.id = id;
     if (read_text(queue_name, "the queue's name", &queue) < 0 || read_seconds(deadline, 0, &how.deadline_ms) < 0 ||
         read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0)
         return NULL;
@@ -235,14 +209,10 @@ static PyObject *namespace_item(PyObject *object, PyObject *arguments) {
     sharedspace_ns *handle = namespace_handle(self);
     if (PyErr_Occurred()) return NULL;
     sharedspace_result result = borrow_result(self);
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_item(handle, queue, &how, &result, &error);
-    Py_END_ALLOW_THREADS
+    CALL(status, sharedspace_item(handle, queue, &how, &result, &error));
     PyObject *answer = NULL;
-    if (status < 0) raise_error(error);
-    else {
+    if (status >= 0) {
         keep_late_exception();
         if (status == 0) answer = new_none();
         else answer = claim_new(item_type, self, get_value(result.bytes, result.count), &result);
@@ -271,12 +241,9 @@ static PyObject *namespace_items(PyObject *object, PyObject *arguments) {
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     sharedspace_list *list = NULL;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_items(handle, queue, state, &how, &list, &error);
-    Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_listed, NULL, NULL);
+    CALL(status, sharedspace_items(handle, queue, state, &how, &list, &error));
+    return status < 0 ? NULL : list_of(status == 0 ? NULL : list, make_listed, NULL, NULL);
 }
 
 PyMethodDef hold_methods[] = {

@@ -8,12 +8,9 @@ static PyObject *loop_open(PyObject *module, PyObject *nothing) {
     (void)module;
     (void)nothing;
     sharedspace_loop *loop = NULL;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_loop_open(&loop, &error);
-    Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : PyLong_FromVoidPtr(loop);
+    CALL(status, sharedspace_loop_open(&loop, &error));
+    return status < 0 ? NULL : PyLong_FromVoidPtr(loop);
 }
 
 static PyObject *loop_close(PyObject *module, PyObject *number) {
@@ -87,13 +84,11 @@ static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
         how.value = buffer_bytes(&buffer);
     }
     if (status == 0) {
-        sharedspace_error *error = NULL;
-        Py_BEGIN_ALLOW_THREADS
-        status = sharedspace_loop_begin(
-            loop, token, handle, what, is_tuple ? selection_bytes(&selection) : NULL, is_tuple ? NULL : names,
-            is_tuple ? selection.count : (size_t)n, &how, &error);
-        Py_END_ALLOW_THREADS
-        if (status < 0) raise_error(error);
+        const sharedspace_bytes *templates = is_tuple ? selection_bytes(&selection) : NULL;
+        size_t several = is_tuple ? selection.count : (size_t)n;
+        CALL(
+            status, sharedspace_loop_begin(
+                        loop, token, handle, what, templates, is_tuple ? NULL : names, several, &how, &error));
     }
     if (status >= 0) {
         type = is_tuple && selection.type != NULL ? selection.type : Py_None;
@@ -114,12 +109,9 @@ static PyObject *loop_watch(PyObject *module, PyObject *arguments) {
     sharedspace_loop *loop = loop_of(number);
     sharedspace_watch *watch = PyLong_AsVoidPtr(watch_number);
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_loop_watch(loop, token, watch, &how, &error);
-    Py_END_ALLOW_THREADS
-    if (status < 0) return raise_error(error);
+    CALL(status, sharedspace_loop_watch(loop, token, watch, &how, &error));
+    if (status < 0) return NULL;
     return new_none();
 }
 
@@ -130,15 +122,12 @@ static PyObject *loop_cancel(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OK", &number, &token)) return NULL;
     sharedspace_loop *loop = loop_of(number);
     if (PyErr_Occurred()) return NULL;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_loop_cancel(loop, token, &error);
-    Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : PyBool_FromLong(status);
+    CALL(status, sharedspace_loop_cancel(loop, token, &error));
+    return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
-/* What a wait has given, by what it waited for; 0 stands for the changes of a watch. */
+/* What a wait has given, by what it waited for; 0 stands for the changes of a watch, -1 for the requests of a responder. */
 static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, const sharedspace_result *result) {
     Selection selection = {.type = type == Py_None ? NULL : type};
     switch (what) {
@@ -150,6 +139,8 @@ static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, cons
     case SHAREDSPACE_WAIT_TAKE: return selection_match(&selection, result);
     case SHAREDSPACE_WAIT_CLAIM:
         return claim_new(claim_type, (Namespace *)namespace_, selection_match(&selection, result), result);
+    case -1: return request_of(result);
+    case SHAREDSPACE_WAIT_REPLY:
     case SHAREDSPACE_WAIT_CELL: return get_value(result->bytes, result->count);
     case SHAREDSPACE_WAIT_ITEM:
         return claim_new(item_type, (Namespace *)namespace_, get_value(result->bytes, result->count), result);

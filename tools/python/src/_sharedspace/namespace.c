@@ -92,17 +92,14 @@ static int namespace_init(PyObject *object, PyObject *arguments, PyObject *keywo
 static PyObject *namespace_close(PyObject *object, PyObject *nothing) {
     (void)nothing;
     Namespace *self = (Namespace *)object;
-    sharedspace_error *error = NULL;
     int status = 1;
     int was_open = self->handle != NULL && !self->is_closed;
     sharedspace_ns *handle = self->handle;
     self->is_closed = 1;
     if (was_open) {
-        Py_BEGIN_ALLOW_THREADS
-        status = sharedspace_ns_close(handle, &error);
-        Py_END_ALLOW_THREADS
+        CALL(status, sharedspace_ns_close(handle, &error));
     }
-    if (status < 0) return raise_error(error);
+    if (status < 0) return NULL;
     return new_none();
 }
 
@@ -148,12 +145,34 @@ static PyObject *namespace_show(PyObject *object, PyObject *nothing) {
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     sharedspace_result result = sharedspace_no_result();
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_ns_show(handle, &result, &error);
-    Py_END_ALLOW_THREADS
-    return status < 0 ? raise_error(error) : text_of(&result);
+    CALL(status, sharedspace_ns_show(handle, &result, &error));
+    return status < 0 ? NULL : text_of(&result);
+}
+
+/* _rule(what, number, bytes): what is ruled for the namespace. */
+static PyObject *namespace_rule(PyObject *object, PyObject *arguments) {
+    int what;
+    long long number;
+    sharedspace_how how = sharedspace_defaults();
+    unsigned long long bytes;
+    if (!PyArg_ParseTuple(arguments, "iLK", &what, &number, &bytes)) return NULL;
+    how.limit_bytes = bytes;
+    sharedspace_ns *handle = namespace_handle((Namespace *)object);
+    if (PyErr_Occurred()) return NULL;
+    int status;
+    CALL(status, sharedspace_ns_set(handle, what, number, &how, &error));
+    return status < 0 ? NULL : PyBool_FromLong(status);
+}
+
+static PyObject *namespace_unsubscribe(PyObject *object, PyObject *name) {
+    const char *text;
+    if (read_text(name, "the name", &text) < 0) return NULL;
+    sharedspace_ns *handle = namespace_handle((Namespace *)object);
+    if (PyErr_Occurred()) return NULL;
+    int status;
+    CALL(status, sharedspace_unsubscribe(handle, text, &error));
+    return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
 static PyObject *get_is_open(PyObject *object, void *context) {
@@ -176,6 +195,9 @@ static PyMethodDef own_methods[] = {
     {"close", namespace_close, METH_NOARGS,
      "close($self, /)\n--\n\nLeave the namespace, and release what was obtained through this object."},
     {"_show", namespace_show, METH_NOARGS, NULL},
+    {"_set_rule", namespace_rule, METH_VARARGS, NULL},
+    {"unsubscribe", namespace_unsubscribe, METH_O,
+     "unsubscribe($self, name, /)\n--\n\nEnd a subscription; False if there is none."},
     {NULL, NULL, 0, NULL}};
 
 static PyGetSetDef properties[] = {
@@ -184,7 +206,7 @@ static PyGetSetDef properties[] = {
     {NULL, NULL, NULL, NULL, NULL}};
 
 /* All methods in one array, as a type's description wants them. */
-static PyMethodDef methods[40];
+static PyMethodDef methods[64];
 
 static PyType_Slot slots[] = {{Py_tp_init, namespace_init},   {Py_tp_dealloc, namespace_dealloc},
                               {Py_tp_methods, methods},       {Py_tp_getset, properties},
@@ -198,40 +220,71 @@ static PyObject *make_name(void *context, const sharedspace_result *result) {
     return PyUnicode_DecodeUTF8((const char *)result->bytes, (Py_ssize_t)result->count, NULL);
 }
 
-static PyObject *names_or_delete(PyObject *arguments, int is_delete) {
-    PyObject *root, *name = Py_None, *path = NULL;
-    if (!PyArg_ParseTuple(arguments, "O|O", &root, &name)) return NULL;
+/* A space, to be closed after the call; NULL with an exception. */
+static sharedspace *space_of(PyObject *root) {
+    PyObject *path = NULL;
     if (root != Py_None && !PyUnicode_FSConverter(root, &path)) return NULL;
-    const char *text, *folder = path == NULL ? NULL : PyBytes_AsString(path);
-    sharedspace *space;
-    sharedspace_list *list = NULL;
-    sharedspace_error *error = NULL;
+    const char *folder = path == NULL ? NULL : PyBytes_AsString(path);
+    sharedspace *space = NULL;
     int status;
-    if (read_text(name, "the name", &text) < 0) {
-        Py_XDECREF(path);
-        return NULL;
-    }
-    Py_BEGIN_ALLOW_THREADS
-    if ((status = sharedspace_open(folder, NULL, &space, &error)) == 1) {
-        status = is_delete ? sharedspace_delete(space, text, &error) : sharedspace_names(space, &list, &error);
-        sharedspace_close(space);
-    }
-    Py_END_ALLOW_THREADS
+    CALL(status, sharedspace_open(folder, NULL, &space, &error));
     Py_XDECREF(path);
-    if (status < 0) return raise_error(error);
-    if (is_delete) return PyBool_FromLong(status);
-
-    return list_of(list, make_name, NULL, NULL);
+    return space;
 }
 
-static PyObject *module_names(PyObject *module, PyObject *arguments) {
+static PyObject *module_names(PyObject *module, PyObject *root) {
     (void)module;
-    return names_or_delete(arguments, 0);
+    sharedspace *space = space_of(root);
+    if (space == NULL) return NULL;
+    sharedspace_list *list = NULL;
+    int status;
+    CALL(status, sharedspace_names(space, &list, &error));
+    sharedspace_close(space);
+    return status < 0 ? NULL : list_of(list, make_name, NULL, NULL);
+}
+
+static PyObject *module_reap(PyObject *module, PyObject *root) {
+    (void)module;
+    sharedspace *space = space_of(root);
+    if (space == NULL) return NULL;
+    sharedspace_list *list = NULL;
+    int status;
+    CALL(status, sharedspace_reap(space, &list, &error));
+    sharedspace_close(space);
+    return status < 0 ? NULL : list_of(list, make_name, NULL, NULL);
 }
 
 static PyObject *module_delete(PyObject *module, PyObject *arguments) {
     (void)module;
-    return names_or_delete(arguments, 1);
+    PyObject *root, *name;
+    const char *text;
+    if (!PyArg_ParseTuple(arguments, "OO", &root, &name) || read_text(name, "the name", &text) < 0) return NULL;
+    sharedspace *space = space_of(root);
+    if (space == NULL) return NULL;
+    int status;
+    CALL(status, sharedspace_delete(space, text, &error));
+    sharedspace_close(space);
+    return status < 0 ? NULL : PyBool_FromLong(status);
+}
+
+/* await_namespace(root, name, is_gone, timeout) */
+static PyObject *module_await(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *root, *name, *timeout;
+    const char *text;
+    int is_gone;
+    sharedspace_how how = sharedspace_defaults();
+    if (!PyArg_ParseTuple(arguments, "OOpO", &root, &name, &is_gone, &timeout) ||
+        read_text(name, "the name", &text) < 0 || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0)
+        return NULL;
+    if (is_gone) how.flags |= SHAREDSPACE_GONE;
+    ask_for_signals(&how);
+    sharedspace *space = space_of(root);
+    if (space == NULL) return NULL;
+    int status;
+    CALL(status, sharedspace_await(space, text, &how, &error));
+    sharedspace_close(space);
+    return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
 /* A template as the value that steps and filters have: formals are words, "?int". */
@@ -258,11 +311,12 @@ static PyObject *module_version(PyObject *module, PyObject *nothing) {
     return PyUnicode_FromString(sharedspace_version());
 }
 
-extern PyMethodDef watch_functions[], loop_functions[];
+extern PyMethodDef watch_functions[], loop_functions[], responder_functions[];
 
 static PyMethodDef functions[40] = {
     {"begin", module_begin, METH_VARARGS, NULL}, {"version", module_version, METH_NOARGS, NULL},
-    {"names", module_names, METH_VARARGS, NULL}, {"delete", module_delete, METH_VARARGS, NULL},
+    {"names", module_names, METH_O, NULL},       {"delete", module_delete, METH_VARARGS, NULL},
+    {"reap", module_reap, METH_O, NULL},         {"await_namespace", module_await, METH_VARARGS, NULL},
     {"words", module_words, METH_O, NULL},       {NULL, NULL, 0, NULL}};
 
 static void append(PyMethodDef *to, const PyMethodDef *from) {
@@ -293,11 +347,13 @@ static PyModuleDef definition = {
 PyMODINIT_FUNC PyInit__sharedspace(void) {
     /* A second import, by another name, finds the arrays filled. */
     if (methods[0].ml_name == NULL) {
-        static const PyMethodDef *const all[] = {own_methods, tuple_methods, cell_methods, hold_methods};
+        static const PyMethodDef *const all[] = {own_methods,  tuple_methods, cell_methods,
+                                                  hold_methods, thing_methods};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             append(methods, all[i]);
         append(functions, watch_functions);
         append(functions, loop_functions);
+        append(functions, responder_functions);
     }
     return PyModuleDef_Init(&definition);
 }

@@ -18,7 +18,7 @@ typedef struct {
 sharedspace_ns *namespace_handle(Namespace *namespace_);
 
 /* Methods, by subject. */
-extern PyMethodDef tuple_methods[], cell_methods[], hold_methods[];
+extern PyMethodDef tuple_methods[], cell_methods[], hold_methods[], thing_methods[];
 
 /* A claim, or an item of a queue that is worked on. */
 typedef struct {
@@ -45,6 +45,9 @@ PyObject *claim_take(PyObject *claim);
 /* Makes a Hold of what a call gave; if it fails, it is let go. */
 PyObject *hold_new(Namespace *namespace_, const sharedspace_result *result);
 int holds_begin(PyObject *module);
+
+/* A request that is in hand: its argument, the number that answers it, who asks. */
+PyObject *request_of(const sharedspace_result *result);
 
 /* The result of a namespace, for one call, and its return. */
 sharedspace_result borrow_result(Namespace *namespace_);

@@ -1,8 +1,6 @@
 /* Tuples: write, read, take, claim, count. */
 #include "namespace.h"
 
-#define FAST(function) ((PyCFunction)(void (*)(void))(function))
-
 /* --- Writing --------------------------------------------------------------------------------------------- */
 
 static PyObject *namespace_write(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
@@ -19,21 +17,27 @@ static PyObject *namespace_write(PyObject *object, PyObject *const *arguments, P
         return NULL;
     }
     sharedspace_bytes tuple = buffer_bytes(&buffer);
-    sharedspace_error *error = NULL;
     uint64_t id = 0;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_write(handle, &tuple, 1, &how, &id, &error);
-    Py_END_ALLOW_THREADS
+    CALL(status, sharedspace_write(handle, &tuple, 1, &how, &id, &error));
     buffer_end(&buffer);
-    return status < 0 ? raise_error(error) : PyLong_FromUnsignedLongLong(id);
+    return status < 0 ? NULL : PyLong_FromUnsignedLongLong(id);
 }
 
+/* How many of several tuples were records. */
+typedef struct {
+    size_t all, records;
+} Kinds;
+
 /* Appends one of several tuples: a sequence of fields, or a mapping or an instance of a data class, a record. */
-static int put_one(Buffer *buffer, PyObject *tuple, uint32_t *flags) {
+static int put_one_tuple(Buffer *buffer, PyObject *tuple, void *context) {
+    Kinds *kinds = context;
+    kinds->all++;
     if (!PyTuple_Check(tuple) && !PyList_Check(tuple)) {
-        if (put_tuple(buffer, &tuple, 1, flags) < 0) return -1;
-        if (*flags & SHAREDSPACE_RECORD) return 0;
+        uint32_t flags = 0;
+        if (put_tuple(buffer, &tuple, 1, &flags) < 0) return -1;
+        kinds->records++;
+        if (flags & SHAREDSPACE_RECORD) return 0;
         PyErr_Format(PyExc_TypeError, "%R is no tuple", tuple);
         return -1;
     }
@@ -52,57 +56,24 @@ static PyObject *namespace_write_all(PyObject *object, PyObject *const *argument
         {"expires", LIFE, &how.expires_ms, 0}, {"own_lifetime", FLAG, &how.flags, SHAREDSPACE_OWN_LIFETIME}};
     if (count != 1) return PyErr_Format(PyExc_TypeError, "write_all() takes one positional argument, the tuples");
     if (read_keywords(arguments + count, names, keywords, 2) < 0) return NULL;
-    PyObject *all = PySequence_List(arguments[0]), *ids = NULL;
-    if (all == NULL) return NULL;
-    size_t n = (size_t)PyList_Size(all);
-    Buffer buffer;
-    buffer_begin(&buffer);
-    size_t *ends = PyMem_Calloc(n + 1, sizeof *ends);
-    sharedspace_bytes *tuples = PyMem_Calloc(n + 1, sizeof *tuples);
-    uint64_t *numbers = PyMem_Calloc(n + 1, sizeof *numbers);
-    if (ends == NULL || tuples == NULL || numbers == NULL) {
-        PyErr_NoMemory();
-        goto end;
-    }
-    size_t records = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t flags = 0;
-        if (put_one(&buffer, PyList_GetItem(all, (Py_ssize_t)i), &flags) < 0) goto end;
-        records += flags & SHAREDSPACE_RECORD ? 1 : 0;
-        ends[i] = buffer.count;
-    }
-    if (records > 0) how.flags |= SHAREDSPACE_RECORD;
-    if (records > 0 && records < n) {
+    Values values;
+    Kinds kinds = {0, 0};
+    uint64_t *numbers = NULL;
+    PyObject *ids = NULL;
+    sharedspace_ns *handle = NULL;
+    if (values_begin(&values, arguments[0], put_one_tuple, &kinds) == 0) handle = namespace_handle((Namespace *)object);
+    if (!PyErr_Occurred() && kinds.records > 0 && kinds.records < kinds.all)
         PyErr_SetString(PyExc_ValueError, "records and other tuples are not written in one call; use a transaction");
-        goto end;
+    if (!PyErr_Occurred() && (numbers = PyMem_Calloc(values.count + 1, sizeof *numbers)) == NULL) PyErr_NoMemory();
+    if (!PyErr_Occurred()) {
+        if (kinds.records > 0) how.flags |= SHAREDSPACE_RECORD;
+        int status = 1;
+        if (values.count > 0)
+            CALL(status, sharedspace_write(handle, values.all, values.count, &how, numbers, &error));
+        if (status >= 0) ids = list_of_numbers(numbers, values.count);
     }
-    for (size_t i = 0; i < n; i++) {
-        size_t start = i == 0 ? 0 : ends[i - 1];
-        tuples[i].bytes = buffer.bytes + start;
-        tuples[i].count = ends[i] - start;
-    }
-    sharedspace_ns *handle = namespace_handle((Namespace *)object);
-    if (PyErr_Occurred()) goto end;
-    sharedspace_error *error = NULL;
-    int status = 1;
-    if (n > 0) {
-        Py_BEGIN_ALLOW_THREADS
-        status = sharedspace_write(handle, tuples, n, &how, numbers, &error);
-        Py_END_ALLOW_THREADS
-    }
-    if (status < 0) {
-        raise_error(error);
-        goto end;
-    }
-    ids = PyList_New((Py_ssize_t)n);
-    for (size_t i = 0; ids != NULL && i < n; i++)
-        PyList_SetItem(ids, (Py_ssize_t)i, PyLong_FromUnsignedLongLong(numbers[i]));
-end:
-    PyMem_Free(ends);
-    PyMem_Free(tuples);
     PyMem_Free(numbers);
-    buffer_end(&buffer);
-    Py_DECREF(all);
+    values_end(&values);
     return ids;
 }
 
@@ -129,15 +100,10 @@ static PyObject *find(PyObject *object, PyObject *const *arguments, Py_ssize_t c
     if (is_claimed_first) what = SHAREDSPACE_CLAIM;
     ask_for_signals(&how);
     sharedspace_result result = borrow_result(self);
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_find(handle, what, selection_bytes(&selection), selection.count, &how, &result, &error);
-    Py_END_ALLOW_THREADS
+    CALL(status, sharedspace_find(handle, what, selection_bytes(&selection), selection.count, &how, &result, &error));
     PyObject *found = NULL;
-    if (status < 0) {
-        raise_error(error);
-    } else {
+    if (status >= 0) {
         keep_late_exception();
         if (status == 0) {
             found = new_none();
@@ -214,13 +180,11 @@ static PyObject *find_all(PyObject *object, PyObject *const *arguments, Py_ssize
         int is_claimed_first = what == SHAREDSPACE_TAKE && selection.type != NULL;
         if (is_claimed_first) what = SHAREDSPACE_CLAIM;
         sharedspace_list *list = NULL;
-        sharedspace_error *error = NULL;
         int status;
-        Py_BEGIN_ALLOW_THREADS
-        status = sharedspace_find_all(handle, what, selection_bytes(&selection), selection.count, &how, &list, &error);
-        Py_END_ALLOW_THREADS
+        const sharedspace_bytes *templates = selection_bytes(&selection);
+        CALL(status, sharedspace_find_all(handle, what, templates, selection.count, &how, &list, &error));
         Finding finding = {&selection, (Namespace *)object, what};
-        all = status < 0 ? raise_error(error) : list_of(status == 0 ? NULL : list, make_match, drop_match, &finding);
+        all = status < 0 ? NULL : list_of(status == 0 ? NULL : list, make_match, drop_match, &finding);
         if (is_claimed_first) all = take_claims(all);
     }
     selection_end(&selection);
@@ -247,15 +211,107 @@ static PyObject *namespace_count(PyObject *object, PyObject *const *arguments, P
     PyObject *number = NULL;
     if (!PyErr_Occurred()) {
         how.flags |= selection.flags;
-        sharedspace_error *error = NULL;
         int64_t found;
-        Py_BEGIN_ALLOW_THREADS
-        found = sharedspace_count(handle, selection_bytes(&selection), selection.count, &how, &error);
-        Py_END_ALLOW_THREADS
-        number = found < 0 ? raise_error(error) : PyLong_FromLongLong(found);
+        CALL(found, sharedspace_count(handle, selection_bytes(&selection), selection.count, &how, &error));
+        number = found < 0 ? NULL : PyLong_FromLongLong(found);
     }
     selection_end(&selection);
     return number;
+}
+
+static PyObject *bury_or_kick(
+    PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names, int is_kick) {
+    sharedspace_how how = sharedspace_defaults();
+    int64_t max = 0, id = 0;
+    const Keyword keywords[] = {{"max", NUMBER, &max, 0}, {"id", NUMBER, &id, 0}};
+    if (read_keywords(arguments + count, names, keywords, is_kick ? 2 : 1) < 0) return NULL;
+    if (max < 0 || id < 0) return PyErr_Format(PyExc_ValueError, "a number is negative");
+    how.max = (uint64_t)max;
+    how.id = (uint64_t)id;
+    Selection selection;
+    sharedspace_ns *handle = NULL;
+    if (selection_begin(&selection, arguments, count) == 0) handle = namespace_handle((Namespace *)object);
+    PyObject *number = NULL;
+    if (!PyErr_Occurred()) {
+        how.flags |= selection.flags;
+        const sharedspace_bytes *templates = selection_bytes(&selection);
+        int64_t moved;
+        if (is_kick) CALL(moved, sharedspace_kick(handle, templates, selection.count, &how, &error));
+        else CALL(moved, sharedspace_bury(handle, templates, selection.count, &how, &error));
+        number = moved < 0 ? NULL : PyLong_FromLongLong(moved);
+    }
+    selection_end(&selection);
+    return number;
+}
+
+static PyObject *namespace_bury(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    return bury_or_kick(self, arguments, count, names, 0);
+}
+
+static PyObject *namespace_kick(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    return bury_or_kick(self, arguments, count, names, 1);
+}
+
+static PyObject *make_seen(void *context, const sharedspace_result *result) {
+    PyObject *match = selection_match(((const Finding *)context)->selection, result);
+    if (match == NULL) return NULL;
+    return Py_BuildValue(
+        "NKIKiL", match, (unsigned long long)result->id, result->deliveries, (unsigned long long)result->number,
+        (int)result->pid, (long long)result->time_ms);
+}
+
+/* _out_of_sight(what, max, template): (match, id, deliveries, number, pid, deadline) of each. */
+static PyObject *namespace_out_of_sight(PyObject *object, PyObject *arguments) {
+    enum { MOST = 64 };
+    sharedspace_how how = sharedspace_defaults();
+    PyObject *template_, *fields[MOST];
+    int what;
+    unsigned long long max;
+    if (!PyArg_ParseTuple(arguments, "iKO!", &what, &max, &PyTuple_Type, &template_)) return NULL;
+    Py_ssize_t count = PyTuple_Size(template_);
+    if (count > MOST) return PyErr_Format(PyExc_ValueError, "a template has more than %d fields", MOST);
+    for (Py_ssize_t i = 0; i < count; i++)
+        fields[i] = PyTuple_GetItem(template_, i);
+    how.max = max;
+    Selection selection;
+    sharedspace_ns *handle = NULL;
+    if (selection_begin(&selection, fields, count) == 0) handle = namespace_handle((Namespace *)object);
+    PyObject *all = NULL;
+    if (!PyErr_Occurred()) {
+        how.flags |= selection.flags;
+        const sharedspace_bytes *templates = selection_bytes(&selection);
+        sharedspace_list *list = NULL;
+        int status;
+        CALL(status, sharedspace_find_all(handle, what, templates, selection.count, &how, &list, &error));
+        Finding finding = {&selection, (Namespace *)object, what};
+        if (status >= 0) all = list_of(status == 0 ? NULL : list, make_seen, NULL, &finding);
+    }
+    selection_end(&selection);
+    return all;
+}
+
+/* evaluate(*words, timeout=None): the id of the tuple, or None if the time has passed. */
+static PyObject *namespace_evaluate(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
+    enum { MOST = 256 };
+    const char *words[MOST];
+    sharedspace_how how = sharedspace_defaults();
+    how.timeout_ms = SHAREDSPACE_FOREVER;
+    const Keyword keywords[] = {{"timeout", WAIT, &how.timeout_ms, 0}};
+    if (read_keywords(arguments + count, names, keywords, 1) < 0) return NULL;
+    if (count > MOST) return PyErr_Format(PyExc_ValueError, "more than %d words", MOST);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (read_text(arguments[i], "a word", &words[i]) < 0) return NULL;
+    }
+    sharedspace_ns *handle = namespace_handle((Namespace *)object);
+    if (PyErr_Occurred()) return NULL;
+    if (how.timeout_ms == 0) how.timeout_ms = 1;
+    ask_for_signals(&how);
+    uint64_t id = 0;
+    int status;
+    CALL(status, sharedspace_evaluate(handle, words, (size_t)count, &how, &id, &error));
+    if (status < 0) return NULL;
+    keep_late_exception();
+    return status == 0 ? new_none() : PyLong_FromUnsignedLongLong(id);
 }
 
 /* --- Transactions ---------------------------------------------------------------------------------------- */
@@ -275,14 +331,11 @@ static PyObject *namespace_transact(PyObject *object, PyObject *steps) {
         return NULL;
     }
     sharedspace_result result = borrow_result(self);
-    sharedspace_error *error = NULL;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_transact(handle, buffer_bytes(&buffer), NULL, &result, &error);
-    Py_END_ALLOW_THREADS
+    CALL(status, sharedspace_transact(handle, buffer_bytes(&buffer), NULL, &result, &error));
     buffer_end(&buffer);
     /* Results that are nested too deep for bytes are JSON. */
     PyObject *answer;
-    if (status < 0) answer = raise_error(error);
+    if (status < 0) answer = NULL;
     else if (status == 1 && !(result.flags & SHAREDSPACE_JSON)) answer = get_tuple(&result);
     else answer = PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
     if (answer != NULL) {
@@ -316,5 +369,14 @@ PyMethodDef tuple_methods[] = {
      "transaction."},
     {"count", FAST(namespace_count), METH_FASTCALL,
      "count($self, /, *template)\n--\n\nHow many tuples match; without a template all."},
+    {"bury", FAST(namespace_bury), METH_FASTCALL | METH_KEYWORDS,
+     "bury($self, /, *template, max=None)\n--\n\nPut tuples that match out of sight until they are kicked; how many."},
+    {"kick", FAST(namespace_kick), METH_FASTCALL | METH_KEYWORDS,
+     "kick($self, /, *template, max=None, id=None)\n--\n\nPut buried tuples that match, or that with an id, back; how "
+     "many."},
+    {"evaluate", FAST(namespace_evaluate), METH_FASTCALL | METH_KEYWORDS,
+     "evaluate($self, /, *words, timeout=None)\n--\n\nRun a program, and write the tuple that it prints in JSON form; "
+     "its id, or None if the time has passed."},
+    {"_out_of_sight", namespace_out_of_sight, METH_VARARGS, NULL},
     {"_transact", namespace_transact, METH_O, NULL},
     {NULL, NULL, 0, NULL}};

@@ -15,19 +15,13 @@ static PyObject *watch_open(PyObject *module, PyObject *arguments) {
     buffer_begin(&buffer);
     sharedspace_result json = sharedspace_no_result();
     sharedspace_ns *handle = NULL;
-    sharedspace_error *error = NULL;
     sharedspace_watch *watch = NULL;
     int status = put_value(&buffer, filter, 0, VALUES);
     if (status == 0) handle = namespace_handle((Namespace *)namespace_);
     if (!PyErr_Occurred()) {
-        Py_BEGIN_ALLOW_THREADS
-        status = sharedspace_unpack(buffer_bytes(&buffer), SHAREDSPACE_VALUE, &json, &error);
-        if (status == 1) {
-            sharedspace_bytes text = {json.bytes, json.count};
-            status = sharedspace_watch_open(handle, text, from, &how, &watch, &error);
-        }
-        Py_END_ALLOW_THREADS
-        if (status < 0) raise_error(error);
+        CALL(status, sharedspace_unpack(buffer_bytes(&buffer), SHAREDSPACE_VALUE, &json, &error));
+        sharedspace_bytes text = {json.bytes, json.count};
+        if (status == 1) CALL(status, sharedspace_watch_open(handle, text, from, &how, &watch, &error));
     }
     sharedspace_result_free(&json);
     buffer_end(&buffer);
@@ -44,14 +38,10 @@ static PyObject *watch_next(PyObject *module, PyObject *arguments) {
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
     ask_for_signals(&how);
     sharedspace_result result = sharedspace_no_result();
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_watch_next(watch, &how, &result, &error);
-    Py_END_ALLOW_THREADS
+    CALL(status, sharedspace_watch_next(watch, &how, &result, &error));
     PyObject *change = NULL;
-    if (status < 0) raise_error(error);
-    else {
+    if (status >= 0) {
         keep_late_exception();
         if (status == 0) change = new_none();
         else if (result.flags & SHAREDSPACE_JSON)
@@ -67,13 +57,10 @@ static PyObject *watch_point(PyObject *module, PyObject *number) {
     sharedspace_watch *watch = PyLong_AsVoidPtr(number);
     if (PyErr_Occurred()) return NULL;
     sharedspace_result result = sharedspace_no_result();
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_watch_point(watch, &result, &error);
-    Py_END_ALLOW_THREADS
-    PyObject *point = status < 0 ? raise_error(error)
-                                 : PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
+    CALL(status, sharedspace_watch_point(watch, &result, &error));
+    PyObject *point =
+        status < 0 ? NULL : PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
     sharedspace_result_free(&result);
     return point;
 }
@@ -85,12 +72,9 @@ static PyObject *watch_acknowledge(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OK", &number, &sequence)) return NULL;
     sharedspace_watch *watch = PyLong_AsVoidPtr(number);
     if (PyErr_Occurred()) return NULL;
-    sharedspace_error *error = NULL;
     int status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_watch_acknowledge(watch, sequence, &error);
-    Py_END_ALLOW_THREADS
-    if (status < 0) return raise_error(error);
+    CALL(status, sharedspace_watch_acknowledge(watch, sequence, &error));
+    if (status < 0) return NULL;
     return new_none();
 }
 

@@ -10,6 +10,8 @@ A template is made of values, types (int, str, float, bool, bytes, list, dict, u
 is a record; a mapping or a data class as the template matches records.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import _errors, _fields, _sharedspace
 from ._errors import (
     BadData,
@@ -18,23 +20,30 @@ from ._errors import (
     Closed,
     Deadlock,
     Denied,
+    Failed,
     Forked,
     Full,
     HoldLost,
+    NoAnswer,
+    NoProcess,
     NotFound,
     NothingFound,
     SpaceError,
     Unavailable,
 )
 from ._fields import Between, either, rest
-from ._aio import AsyncNamespace
-from ._gates import Barrier, Latch, RateLimit
-from ._holding import Election, Lock, Semaphore
+from ._gates import Barrier, Counter, Latch, RateLimit
+from ._holding import Election, Leader, Lock, Semaphore
+from ._ordered import OrderedSet
 from ._queues import Queue
+from ._responders import Request, Responder
 from ._sharedspace import Claim, Item
-from ._space import Namespace, Space
+from ._space import Namespace, Seen, Space
 from ._transactions import Step, Transaction
 from ._watching import Change, Watch
+
+if TYPE_CHECKING:
+    from ._aio import AsyncNamespace
 
 _sharedspace.begin(_fields, _errors)
 
@@ -50,20 +59,29 @@ __all__ = [
     "Claim",
     "ClaimLost",
     "Closed",
+    "Counter",
     "Deadlock",
     "Denied",
     "Election",
+    "Failed",
     "Forked",
     "Full",
     "HoldLost",
     "Item",
     "Latch",
+    "Leader",
     "Lock",
     "Namespace",
+    "NoAnswer",
+    "NoProcess",
     "NotFound",
     "NothingFound",
+    "OrderedSet",
     "Queue",
     "RateLimit",
+    "Request",
+    "Responder",
+    "Seen",
     "Semaphore",
     "Space",
     "SpaceError",
@@ -74,3 +92,12 @@ __all__ = [
     "either",
     "rest",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """AsyncNamespace is imported when it is asked for, because asyncio takes long to import."""
+    if name == "AsyncNamespace":
+        from ._aio import AsyncNamespace
+
+        return AsyncNamespace
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from . import _loops
-from ._errors import timed_out
+from . import _waits
+from ._errors import no_answer, timed_out
+from ._fields import from_json
 from ._gates import Barrier, Latch, RateLimit
-from ._loops import EventLoop, Passed, Request
+from ._loops import EventLoop
+from ._responders import Request as Asked
+from ._responders import Responder
+from ._waits import Passed, Request
 from ._watching import Change, Watch
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ _D = TypeVar("_D", bound="DataClass")
 _Holding = TypeVar("_Holding", bound="Holding")
 
 # The flags of sharedspace.h.
-_NEWEST, _SHARED = 4, 512
+_NEWEST, _SHARED, _NOW = 4, 512, 131072
 
 
 async def _found(request: Request) -> Any:
@@ -115,7 +118,7 @@ class AsyncQueue:
 
     def get(self, *, timeout: float | None = 0, ttr: float | None = None) -> Pending[Item]:
         """The next item to work on: `await` it, or `async with`."""
-        return Pending(Request(_loops.ITEM, self._queue._namespace, None, (self._queue.name,), timeout, ttr))
+        return Pending(Request(_waits.ITEM, self._queue._namespace, None, (self._queue.name,), timeout, ttr))
 
 
 class AsyncWatch:
@@ -129,7 +132,7 @@ class AsyncWatch:
         data = await EventLoop.running().change(self._watch._open(), timeout)
         if isinstance(data, Passed):
             return None
-        return self._watch._change(json.loads(data) if isinstance(data, str) else data)
+        return self._watch._change(from_json(data))
 
     @property
     def point(self) -> str:
@@ -155,6 +158,39 @@ class AsyncWatch:
         return change
 
     async def __aenter__(self) -> AsyncWatch:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncResponder:
+    """A responder for tasks: `async for request in responder`; several requests may be worked on at a time."""
+
+    def __init__(self, responder: Responder) -> None:
+        self._responder = responder
+
+    async def next(self, timeout: float | None = None) -> Asked | None:
+        """The next request; None if none comes in `timeout` seconds."""
+        returned = self._responder._returned
+        found = returned.pop(0) if returned else await EventLoop.running().request(self._responder, timeout)
+        return None if isinstance(found, Passed) else Asked(self._responder, *found)
+
+    def close(self) -> None:
+        """Ends it; what it has not answered goes to the next one."""
+        self._responder.close()
+
+    def __aiter__(self) -> AsyncResponder:
+        return self
+
+    async def __anext__(self) -> Asked:
+        request = await self.next()
+        assert request is not None
+        return request
+
+    async def __aenter__(self) -> AsyncResponder:
         return self
 
     async def __aexit__(
@@ -206,7 +242,7 @@ class AsyncNamespace:
     ) -> tuple[Any, ...] | None: ...
     async def read(self, *template: Any, timeout: float | None = 0, newest: bool = False) -> Any:
         """The oldest tuple that matches; it stays."""
-        return await _found(self._finding(_loops.READ, template, timeout, newest))
+        return await _found(self._finding(_waits.READ, template, timeout, newest))
 
     @overload
     async def take(self, template: type[_D], /, *, timeout: float | None = 0, newest: bool = False) -> _D | None: ...
@@ -220,7 +256,7 @@ class AsyncNamespace:
     ) -> tuple[Any, ...] | None: ...
     async def take(self, *template: Any, timeout: float | None = 0, newest: bool = False) -> Any:
         """Removes the oldest tuple that matches, if the task resumes with it; else it goes back."""
-        claim = await _found(self._finding(_loops.CLAIM, template, timeout, newest))
+        claim = await _found(self._finding(_waits.CLAIM, template, timeout, newest))
         if claim is None:
             return None
         claim.complete()
@@ -254,7 +290,7 @@ class AsyncNamespace:
         self, *template: Any, timeout: float | None = 0, newest: bool = False, deadline: float | None = None
     ) -> Any:
         """A claim of the oldest tuple that matches: `await` it, or `async with`."""
-        return Pending(self._finding(_loops.CLAIM, template, timeout, newest, deadline))
+        return Pending(self._finding(_waits.CLAIM, template, timeout, newest, deadline))
 
     async def claims(
         self, *template: Template, timeout: float | None = None, deadline: float | None = None
@@ -265,7 +301,7 @@ class AsyncNamespace:
 
     async def get(self, key: str, default: Any = None, *, timeout: float | None = 0) -> Any:
         """The value of a cell, or the default."""
-        outcome = await EventLoop.running().wait(Request(_loops.CELL, self._namespace, None, (key,), timeout))
+        outcome = await EventLoop.running().wait(Request(_waits.CELL, self._namespace, None, (key,), timeout))
         return default if isinstance(outcome, Passed) else outcome
 
     async def set(self, key: str, value: Field, **options: Any) -> bool:
@@ -288,18 +324,18 @@ class AsyncNamespace:
         """As `Namespace.lock`."""
         lock = self._namespace.lock(*names, shared=shared, timeout=timeout)
         flags = _SHARED if shared else 0
-        return AsyncHolding(lock, Request(_loops.LOCK, self._namespace, None, names, timeout, flags=flags))
+        return AsyncHolding(lock, Request(_waits.LOCK, self._namespace, None, names, timeout, flags=flags))
 
     def semaphore(self, name: str, permits: int, *, timeout: float | None = None) -> AsyncHolding[Semaphore]:
         """As `Namespace.semaphore`."""
         semaphore = self._namespace.semaphore(name, permits, timeout=timeout)
-        request = Request(_loops.SEMAPHORE, self._namespace, None, (name,), timeout, permits=permits)
+        request = Request(_waits.SEMAPHORE, self._namespace, None, (name,), timeout, permits=permits)
         return AsyncHolding(semaphore, request)
 
     def election(self, name: str, value: Field = None, *, timeout: float | None = None) -> AsyncHolding[Election]:
         """As `Namespace.election`."""
         election = self._namespace.election(name, value, timeout=timeout)
-        return AsyncHolding(election, Request(_loops.ELECTION, self._namespace, None, (name,), timeout, value=value))
+        return AsyncHolding(election, Request(_waits.ELECTION, self._namespace, None, (name,), timeout, value=value))
 
     def queue(self, name: str, *, deliveries: int | None = None, bound: int | None = None) -> AsyncQueue:
         """As `Namespace.queue`."""
@@ -316,6 +352,20 @@ class AsyncNamespace:
     def rate_limit(self, name: str, limit: int, per: float) -> AsyncGate:
         """As `Namespace.rate_limit`."""
         return AsyncGate(RateLimit(self._namespace, name, limit, per)._request(None, 1))
+
+    async def request(self, name: str, argument: Field = None, *, timeout: float | None = 5, now: bool = False) -> Any:
+        """As `Namespace.request`; a task that is cancelled takes its request back."""
+        request = Request(
+            _waits.REPLY, self._namespace, None, (name,), timeout, flags=_NOW if now else 0, value=argument
+        )
+        outcome = await EventLoop.running().wait(request)
+        if isinstance(outcome, Passed):
+            raise no_answer(name, self._namespace.name, outcome.holder)
+        return outcome
+
+    def respond(self, name: str, *, key: str | None = None, base: bool = False) -> AsyncResponder:
+        """As `Namespace.respond`."""
+        return AsyncResponder(Responder(self._namespace, name, key, base))
 
     def watch(self, *template: Template, **options: Any) -> AsyncWatch:
         """As `Namespace.watch`."""

@@ -84,6 +84,18 @@ class Forked(SpaceError, RuntimeError):
     """A child made by fork uses the library, which its parent had already used."""
 
 
+class Failed(SpaceError, RuntimeError):
+    """A responder, or the program of `evaluate`, has failed; the text says why."""
+
+
+class NoAnswer(SpaceError, TimeoutError):
+    """No responder has answered in time, or there is none."""
+
+
+class NoProcess(SpaceError, ProcessLookupError):
+    """There is no such process."""
+
+
 class Unavailable(SpaceError):
     """The machines that share the namespace can't agree now."""
 
@@ -107,6 +119,10 @@ _CLASSES: Final[dict[str, type[SpaceError]]] = {
     "holdLost": HoldLost,
     "wouldDeadlock": Deadlock,
     "forked": Forked,
+    "responderFailed": Failed,
+    "evaluationFailed": Failed,
+    "noResponder": NoAnswer,
+    "noSuchProcess": NoProcess,
     "clusterUnavailable": Unavailable,
     "outcomeUnknown": Unavailable,
 }
@@ -122,6 +138,8 @@ _NUMBERS: Final[dict[str, int]] = {
     "limitReached": errno.ENOSPC,
     "descriptorsExhausted": errno.EMFILE,
     "wouldDeadlock": errno.EDEADLK,
+    "noSuchProcess": errno.ESRCH,
+    "noResponder": errno.ETIMEDOUT,
     "inputOutput": errno.EIO,
 }
 
@@ -144,4 +162,12 @@ def timed_out(what: str, namespace: str, holder: int) -> Busy:
     by = f"; process {holder} holds it" if holder else ""
     return Busy(
         f"{what} in {namespace!r} was not free in time{by}", "timedOut", "acquire", namespace, None, holder or None
+    )
+
+
+def no_answer(name: str, namespace: str, pid: int) -> NoAnswer:
+    """The error of a request that no responder has answered in time."""
+    why = f"process {pid}, which was asked, has not answered in time" if pid else "no responder has answered in time"
+    return NoAnswer(
+        f"request {name!r} in {namespace!r}: {why}", "noResponder", f"request {name!r}", namespace, None, pid or None
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import operator
 import re
@@ -30,21 +29,49 @@ class Rest:
 rest: Final = Rest()
 
 
-@dataclasses.dataclass(frozen=True)
+def is_dataclass(value: Any) -> bool:
+    """Whether something is a data class, or an instance of one; the module dataclasses takes long to import."""
+    return hasattr(value if isinstance(value, type) else type(value), "__dataclass_fields__")
+
+
+def from_json(data: Any) -> Any:
+    """What was given as JSON, because it is nested too deep for bytes."""
+    if not isinstance(data, str):
+        return data
+    import json
+
+    return json.loads(data)
+
+
 class Between:
     """A range of integers, floats or strings; both bounds belong to it, unless it is half open. None: no bound.
 
     `range(1, 9)` is a template too, for integers.
     """
 
-    lower: int | float | str | None = None
-    upper: int | float | str | None = None
-    half_open: bool = dataclasses.field(default=False, kw_only=True)
+    __slots__ = ("lower", "upper", "half_open")
 
-    def __post_init__(self) -> None:
-        bounds = {type(bound) for bound in (self.lower, self.upper) if bound is not None}
+    def __init__(
+        self, lower: int | float | str | None = None, upper: int | float | str | None = None, *, half_open: bool = False
+    ) -> None:
+        bounds = {type(bound) for bound in (lower, upper) if bound is not None}
         if len(bounds) != 1 or not bounds <= {int, float, str}:
             raise ValueError("the bounds of a range are integers, floats or strings, and both of one type")
+        self.lower: Final = lower
+        self.upper: Final = upper
+        self.half_open: Final = half_open
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.lower, self.upper, self.half_open
+
+    def __eq__(self, other: object) -> bool:
+        return self._parts() == other._parts() if isinstance(other, Between) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
+
+    def __repr__(self) -> str:
+        return f"Between({self.lower!r}, {self.upper!r}{', half_open=True' if self.half_open else ''})"
 
 
 class Either:
@@ -69,6 +96,8 @@ def either(*templates: Any) -> Either:
 
 @functools.lru_cache(maxsize=None)
 def _hints(cls: type) -> dict[str, Any]:
+    import dataclasses
+
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
@@ -76,7 +105,7 @@ def _hints(cls: type) -> dict[str, Any]:
 def _formal_of(hint: Any) -> Any:
     """The formal that a field's type stands for; `...` for a type that has none of its own."""
     if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
-        if dataclasses.is_dataclass(hint) or hint in _WORDS:
+        if is_dataclass(hint) or hint in _WORDS:
             return hint
         return next((base for base in (str, int, float) if issubclass(hint, base)), ...)
     origin = typing.get_origin(hint)
@@ -105,6 +134,8 @@ def _record_of(instance: Any) -> dict[str, Any]:
 
 def instantiate(cls: type, record: Any) -> Any:
     """An instance of a record's fields. Fields that the class does not have are left out."""
+    import dataclasses
+
     fields = dataclasses.fields(cls)
     hints = _hints(cls)
     made = {}
@@ -116,9 +147,9 @@ def instantiate(cls: type, record: Any) -> Any:
 
 def _converted(hint: Any, value: Any) -> Any:
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        classes = [one for one in typing.get_args(hint) if dataclasses.is_dataclass(one)]
+        classes = [one for one in typing.get_args(hint) if is_dataclass(one)]
         hint = classes[0] if len(classes) == 1 else Any
-    if isinstance(value, dict) and isinstance(hint, type) and dataclasses.is_dataclass(hint):
+    if isinstance(value, dict) and isinstance(hint, type) and is_dataclass(hint):
         return instantiate(hint, value)
     if isinstance(value, list):
         element = next(iter(typing.get_args(hint)), Any)
@@ -181,7 +212,7 @@ def _formal(value: Any, mode: int) -> tuple[int, Any] | None:
     if value is type(None):
         return _AGAIN, None
     if value is ... or isinstance(value, type) or typing.get_origin(value) is not None:
-        if isinstance(value, type) and dataclasses.is_dataclass(value):
+        if isinstance(value, type) and is_dataclass(value):
             return _AGAIN, _template_of(value)
         formal = value if value is ... else _formal_of(value)
         if formal is ... and not (value is ... or value is object):
@@ -208,7 +239,7 @@ def adapt(value: Any, mode: int) -> tuple[int, Any]:
             return formal
     if isinstance(value, (type, range, Between)):
         raise TypeError(f"{value!r} is no field: it stands for fields, in templates only")
-    if dataclasses.is_dataclass(value):
+    if is_dataclass(value):
         return _AGAIN, _record_of(value)
     if isinstance(value, Mapping):
         return _AGAIN, dict(value)
@@ -226,7 +257,7 @@ def _template(value: Any) -> tuple[Any, bool, type | None]:
     """One template: a tuple of fields or a dictionary; whether it is one of records; its data class."""
     if isinstance(value, Mapping):
         return dict(value), True, None
-    if dataclasses.is_dataclass(value) and not isinstance(value, Between):
+    if is_dataclass(value) and not isinstance(value, Between):
         if isinstance(value, type):
             return _template_of(value), True, value
         return _record_of(value), True, type(value)
@@ -251,6 +282,6 @@ def select(value: Any) -> tuple[list[Any], bool, type | None]:
 
 def tuple_of(fields: Sequence[Any]) -> Any:
     """What a step writes: a list of fields, or the object of a record."""
-    if len(fields) == 1 and (isinstance(fields[0], Mapping) or dataclasses.is_dataclass(fields[0])):
+    if len(fields) == 1 and (isinstance(fields[0], Mapping) or is_dataclass(fields[0])):
         return fields[0]
     return list(fields)

@@ -1,10 +1,11 @@
-"""Barriers, latches and rate limits: what is passed, and not held."""
+"""Barriers, latches, rate limits and counters: what is passed or counted, and not held."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._loops import BARRIER, LATCH, RATE, Passed, Request, block
+from ._things import Kind, Rule
+from ._waits import BARRIER, LATCH, RATE, Request
 
 if TYPE_CHECKING:
     from ._space import Namespace
@@ -23,11 +24,11 @@ class Barrier:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until all have come; False if the time has passed."""
-        return not isinstance(block(self._request(timeout)), Passed)
+        return self._namespace._pass(Kind.BARRIER, self.name, timeout, self.parties, 0, None)
 
 
 class Latch:
-    """Opens for good when it was counted down so many times, by `space latch --down` or a Swift program."""
+    """Opens for good when it was counted down so many times."""
 
     def __init__(self, namespace: Namespace, name: str, count: int) -> None:
         if count < 1:
@@ -39,7 +40,22 @@ class Latch:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until it is open; False if the time has passed."""
-        return not isinstance(block(self._request(timeout)), Passed)
+        return self._namespace._pass(Kind.LATCH, self.name, timeout, self.count, 0, None)
+
+    def count_down(self, by: int = 1) -> int:
+        """Counts it down; how often it is still to be counted down."""
+        if by < 1:
+            raise ValueError("a latch is counted down by at least one")
+        return self._namespace._rule(Rule.DOWN, self.name, by, permits=self.count) or 0
+
+    @property
+    def remaining(self) -> int:
+        """How often it is still to be counted down."""
+        return self._namespace._rule(Rule.DOWN, self.name, 0, permits=self.count) or 0
+
+    def remove(self) -> bool:
+        """Removes it: the next count begins anew. False if there is none."""
+        return self._namespace._rule(Rule.REMOVE, self.name, Kind.LATCH) is not None
 
 
 class RateLimit:
@@ -57,4 +73,28 @@ class RateLimit:
 
     def acquire(self, timeout: float | None = None, *, count: int = 1) -> bool:
         """Waits until it may pass; False, at once, if that takes longer than `timeout`."""
-        return not isinstance(block(self._request(timeout, count)), Passed)
+        return self._namespace._pass(Kind.RATE, self.name, timeout, self.limit, count, self.per)
+
+    def remove(self) -> bool:
+        """Removes it: the next use begins anew, perhaps with other numbers. False if there is none."""
+        return self._namespace._rule(Rule.REMOVE, self.name, Kind.RATE) is not None
+
+
+class Counter:
+    """A number that processes count up and down; it begins with 0."""
+
+    def __init__(self, namespace: Namespace, name: str) -> None:
+        self._namespace, self.name = namespace, name
+
+    def add(self, amount: int = 1) -> int:
+        """Adds to it; the sum."""
+        return self._namespace._rule(Rule.COUNT, self.name, count=amount) or 0
+
+    @property
+    def value(self) -> int:
+        """The number as it is."""
+        return self._namespace._rule(Rule.COUNT, self.name, count=0) or 0
+
+    def remove(self) -> bool:
+        """Removes it: the next count begins with 0. False if there is none."""
+        return self._namespace._rule(Rule.REMOVE, self.name, Kind.COUNTER) is not None

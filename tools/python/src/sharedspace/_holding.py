@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from ._errors import timed_out
+from ._things import Kind, Rule
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
     from ._types import Field
 
 _Self = TypeVar("_Self", bound="Holding")
+
+
+class Leader(NamedTuple):
+    """A leader, as others see it."""
+
+    value: Any
+    pid: int
+    term: int
 
 
 class Holding:
@@ -145,6 +154,15 @@ class Semaphore(Holding):
     def _attempt(self, timeout: float | None, count: int = 1) -> int | None:
         return self._acquire(timeout, permits=self.permits, count=count)
 
+    def set_permits(self, permits: int | None) -> bool:
+        """Sets how many permits there are from now on, whatever its users say; None takes that back.
+
+        Holders keep what they have. False if None was to take back what was not set.
+        """
+        if permits is None:
+            return self._namespace._rule(Rule.REMOVE, self._names[0], Kind.SEMAPHORE) is not None
+        return self._namespace._rule(Rule.PERMITS, self._names[0], permits) is not None
+
     def acquire(self, timeout: float | None = None, *, count: int = 1) -> bool:
         """Waits for so many permits; see `Holding.acquire`."""
         if count < 1:
@@ -164,3 +182,17 @@ class Election(Holding):
 
     def _attempt(self, timeout: float | None) -> int | None:
         return self._acquire(timeout, value=self.value)
+
+    def leader(self) -> Leader | None:
+        """Who leads now."""
+        found = self._namespace._leader(self._names[0])
+        return None if found is None else Leader(*found)
+
+    def proclaim(self, value: Field) -> None:
+        """Replaces what others see of this leader. Raises `HoldLost` if its term is over."""
+        self._namespace._proclaim(self._names[0], self.fencing, value)
+        self.value = value
+
+    def depose(self, term: int | None = None) -> bool:
+        """Ends the term of the leader, which may be stopped or stuck; of a `term`, only that. False if it had ended."""
+        return self._namespace._rule(Rule.DEPOSE, self._names[0], term or 0) is not None

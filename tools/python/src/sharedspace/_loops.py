@@ -9,65 +9,25 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import select
 import weakref
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from . import _sharedspace
 from ._errors import SpaceError
+from ._waits import CHANGE, CLAIM, HOLDS, ITEM, REQUEST, Passed, Request, Wait
 
 if TYPE_CHECKING:
-    from ._space import Namespace
-
-# SHAREDSPACE_WAIT_… of sharedspace.h; CHANGE is a watch's.
-CHANGE, READ, TAKE, CLAIM, CELL, LOCK, SEMAPHORE, ELECTION, BARRIER, LATCH, RATE, ITEM = range(12)
-_HOLDS: Final = (LOCK, SEMAPHORE, ELECTION)
-
-
-class Passed(NamedTuple):
-    """The outcome of a wait whose time has passed; the PID of a holder, or 0."""
-
-    holder: int
-
-
-class Wait(NamedTuple):
-    """What is waited for, and how. The extension reads the first three fields."""
-
-    what: int
-    namespace: Namespace | None
-    type: type | None = None
-    future: asyncio.Future[Any] | None = None
-
-
-class Request(NamedTuple):
-    """The arguments of a wait."""
-
-    what: int
-    namespace: Namespace
-    template: tuple[Any, ...] | None = None
-    names: tuple[str, ...] = ()
-    timeout: float | None = None
-    deadline: float | None = None
-    flags: int = 0
-    permits: int = 0
-    wanted: int = 0
-    interval: float | None = None
-    value: Any = None
-
-    def begin(self, loop: int, token: int) -> type | None:
-        return _sharedspace.loop_begin(
-            loop, token, self.namespace, self.what, self.template, self.names, self.timeout, self.deadline, self.flags,
-            self.permits, self.wanted, self.interval, self.value,
-        )  # fmt: skip
-
+    from ._responders import Responder
 
 def give_back(wait: Wait, value: Any) -> None:
     """Gives back what a wait has obtained and no task has got."""
     try:
-        if wait.what == CLAIM:
+        if wait.what == CLAIM or wait.what == ITEM:
             value.complete(keep=True)
-        elif wait.what == ITEM or wait.what in _HOLDS:
+        elif wait.what in HOLDS:
             value.release()
+        elif wait.what == REQUEST and wait.responder is not None:
+            wait.responder._returned.append(value)
     except SpaceError:
         # The namespace was closed or deleted meanwhile, and what was obtained went back with it.
         pass
@@ -150,6 +110,14 @@ class EventLoop:
         wait = self._waits[token] = Wait(CHANGE, None, None, future)
         return await self._outcome(token, wait, future)
 
+    async def request(self, responder: Responder, timeout: float | None) -> Any:
+        """The next request of a responder, `Passed` if none came in time."""
+        token = next(self._tokens)
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        _sharedspace.loop_responder(self._number, token, responder._number, timeout)
+        wait = self._waits[token] = Wait(REQUEST, None, None, future, responder)
+        return await self._outcome(token, wait, future)
+
     async def _outcome(self, token: int, wait: Wait, future: asyncio.Future[Any]) -> Any:
         try:
             return await future
@@ -161,23 +129,3 @@ class EventLoop:
             elif not future.cancelled() and future.exception() is None and not isinstance(future.result(), Passed):
                 give_back(wait, future.result())
             raise
-
-
-def block(request: Request) -> Any:
-    """The outcome of a wait on this thread, `Passed` if its time has passed; signals are handled meanwhile."""
-    loop = _sharedspace.loop_open()
-    try:
-        waits = {1: Wait(request.what, request.namespace)}
-        request.begin(loop, 1)
-        poll = select.poll()
-        poll.register(_sharedspace.loop_descriptor(loop), select.POLLIN)
-        while True:
-            poll.poll()
-            ended = _sharedspace.loop_next(loop, waits)
-            if ended is not None:
-                _, outcome, value = ended
-                if outcome < 0:
-                    raise value
-                return value if outcome == 1 else Passed(value)
-    finally:
-        _sharedspace.loop_close(loop)

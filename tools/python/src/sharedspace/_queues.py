@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, overload
 
 from ._errors import Full
+from ._things import Kind, Rule
 
 if TYPE_CHECKING:
     from . import _sharedspace
     from ._space import Namespace
     from ._types import Field
 
+Present: TypeAlias = Literal["keep", "replace", "again"]
+
+# SHAREDSPACE_REPLACE and _AGAIN.
+_PRESENT: Final = {"keep": 0, "replace": 8192, "again": 16384}
+# To the library 0 leaves a number as it is.
+_LIMITLESS: Final[dict[int | None, int]] = {0: -1}
 _STATES: Final = ("any", "ready", "delayed", "taken", "blocked", "buried")
 
 
@@ -45,15 +52,17 @@ class Queue:
         delay: float | None = None,
         group: str | None = None,
         unique: str | None = None,
+        if_present: Present = "keep",
         timeout: float | None = 0,
     ) -> int:
         """Puts an item; its number.
 
         One item of a `group` is worked on at a time. While an item with the key `unique` is in the queue nothing is put,
-        and its number is returned. If the queue has as many items as its bound, `put` waits for `timeout` seconds, and
+        and its number is returned; `if_present="replace"` replaces one that waits, and "again" puts one behind that which
+        is worked on. If the queue has as many items as its bound, `put` waits for `timeout` seconds, and
         then raises `Full`.
         """
-        return self._put([value], priority, delay, group, unique, timeout)[0]
+        return self._put([value], priority, delay, group, unique, timeout, _PRESENT[if_present])[0]
 
     def put_all(
         self, values: list[Field], *, priority: int = 0, delay: float | None = None, group: str | None = None
@@ -69,9 +78,10 @@ class Queue:
         group: str | None,
         unique: str | None,
         timeout: float | None,
+        flags: int = 0,
     ) -> list[int]:
         is_put, numbers = self._namespace._put(
-            self.name, values, timeout, priority, delay, group, unique, self._deliveries, self._bound
+            self.name, values, timeout, priority, delay, group, unique, self._deliveries, self._bound, flags
         )
         if not is_put and not numbers[0]:
             raise Full(f"the queue {self.name!r} had no room in time", "limitReached", "put", self._namespace.name)
@@ -86,7 +96,11 @@ class Queue:
 
         The item comes back if this process ends before it is completed, or after `ttr` seconds (time to run).
         """
-        return self._namespace._item(self.name, timeout, ttr)
+        return self._namespace._item(self.name, timeout, ttr, 0)
+
+    def take(self, id: int, *, ttr: float | None = None) -> _sharedspace.Item | None:
+        """Takes the item with a number, past priorities, delays and others who wait; None if it is not to be had."""
+        return self._namespace._item(self.name, 0, ttr, id)
 
     def items(self, state: str = "any", *, max: int = 0) -> list[Listed]:
         """The items in the order in which they come: any, ready, delayed, taken, blocked or buried ones."""
@@ -101,6 +115,54 @@ class Queue:
             if shown["name"] == self.name and shown["type"] == "queue":
                 return dict(shown["items"])
         return dict.fromkeys(_STATES[1:], 0)
+
+    # --- Ruling it, and the items of others
+
+    def pause(self, seconds: float | None = None) -> None:
+        """Hands out nothing for so many seconds; None: until `resume()`."""
+        self._rule(Rule.PAUSE, delay=seconds)
+
+    def resume(self) -> None:
+        """Hands out items again."""
+        self._rule(Rule.RESUME)
+
+    def kick(self, id: int) -> int | None:
+        """Puts a buried item back, as a new one: its new number; None if it is not buried."""
+        return self._rule(Rule.KICK, id)
+
+    def kick_all(self, *, max: int | None = None) -> int:
+        """Puts buried items back, at most so many; how many."""
+        return self._rule(Rule.KICK, max=max) or 0
+
+    def remove(self, id: int) -> bool:
+        """Removes an item that no worker has; False if there is none."""
+        return self._rule(Rule.DROP, id) is not None
+
+    def cancel(self, id: int) -> bool:
+        """Removes an item in any state; its worker's `complete()` raises `HoldLost`. False if there is none."""
+        return self._rule(Rule.CANCEL, id) is not None
+
+    def extend(self, id: int, seconds: float) -> bool:
+        """Lets the worker that has an item have it for so many seconds from now, if that is longer; False if none has it."""
+        return self._rule(Rule.EXTEND, id, deadline=seconds) is not None
+
+    def drain(self) -> int:
+        """Removes all items that are ready or delayed; how many."""
+        return self._rule(Rule.DRAIN) or 0
+
+    def set(self, *, deliveries: int | None = None, bound: int | None = None) -> None:
+        """Changes the queue's numbers for all its users; 0 takes a limit away, None leaves it."""
+        self._rule(Rule.QUEUE, deliveries=deliveries or _LIMITLESS.get(deliveries), bound=bound or _LIMITLESS.get(bound))
+
+    def delete(self, *, force: bool = False) -> int | None:
+        """Removes the queue with its items; how many, or None if there is no queue.
+
+        While workers have items it raises `BadData`; with `force` these items are cancelled.
+        """
+        return self._rule(Rule.REMOVE, Kind.QUEUE, force=force)
+
+    def _rule(self, rule: Rule, number: int = 0, **how: Any) -> int | None:
+        return self._namespace._rule(rule, self.name, number, **how)
 
     def __repr__(self) -> str:
         return f"<sharedspace.Queue {self.name!r}>"

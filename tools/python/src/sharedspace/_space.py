@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _sharedspace
-from ._aio import AsyncNamespace
-from ._gates import Barrier, Latch, RateLimit
+from ._gates import Barrier, Counter, Latch, RateLimit
 from ._holding import Election, Lock, Semaphore
+from ._ordered import OrderedSet
 from ._queues import Queue
+from ._responders import Responder, ask
+from ._things import Kind, Look, NamespaceRule, Rule
 from ._transactions import Transaction
 from ._watching import Watch
 
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from ._aio import AsyncNamespace
     from ._types import Field, Template
 
 Mode = Literal["fast", "guarded", "durable"]
 
 # The flags of sharedspace.h.
 _OBSERVER, _PERSISTENT = 16, 32
+
+
+class Seen(NamedTuple):
+    """A tuple that is out of sight: claimed, by the process `pid` and perhaps until `deadline` (seconds since 1970), or
+    buried."""
+
+    tuple: Any
+    id: int
+    deliveries: int
+    number: int
+    pid: int
+    deadline: float | None
 
 
 class Namespace(_sharedspace.Namespace):
@@ -82,6 +96,22 @@ class Namespace(_sharedspace.Namespace):
         """One claim after the other, until none comes for `timeout` seconds; None: without end."""
         return iter(functools.partial(self.claim, *template, timeout=timeout, deadline=deadline), None)
 
+    def claimed(self, *template: Template, max: int | None = None) -> list[Seen]:
+        """What is claimed now, and by which process."""
+        return self._seen(Look.CLAIMED, template, max)
+
+    def buried(self, *template: Template, max: int | None = None) -> list[Seen]:
+        """What is buried now."""
+        return self._seen(Look.BURIED, template, max)
+
+    def _seen(self, look: Look, template: tuple[Any, ...], max: int | None) -> list[Seen]:
+        found = [] if max == 0 else self._out_of_sight(look, max or 0, template)
+        return [Seen(*one[:5], one[5] / 1000 if one[5] else None) for one in found]
+
+    def bury_after(self, deliveries: int | None) -> None:
+        """From now on, tuples that come back so often are buried; None: never."""
+        self._set_rule(NamespaceRule.DELIVERIES, deliveries or 0, 0)
+
     # --- What is held
 
     def lock(self, *names: str, shared: bool = False, timeout: float | None = None) -> Lock:
@@ -115,9 +145,40 @@ class Namespace(_sharedspace.Namespace):
         """At most `limit` pass in any time of `per` seconds, over all processes."""
         return RateLimit(self, name, limit, per)
 
+    def counter(self, name: str) -> Counter:
+        """A number that processes count."""
+        return Counter(self, name)
+
+    def ordered_set(self, name: str) -> OrderedSet:
+        """Elements in an order that is given, each once."""
+        return OrderedSet(self, name)
+
+    # --- Requests
+
+    def request(self, name: str, argument: Field = None, *, timeout: float | None = 5, now: bool = False) -> Any:
+        """The reply of the responder to a name, which is waited for, at most `timeout` seconds; `now`: not for a responder.
+
+        Raises `NoAnswer`, a TimeoutError, if none answers, and `Failed` with its reason if it fails.
+        """
+        return ask(self, name, argument, timeout, now)
+
+    def respond(self, name: str, *, key: str | None = None, base: bool = False) -> Responder:
+        """A responder to a name: `for request in ns.respond("double"): request.reply(2 * request.argument)`.
+
+        It replaces one with the same `key`; a `base` one answers only while there is no other.
+        """
+        return Responder(self, name, key, base)
+
+    def remove_responder(self, name: str, key: str) -> bool:
+        """Removes the responder with a key, of any process; False if there is none."""
+        return self._rule(Rule.REMOVE, name, Kind.RESPONDER, key=key) is not None
+
     @property
     def aio(self) -> AsyncNamespace:
         """The same verbs for asyncio: `await ns.aio.take(...)`, `async with ns.aio.claim(...) as job`."""
+        # asyncio takes as long to import as all the rest of Python's start.
+        from ._aio import AsyncNamespace
+
         return AsyncNamespace(self)
 
     # --- Watching
@@ -140,10 +201,30 @@ class Namespace(_sharedspace.Namespace):
         """
         return Watch(self, template, key, keys, posts, events, start, subscription)
 
+    # --- Its owners, and how long it lives
+
+    def own(self, pid: int) -> None:
+        """Makes another process an owner, too: the namespace stays as long as it lives. Raises `NoProcess`."""
+        self._set_rule(NamespaceRule.OWNER, pid, 0)
+
+    def disown(self, pid: int) -> bool:
+        """Ends that; False if the process was no such owner."""
+        return self._set_rule(NamespaceRule.NO_OWNER, pid, 0)
+
+    def persist(self, stays: bool = True) -> None:
+        """Lets the namespace stay without an owner; False: no more."""
+        self._set_rule(NamespaceRule.PERSISTENT, int(stays), 0)
+
+    def keep_history(self, changes: int | None, size: int | None = None) -> None:
+        """Keeps so many changes, and so many bytes of them, also without a watcher; None: no more."""
+        self._set_rule(NamespaceRule.HISTORY, changes or 0, size or 0)
+
     # --- Looking, and the object itself
 
     def show(self) -> dict[str, Any]:
         """What is in the namespace, who owns it, who holds what and who waits for whom."""
+        import json
+
         shown: dict[str, Any] = json.loads(self._show())
         return shown
 
@@ -212,6 +293,14 @@ class Space:
     def delete(self, name: str) -> bool:
         """Deletes a namespace even if it has owners; False if there is none with this name."""
         return _sharedspace.delete(self.root, name)
+
+    def reap(self) -> list[str]:
+        """Deletes the namespaces that have no owner, as other calls do on their way; their names."""
+        return _sharedspace.reap(self.root)
+
+    def wait(self, name: str, timeout: float | None = None, *, gone: bool = False) -> bool:
+        """Waits until a namespace exists, or is gone, and does not own it; False if the time has passed."""
+        return _sharedspace.await_namespace(self.root, name, gone, timeout)
 
     def __repr__(self) -> str:
         return f"<sharedspace.Space {self.root or 'default'!r}>"

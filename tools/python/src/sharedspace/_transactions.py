@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from . import _fields, _sharedspace
@@ -150,6 +149,6 @@ class Transaction:
             raise NothingFound(answer, "nothingFound", "run a transaction", self._namespace.name)
         for claim in self._claims:
             claim._note_end()
-        for (_, step), value in zip(self._steps, json.loads(answer) if isinstance(answer, str) else answer):
+        for (_, step), value in zip(self._steps, _fields.from_json(answer)):
             step._give(value)
         self._steps = []

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from . import _sharedspace
+from ._fields import from_json
 from ._transactions import _words
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Watch:
         data = _sharedspace.watch_next(self._open(), timeout)
         if data is None:
             return None
-        return self._change(json.loads(data) if isinstance(data, str) else data)
+        return self._change(from_json(data))
 
     def _change(self, data: dict[str, Any]) -> Change:
         change = Change(data)

@@ -62,6 +62,15 @@ with ns.lock("a", "b", timeout=5) as lock:
     assert_type(lock.fencing, int)
 assert_type(ns.queue("mail").get(timeout=None), Item)
 assert_type(ns.queue("mail").get(), Item | None)
+assert_type(ns.queue("mail").put(1, unique="x", if_present="replace"), int)
+assert_type(ns.versioned("k"), tuple[Any, int] | None)
+assert_type(ns.latch("ready", 2).count_down(), int)
+assert_type(ns.election("primary").leader(), sharedspace.Leader | None)
+assert_type(ns.ordered_set("songs").append("Blue"), int)
+assert_type(ns.claimed("resize", int)[0].pid, int)
+with ns.respond("double") as responder:
+    for request in responder:
+        request.reply(request.argument)
 with ns.watch("x") as watch:
     for change in watch:
         assert_type(change.event, str)

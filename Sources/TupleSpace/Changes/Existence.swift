@@ -1,6 +1,4 @@
-import SharedSpace
-import SpaceInspection
-import SpaceSystem
+package import SpaceSystem
 
 /// Waits until a namespace exists, or is gone.
 ///
@@ -8,53 +6,51 @@ import SpaceSystem
 /// reaper runs, and the user's inotify instances may be used up. So it also looks at every tick, and a look deletes a
 /// namespace that has no owner. A namespace that comes causes an event in any case; while inotify hears the root, one
 /// look a second is for a root that is itself replaced.
-struct Existence {
-    let space: Space
-    let name: String
+package struct Existence {
+    package let space: Space
+    package let name: String
 
-    enum Goal {
+    package enum Goal: Sendable {
         case existing
         case gone
     }
 
+    package init(space: Space, name: String) { (self.space, self.name) = (space, name) }
+
+    /// Blocks the thread until the goal is reached.
+    ///
+    /// - Parameters:
+    ///   - goal: What to wait for.
+    ///   - deadline: When the wait ends at the latest.
+    ///   - interruption: Ends the wait early.
+    ///   - attend: Called before each look; what it throws ends the wait.
     /// - Returns: Whether the goal was reached before the deadline.
-    /// - Throws: `Terminated` on a signal, and `SpaceError`.
-    func wait(for goal: Goal, until deadline: MonotonicInstant) throws -> Bool {
+    /// - Throws: What `attend` throws, `cancelled`, and `SpaceError`.
+    package func wait(
+        for goal: Goal,
+        until deadline: MonotonicInstant,
+        interruption: Interruption?,
+        attend: () throws -> Void = {}
+    ) throws -> Bool {
         // The watch begins before the first look, so that no change falls between the two.
         let watch = PathWatch(space.root)
-        let notice =
-            deadline == .distantFuture && WaitNotice.isWanted
-            ? MonotonicInstant.now.advanced(by: WaitNotice.silence) : .distantFuture
         while true {
-            try Signals.check()
+            try attend()
             let count = watch.count
             if try isThere() == (goal == .existing) { return true }
             if deadline.hasPassed { return false }
-            if notice.hasPassed { WaitNotice.give(text(for: goal)) }
+            if interruption?.isTriggered ?? false { throw SpaceError.cancelled.named("wait for a namespace", name) }
             let rest = watch.isHeard && goal == .existing ? Duration.seconds(1) : Limits.tick
             watch.wait(
                 since: count,
-                until: min(deadline, .now.advanced(by: rest)),
-                interruption: Signals.interruption
+                until: min(deadline, .now.advanced(by: rest), interruption?.sleepLimit ?? .distantFuture),
+                interruption: interruption
             )
         }
     }
 
-    /// What is waited for, for people.
-    private func text(for goal: Goal) -> String {
-        let name = name.quotedForPeople
-        switch goal {
-        case .existing: return "namespace \(name): there is none"
-        case .gone:
-            let owner = try? space.existingNamespace(self.name, owning: false).status().owners.first {
-                $0.isAlive && $0.kind != .visitor
-            }
-            return "the end of namespace \(name)" + (owner.map { ", which process \($0.pid) owns" } ?? "")
-        }
-    }
-
     /// Whether the namespace exists now.
-    func isThere() throws(SpaceError) -> Bool {
+    package func isThere() throws(SpaceError) -> Bool {
         do throws(SpaceError) {
             let namespace = try space.existingNamespace(name, owning: false)
             // It exists, even if it can't be left in time.
