@@ -156,12 +156,21 @@ let package = Package(
             swiftSettings: settings
         ),
 
+        // Coding agents: what `space mcp` and `space agents` do.
+        .target(
+            name: "SpaceAgents",
+            dependencies: [
+                "SharedSpace", "SpaceRecipes", "TupleSpace", "SpaceEngine", "TupleCoding", "SpaceSystem", system,
+            ],
+            swiftSettings: settings
+        ),
+
         // The commands.
         .target(name: "CommandWords", swiftSettings: settings),
         .target(
             name: "SpaceCommands",
             dependencies: [
-                "CommandWords", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "SpaceInspection",
+                "CommandWords", "SharedSpace", "SharedSpaceObjects", "SpaceAgents", "SpaceCluster", "SpaceInspection",
                 "ClusterStoreRemote", "ClusterStore", "TupleCoding", "SpaceSystem", system,
             ],
             swiftSettings: settings
@@ -330,6 +339,15 @@ let package = Package(
                 "SharedSpace", "SharedSpaceObjects", "SpaceCommands", "CommandWords", "SpaceSystem", "SpaceTestSupport",
                 "SpaceTesting", "TupleCoding", "space", "space-dump", "space-test-agent", "space-without-calls", system,
                 subprocess,
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SpaceAgentsTests",
+            dependencies: [
+                "SharedSpace", "SpaceAgents", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine",
+                "TupleCoding", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting", "space",
+                "space-dump", system,
             ],
             swiftSettings: settings
         ),

@@ -5,6 +5,17 @@ package enum Clock {
     /// Milliseconds since 1970: the meaning survives a reboot, but an administrator can set the clock.
     package static func realtimeMilliseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1_000_000 }
 
+    /// A time in milliseconds since 1970, to the second: `2026-11-24T04:05:06Z`.
+    package static func moment(_ milliseconds: Int64) -> String {
+        var seconds = time_t(milliseconds / 1000)
+        var parts = tm()
+        // gmtime_r(3): null for a year that has no number.
+        guard gmtime_r(&seconds, &parts) != nil else { return "unknown" }
+        func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        let date = "\(Int(parts.tm_year) + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
+        return "\(date)T\(padded(parts.tm_hour)):\(padded(parts.tm_min)):\(padded(parts.tm_sec))Z"
+    }
+
     /// Microseconds since 1970.
     package static func realtimeMicroseconds() -> Int64 { nanoseconds(CLOCK_REALTIME) / 1000 }
 

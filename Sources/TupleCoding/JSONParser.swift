@@ -16,13 +16,19 @@ struct JSONParser {
     /// too deep.
     private let maximumDepth: Int
 
+    /// Whether the text is another program's JSON, which is read as most parsers read it.
+    let isForeign: Bool
+
     /// - Parameters:
     ///   - text: The text, in UTF-8.
     ///   - arguments: The values of bare `$NAME` in the text.
     ///   - wrapping: How many arrays and objects may enclose the values in the text.
-    init(_ text: [UInt8], arguments: [String: Value], wrapping: Int = 0) {
+    ///   - isForeign: Whether the text is another program's: then `$` has no meaning, of members with one name the last
+    ///     counts, a lone surrogate becomes U+FFFD, and an integer beyond 64 bits a double.
+    init(_ text: [UInt8], arguments: [String: Value], wrapping: Int = 0, isForeign: Bool = false) {
         self.text = text
         self.arguments = arguments
+        self.isForeign = isForeign
         maximumDepth = TupleLimits.maximumDepth + 2 + wrapping
     }
 
@@ -56,7 +62,7 @@ struct JSONParser {
         case UInt8(ascii: "\""): content = .string(try parseString())
         case UInt8(ascii: "["): content = .array(try parseArray())
         case UInt8(ascii: "{"): content = .object(try parseObject())
-        case UInt8(ascii: "$"): content = .argument(try parseArgument())
+        case UInt8(ascii: "$") where !isForeign: content = .argument(try parseArgument())
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): content = try parseNumber()
         default: throw unexpected("a value")
         }
@@ -120,10 +126,19 @@ struct JSONParser {
             let order = left.name.compareUTF8(right.name)
             return order != 0 ? order < 0 : left.offset < right.offset
         }
-        for (earlier, later) in zip(members, members.dropFirst()) where earlier.name.compareUTF8(later.name) == 0 {
+        var last = members.first.map { [$0] } ?? []
+        for (earlier, later) in zip(members, members.dropFirst()) {
+            guard earlier.name.compareUTF8(later.name) == 0 else {
+                last.append(later)
+                continue
+            }
+            if isForeign {
+                last[last.count - 1] = later
+                continue
+            }
             throw error(.duplicateName, "the name \(later.name.debugDescription) occurs twice", at: later.offset)
         }
-        return members
+        return last
     }
 
     private mutating func open() throws(TupleCodingError) {
@@ -156,6 +171,7 @@ struct JSONParser {
         let digits = String(decoding: text[start..<index], as: UTF8.self)
         if isInteger {
             guard let value = Int(digits) else {
+                if isForeign, let value = Double(digits), value.isFinite { return .double(value) }
                 throw error(.integerOutOfRange, "an integer beyond 64 bits", at: start)
             }
             return .int(value)
@@ -258,13 +274,19 @@ struct JSONParser {
             if 0xd800...0xdbff ~= unit, byte == UInt8(ascii: "\\"), index + 1 < text.count,
                 text[index + 1] == UInt8(ascii: "u")
             {
+                let second = index
                 index += 2
                 let low = try parseHexadecimal()
-                guard 0xdc00...0xdfff ~= low else { throw error(.syntax, "a lone surrogate", at: start) }
-                unit = 0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00)
+                if 0xdc00...0xdfff ~= low {
+                    unit = 0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00)
+                } else {
+                    index = second
+                }
             }
             // The initializer returns nil for a surrogate, because a surrogate is no scalar.
-            guard let scalar = Unicode.Scalar(unit) else { throw error(.syntax, "a lone surrogate", at: start) }
+            guard let scalar = Unicode.Scalar(unit) ?? (isForeign ? "\u{FFFD}" : nil) else {
+                throw error(.syntax, "a lone surrogate", at: start)
+            }
             content.append(contentsOf: String(Character(scalar)).utf8)
         default:
             throw error(.syntax, "an unknown escape", at: start)

@@ -35,7 +35,9 @@ struct JSONReader {
 
     /// The meaning of an object whose only name begins with `$`, or `nil` for any other object.
     func special(_ members: [JSONMember]) throws(TupleCodingError) -> JSONSpecial? {
-        guard members.count == 1, let member = members.first, member.name.utf8.first == UInt8(ascii: "$") else {
+        guard members.count == 1, !parser.isForeign, let member = members.first,
+            member.name.utf8.first == UInt8(ascii: "$")
+        else {
             return nil
         }
         if member.name.utf8.dropFirst().first == UInt8(ascii: "$") { return .escaped(String(member.name.dropFirst())) }

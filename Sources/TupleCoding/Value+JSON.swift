@@ -49,6 +49,17 @@ extension Value: JSONConvertible {
         self = try JSONReader(parser: parser).value(node)
     }
 
+    /// Reads another program's JSON: as most parsers read it, and without the special forms of values.
+    ///
+    /// - Parameter text: One value, nested no deeper than 66 levels. `$` has no meaning, of members with one name the last
+    ///   counts, a lone surrogate becomes U+FFFD, and an integer beyond 64 bits a double.
+    /// - Throws: `TupleCodingError`, with line and column, if the text isn't JSON.
+    package init(foreignJSON text: [UInt8]) throws(TupleCodingError) {
+        var parser = JSONParser(text, arguments: [:], isForeign: true)
+        let node = try parser.parse()
+        self = try JSONReader(parser: parser).value(node)
+    }
+
     /// Reads a line of a dump, of a watch or of a transaction, whose arrays and objects enclose values.
     package init(line text: String) throws(TupleCodingError) { try self.init(json: text, wrapping: Self.levelsOfLines) }
 

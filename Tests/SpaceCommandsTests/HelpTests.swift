@@ -40,7 +40,7 @@ struct HelpTests {
         "complete", "release", "extend", "claims", "bury", "kick", "move", "txn", "history", "respond", "request",
         "lock", "semaphore",
         "expire", "ttl", "items", "unsubscribe", "stats", "metrics", "top", "serve", "backup", "replay",
-        "elect", "barrier", "latch", "counter", "rate", "queue", "eval",
+        "elect", "barrier", "latch", "counter", "rate", "queue", "eval", "agents", "mcp",
     ]
 
     @Test("Every command has help with an example, on standard output", arguments: commands)

@@ -61,6 +61,7 @@ struct SpaceCommand: ParsableCommand {
                     BackupCommand.self, ReplayCommand.self,
                 ]
             ),
+            CommandGroup(name: "Coding agents", subcommands: [AgentsCommand.self, MCPCommand.self]),
             CommandGroup(
                 name: "Several machines",
                 subcommands: [JoinCommand.self, MachinesCommand.self, ReplicateCommand.self]
@@ -125,6 +126,8 @@ struct SpaceCommand: ParsableCommand {
         case "load": LoadCommand.self
         case "backup": BackupCommand.self
         case "replay": ReplayCommand.self
+        case "agents": AgentsCommand.self
+        case "mcp": MCPCommand.self
         case "join": JoinCommand.self
         case "machines": MachinesCommand.self
         case "replicate": ReplicateCommand.self

@@ -8,6 +8,8 @@ struct ExitStatus: RawRepresentable, Hashable, Sendable {
     static let done = ExitStatus(rawValue: 0)
     /// Nothing matched, not obtained, compare failed, or time passed.
     static let nothing = ExitStatus(rawValue: 1)
+    /// A hook refuses the use of a tool: the status that coding agents' clients have for it.
+    static let refusedByHook = ExitStatus(rawValue: 2)
     /// The command line can't be understood, or what it asks for is refused.
     static let usage = ExitStatus(rawValue: 64)
     /// Malformed JSON, template or name.

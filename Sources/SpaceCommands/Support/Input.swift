@@ -100,4 +100,18 @@ struct Input: ~Copyable {
         if result == 0 { ended = true }
         chunk.withUnsafeBufferPointer { buffer.append(contentsOf: UnsafeBufferPointer(rebasing: $0[..<result])) }
     }
+
+    /// All of standard input.
+    ///
+    /// - Throws: `CommandFailure` if it can't be read, or is longer than `most` bytes; `Terminated` on a signal.
+    static func all(most: Int) throws -> [UInt8] {
+        var input = Input()
+        while !input.ended {
+            guard input.buffer.count <= most else {
+                throw CommandFailure.badData("standard input is longer than \(most) bytes")
+            }
+            try input.fill()
+        }
+        return input.buffer
+    }
 }

@@ -1,5 +1,6 @@
 import Glibc
 import SpaceEngine
+import SpaceSystem
 
 /// Text for people.
 ///
@@ -118,15 +119,7 @@ enum PeopleText {
     }
 
     /// A time in milliseconds since 1970, to the second: `2026-11-24T04:05:06Z`.
-    static func moment(_ milliseconds: Int64) -> String {
-        var seconds = time_t(milliseconds / 1000)
-        var parts = tm()
-        // gmtime_r(3): null for a year that has no number.
-        guard gmtime_r(&seconds, &parts) != nil else { return "unknown" }
-        func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
-        let date = "\(Int(parts.tm_year) + 1900)-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))"
-        return "\(date)T\(padded(parts.tm_hour)):\(padded(parts.tm_min)):\(padded(parts.tm_sec))Z"
-    }
+    static func moment(_ milliseconds: Int64) -> String { Clock.moment(milliseconds) }
 
     /// A time of this place, both in milliseconds since 1970: `14:02`, with the date if that is not today's.
     static func clock(_ milliseconds: Int64, now: Int64) -> String {

@@ -238,7 +238,12 @@ package final class EventLoop: Sendable {
             defer { attended.claimants = claimants }
             return attended.claimants != claimants
         }
-        guard isNew, handlers.start(self) else { return }
+        if isNew { followClaimants(of: core) }
+    }
+
+    /// Listens for the ends of a namespace's claimers, and of the processes with which something in it ends.
+    package func followClaimants(of core: any ListeningNamespace) {
+        guard handlers.start(self) else { return }
         handlers.submit { [weak core] in
             guard let core else { return }
             for process in core.processesThatClaim() where self.follow(process, for: core) == .ended {

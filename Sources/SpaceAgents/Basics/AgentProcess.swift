@@ -1,0 +1,61 @@
+import Glibc
+package import SpaceSystem
+
+/// Which process an agent is.
+///
+/// A client starts the server itself, or through a wrapper: npx, sh, timeout. A wrapper passes its own standard input on to the
+/// server, while the agent has the other end of it. So the agent is the first ancestor whose standard input is another
+/// file than the server's, whatever the wrappers are called.
+package enum AgentProcess {
+    /// The agent for which this process serves; `nil` if its parent has ended, or is a process that never ends.
+    package static func found() -> ProcessIdentity? {
+        let input = standardInput(of: "self")
+        var pid = getppid()
+        for _ in 0..<mostGenerations {
+            guard ProcessIdentity.mayExit(pid: pid), let process = ProcessIdentity.of(pid: pid), process.life == .alive
+            else { return nil }
+            guard let input, standardInput(of: "\(pid)") == input, let parent = ProcessIdentity.parent(of: pid) else {
+                return process
+            }
+            pid = parent
+        }
+        return nil
+    }
+
+    /// The processes of which this one is a descendant, the nearest first.
+    package static func ancestors() -> [ProcessIdentity] {
+        var found: [ProcessIdentity] = []
+        var pid = getppid()
+        while found.count < mostGenerations, pid > 0, let process = ProcessIdentity.of(pid: pid) {
+            found.append(process)
+            guard let parent = ProcessIdentity.parent(of: pid) else { break }
+            pid = parent
+        }
+        return found
+    }
+
+    /// The folder in which a process works; `nil` if it can't be read.
+    package static func folder(of pid: Int32) -> String? { ResolvedPath.linkText("/proc/\(pid)/cwd") }
+
+    private static let mostGenerations = 64
+
+    /// The pipe or socket that is a process's standard input; `nil` if it is something else, which many processes may share.
+    private static func standardInput(of process: String) -> String? {
+        guard let text = ResolvedPath.linkText("/proc/\(process)/fd/0"),
+            text.hasPrefix("pipe:") || text.hasPrefix("socket:")
+        else { return nil }
+        return text
+    }
+}
+
+extension ProcessIdentity {
+    /// The text that stands for a process in tuples: `PID:START`.
+    package var agentKey: String { "\(pid):\(startTime)" }
+
+    /// Reads what ``agentKey`` is.
+    package init?(agentKey text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2, let pid = Int32(parts[0]), pid > 0, let start = UInt64(parts[1]) else { return nil }
+        self.init(pid: pid, startTime: start)
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+
+/// Paths as the kernel resolves them, also of files that don't exist yet.
+enum ResolvedPath {
+    /// The most symbolic links on a way, as path_resolution(7) has it.
+    private static let mostLinks = 40
+
+    /// The absolute path without symbolic links, `.` and `..`; names that don't exist stand as they are.
+    ///
+    /// - Parameters:
+    ///   - path: The path.
+    ///   - folder: The absolute path of the folder from which a relative path leads.
+    /// - Returns: The path; `nil` if it leads through too many links.
+    static func of(_ path: String, from folder: String) -> String? {
+        var rest = Array(names(in: path.utf8.first == slash ? path : "\(folder)/\(path)").reversed())
+        var names: [String] = []
+        var links = 0
+        while let name = rest.popLast() {
+            if name == "." { continue }
+            if name == ".." {
+                _ = names.popLast()
+                continue
+            }
+            let place = "/" + (names + [name]).joined(separator: "/")
+            guard let target = linkText(place) else {
+                names.append(name)
+                continue
+            }
+            links += 1
+            guard links <= mostLinks else { return nil }
+            if target.utf8.first == slash { names = [] }
+            rest += self.names(in: target).reversed()
+        }
+        return "/" + names.joined(separator: "/")
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// The names in a path.
+    ///
+    /// Paths are split and compared as bytes: to a `String` a slash and a combining mark behind it are one character.
+    static func names(in path: String) -> [String] {
+        path.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The text of a symbolic link; `nil` if there is none at the path.
+    static func linkText(_ path: String) -> String? {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(path, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The path of `path` from a folder that it is in; `nil` if it is not in it.
+    static func relative(_ path: String, to folder: String) -> String? {
+        if path.utf8.elementsEqual(folder.utf8) { return "" }
+        let start = folder.utf8.elementsEqual("/".utf8) ? "/" : folder + "/"
+        return path.dropping(prefix: start)
+    }
+}
+
+extension String {
+    /// What follows a beginning, byte by byte; `nil` if the text does not begin so.
+    func dropping(prefix: String) -> String? {
+        guard utf8.starts(with: prefix.utf8) else { return nil }
+        return String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
+    }
+}

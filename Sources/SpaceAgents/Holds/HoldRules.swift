@@ -1,0 +1,157 @@
+import SpaceRecipes
+import SpaceSystem
+import TupleCoding
+
+// How a hold is decided.
+//
+// What an agent holds is a row that ends with it. One who must wait writes an "ask" row, which has a turn. Whoever waits
+// looks again after each change, and takes all names in one transaction as soon as none of them meets another's hold, nor
+// what an earlier one that waits asks for. So holds are all or none, and are had in the order of asking; those who ask for
+// other things pass. A waiting call that ends without success leaves its ask for a minute without its right to be served
+// first, so the next call for the same names goes on with the same turn.
+
+/// Who holds what, and who waits, at one moment.
+struct HoldRules {
+    let holds: [HoldRow]
+    let asks: [AskRow]
+
+    /// Reads the rows; those of processes that have ended don't count.
+    ///
+    /// `read`: Gives what matches a template.
+    init(reading read: (Template) throws -> [Tuple]) throws {
+        holds = try read(HoldRow.all).compactMap { HoldRow($0.fields) }.filter(\.who.isAlive)
+        asks = try read(AskRow.all).compactMap { AskRow($0.fields) }.filter(\.who.isAlive).sorted { $0.turn < $1.turn }
+    }
+
+    /// What is in the way of a name.
+    struct Obstacle {
+        let name: HoldName
+        /// What others hold of it.
+        let holds: [HoldRow]
+        /// Those before the asker that wait for it.
+        let ahead: [AskRow]
+        /// Whether a program that is no agent has the port.
+        var isTaken = false
+    }
+
+    /// What is to be written for an agent, or what is in the way.
+    struct Verdict {
+        /// The names that the agent gets, in the order of its wishes: of a range, the port.
+        var granted: [HoldName] = []
+        /// Those of them that it has already.
+        var kept: Set<HoldName> = []
+        var obstacles: [Obstacle] = []
+
+        /// How many wait before the agent.
+        var ahead: Int { Set(obstacles.flatMap { $0.ahead.map(\.turn) }).count }
+    }
+
+    /// Decides about the wishes of an agent.
+    ///
+    /// - Parameters:
+    ///   - names: The names.
+    ///   - who: The agent.
+    ///   - turn: Its turn; `nil` if it has none yet, and then all that wait stand before it.
+    ///   - isFree: Whether no program has a port.
+    /// - Returns: What the agent gets, or what is in the way.
+    func verdict(on names: [HoldName], for who: AgentName, turn: Int?, isFree: (Int) -> Bool) -> Verdict {
+        var verdict = Verdict()
+        let others = holds.filter { $0.who != who }
+        let before = asks.filter { $0.waits && $0.who != who && $0.turn < turn ?? .max }
+        let own = holds.filter { $0.who == who }.map(\.name)
+        for name in names {
+            let ahead = before.filter { $0.names.contains { $0.overlaps(name) } }
+            guard case .ports(let range) = name.kind else {
+                if own.contains(name) {
+                    verdict.granted.append(name)
+                    verdict.kept.insert(name)
+                    continue
+                }
+                let conflicts = others.filter { $0.name.overlaps(name) }
+                if conflicts.isEmpty, ahead.isEmpty {
+                    verdict.granted.append(name)
+                } else {
+                    verdict.obstacles.append(Obstacle(name: name, holds: conflicts, ahead: ahead))
+                }
+                continue
+            }
+            let had = own.first { $0.overlaps(name) && !verdict.granted.contains($0) }
+            if let had {
+                verdict.granted.append(had)
+                verdict.kept.insert(had)
+                continue
+            }
+            let held = others.filter { $0.name.overlaps(name) }
+            let taken = held.map(\.name) + verdict.granted
+            // Those before that want a port of the same range get one each.
+            var skipped = ahead.count
+            var sawForeign = false
+            let port = range.first { port in
+                let candidate = HoldName(ofPort: port)
+                guard !taken.contains(where: { $0.overlaps(candidate) }) else { return false }
+                guard isFree(port) else {
+                    sawForeign = true
+                    return false
+                }
+                if skipped > 0 {
+                    skipped -= 1
+                    return false
+                }
+                return true
+            }
+            if let port {
+                verdict.granted.append(HoldName(ofPort: port))
+            } else {
+                verdict.obstacles.append(Obstacle(name: name, holds: held, ahead: ahead, isTaken: sawForeign))
+            }
+        }
+        return verdict
+    }
+
+    // MARK: Deadlocks
+
+    /// The circles of agents each of which holds, or stands before, what the one before it waits for.
+    ///
+    /// It is the wait graph of locks that finds them. The graph knows numbers, so each agent has one here.
+    ///
+    /// - Parameter asking: What the caller asks for beside what the rows say.
+    /// - Returns: The circles.
+    func deadlocks(with asking: AskRow? = nil) -> [[AgentName]] {
+        var asks = asks.filter { $0.who != asking?.who }
+        if let asking { asks.append(asking) }
+        var names: [AgentName] = []
+        func number(_ who: AgentName) -> Int32 {
+            if let known = names.firstIndex(of: who) { return Int32(known + 1) }
+            names.append(who)
+            return Int32(names.count)
+        }
+        let waits = asks.compactMap { ask -> WaitGraph.Wait? in
+            // What is in the way of a name that has no alternative has to go; of ports one is enough.
+            var firm: Set<AgentName> = []
+            var ports: Set<AgentName> = []
+            let verdict = verdict(on: ask.names, for: ask.who, turn: ask.turn) { _ in true }
+            for obstacle in verdict.obstacles {
+                let blockers = obstacle.holds.map(\.who) + obstacle.ahead.map(\.who)
+                if case .ports = obstacle.name.kind { ports.formUnion(blockers) } else { firm.formUnion(blockers) }
+            }
+            let blockers = firm.isEmpty ? ports : firm
+            guard !blockers.isEmpty else { return nil }
+            return WaitGraph.Wait(
+                pid: number(ask.who),
+                subject: .hold(kind: "hold", name: Name(ask.names.first?.text ?? "")),
+                blockers: blockers.map(number).sorted(),
+                needsAll: !firm.isEmpty,
+                since: ask.since
+            )
+        }
+        let nothing = ProcessView(
+            parent: { _ in nil },
+            children: { _ in [] },
+            command: { _ in nil },
+            waitsForChild: { _ in false }
+        )
+        return WaitGraph(waits, busy: [], processes: nothing).deadlocks.map { deadlock in
+            deadlock.steps.map { names[Int($0.pid) - 1] }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+import SharedSpace
+import SpaceSystem
+import TupleCoding
+
+/// What agents hold by name.
+struct Holding {
+    let namespace: Namespace
+
+    /// What became of a wish.
+    enum Outcome {
+        /// The names that the agent has now.
+        case granted([HoldName])
+        /// What is in the way, how many wait before the agent, and the circle of agents if there is one.
+        case refused([HoldRules.Obstacle], ahead: Int, deadlock: [AgentName]?)
+    }
+
+    private var rules: HoldRules {
+        get throws { try HoldRules { try namespace.readAll(matching: $0) } }
+    }
+
+    // MARK: Holding
+
+    /// Holds all of some names, or none.
+    ///
+    /// - Parameters:
+    ///   - names: The names.
+    ///   - who: The agent.
+    ///   - why: What it says to those who are refused.
+    ///   - wait: How long to wait.
+    ///   - interruption: Ends the wait.
+    /// - Returns: What became of it. A wait that would never end because of a deadlock ends at once.
+    /// - Throws: `cancelled` if the wait is ended.
+    func hold(
+        _ names: [HoldName],
+        for who: AgentName,
+        why: String,
+        wait: Duration,
+        interruption: Interruption
+    ) throws -> Outcome {
+        var last: Outcome?
+        var turn: Int?
+        let deadline = MonotonicInstant.now.advanced(by: wait)
+        let isWaiting = wait > .zero
+        defer { if turn != nil { try? leave(who, names) } }
+        let granted = try namespace.wait(until: deadline, interruption: interruption) { () -> Outcome? in
+            let outcome = try attempt(names, for: who, why: why, turn: &turn, isWaiting: isWaiting)
+            last = outcome
+            switch outcome {
+            case .granted, .refused(_, _, deadlock: .some): return outcome
+            case .refused: return nil
+            }
+        }
+        if case .granted? = granted { turn = nil }
+        guard let outcome = granted ?? last else {
+            return .refused([], ahead: 0, deadlock: nil)
+        }
+        return outcome
+    }
+
+    /// Takes the names if they can be had, or else writes down that the agent waits, if it does.
+    private func attempt(
+        _ names: [HoldName],
+        for who: AgentName,
+        why: String,
+        turn: inout Int?,
+        isWaiting: Bool
+    ) throws -> Outcome {
+        let known = try rules
+        let own = turn ?? known.asks.first { $0.who == who && Set($0.names) == Set(names) }?.turn
+        let first = known.verdict(on: names, for: who, turn: own, isFree: FreePorts.isFree)
+        let now = Clock.realtimeMilliseconds()
+        if !first.obstacles.isEmpty {
+            let ask = AskRow(turn: own ?? .max, who: who, names: names, why: why, since: now, waits: true)
+            if isWaiting, turn == nil { turn = try line(up: ask) }
+            let deadlock = known.deadlocks(with: ask).first { $0.contains(who) }
+            return .refused(first.obstacles, ahead: first.ahead, deadlock: deadlock)
+        }
+        // The ports were looked at outside of the transaction, which must be short.
+        let free = Set(first.granted)
+        let verdict = try namespace.transaction { t in
+            let rules = try HoldRules { try t.readAll(matching: $0) }
+            let verdict = rules.verdict(on: names, for: who, turn: own) { free.contains(HoldName(ofPort: $0)) }
+            guard verdict.obstacles.isEmpty else { return verdict }
+            for name in verdict.granted where !verdict.kept.contains(name) {
+                let row = HoldRow(name: name, who: who, why: why, since: now)
+                try t.write(row, endingWith: who.process, expires: AgentLimits.deadline)
+            }
+            try t.takeAll(matching: AskRow.of(who))
+            return verdict
+        }
+        guard verdict.obstacles.isEmpty else {
+            return .refused(verdict.obstacles, ahead: verdict.ahead, deadlock: nil)
+        }
+        // After the commit, so that those who wait find the agent among the processes whose ends they hear.
+        namespace.core.claimants.ring()
+        return .granted(verdict.granted)
+    }
+
+    /// Gives the agent a turn, or the one that it has still from its last call.
+    private func line(up ask: AskRow) throws -> Int {
+        var ask = ask
+        return try namespace.transaction { t in
+            let old: [AskRow] = try t.rows(AskRow.of(ask.who))
+            let kept = old.first { Set($0.names) == Set(ask.names) }
+            ask.turn = try kept?.turn ?? t.increment("turns")
+            ask.since = kept?.since ?? ask.since
+            try t.takeAll(matching: AskRow.of(ask.who))
+            // The turn ends with this server, too: nobody waits for one that was killed.
+            try t.write(tuple: ask.tuple, expires: AgentLimits.longestWait * 2, lifetime: .session)
+            return ask.turn
+        }
+    }
+
+    /// Ends a wait; its turn is kept for the next call.
+    private func leave(_ who: AgentName, _ names: [HoldName]) throws {
+        try namespace.transaction { t in
+            let asks: [AskRow] = try t.rows(AskRow.of(who))
+            guard var ask = asks.first(where: { Set($0.names) == Set(names) }) else { return }
+            try t.takeAll(matching: AskRow.of(who))
+            ask.waits = false
+            try t.write(ask, endingWith: who.process, expires: AgentLimits.turn)
+        }
+    }
+
+    // MARK: Letting go
+
+    /// Lets go of names, or of all that an agent holds.
+    ///
+    /// - Parameters:
+    ///   - names: The names; `nil` for all. A range of ports stands for those in it.
+    ///   - who: The agent.
+    /// - Returns: The names that it held.
+    /// - Throws: What a transaction throws.
+    func letGo(_ names: [HoldName]?, by who: AgentName) throws -> [HoldName] {
+        try namespace.transaction { t in
+            let own: [HoldRow] = try t.rows(["hold", .any, who.process.agentKey, who.label, .any, .any])
+            let gone = own.map(\.name).filter { held in
+                names?.contains { name in
+                    if case .ports = name.kind { return name.overlaps(held) }
+                    return name == held
+                } ?? true
+            }
+            for name in gone {
+                try t.takeAll(matching: ["hold", name.text, who.process.agentKey, who.label, .any, .any])
+            }
+            if names == nil { try t.takeAll(matching: AskRow.of(who)) }
+            return gone
+        }
+    }
+}

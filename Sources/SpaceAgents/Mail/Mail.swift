@@ -1,0 +1,80 @@
+import SharedSpace
+import SpaceSystem
+import TupleCoding
+
+/// Messages among agents, to one or to all.
+///
+/// Each agent has a row with the last message that it got. The row moves after the answer was written, so a server that is
+/// killed in between tells a message twice and never not at all.
+struct Mail {
+    let namespace: Namespace
+
+    /// Sends a message.
+    ///
+    /// - Throws: `AgentError` if there is no agent of that name.
+    func send(_ text: String, to name: String, from who: AgentName, in directory: AgentDirectory) throws {
+        try AgentLimits.check(text, "a message", most: AgentLimits.messageBytes)
+        var reader: PresenceRow?
+        if !name.isEmpty {
+            let process = name.prefix { $0 != "/" }
+            reader = directory.all.first {
+                directory.name(of: AgentName($0.process)) == process || "\($0.process.pid)" == process
+            }
+            guard reader != nil else {
+                let names = directory.all.filter { $0.process != who.process }.map {
+                    directory.name(of: AgentName($0.process))
+                }
+                throw AgentError(
+                    "there is no agent \"\(name)\"; here are: \(names.isEmpty ? "no others" : names.joined(separator: ", "))"
+                )
+            }
+        }
+        let from = directory.name(of: who)
+        let label = String(name.drop { $0 != "/" }.dropFirst())
+        let to = reader.map { Self.address(of: AgentName($0.process, label)) } ?? ""
+        try namespace.transaction { t in
+            let number = try t.increment("mail")
+            let row = MailRow(number: number, to: to, from: from, time: Clock.realtimeMilliseconds(), text: text)
+            if let reader {
+                try t.write(row, endingWith: reader.process, expires: AgentLimits.mail)
+            } else {
+                try t.write(tuple: row.tuple, expires: AgentLimits.mail)
+            }
+        }
+    }
+
+    /// The messages that an agent has not got yet, the oldest first, and how many more there are.
+    func unread(by who: AgentName, in directory: AgentDirectory) throws -> (messages: [MailRow], more: Int) {
+        let seen = try position(of: who, in: directory)
+        let (name, address) = (directory.name(of: who), Self.address(of: who))
+        let rows = try namespace.rows(["mail", (seen + 1)..., .any, .any, .any, .any], as: MailRow.self)
+            .filter { ($0.to.isEmpty || $0.to == address) && $0.from != name }
+        var bytes = 0
+        let messages = rows.prefix(AgentLimits.messagesAtOnce).prefix { row in
+            defer { bytes += row.text.utf8.count }
+            return bytes == 0 || bytes + row.text.utf8.count <= AgentLimits.messageBytes
+        }
+        return (Array(messages), rows.count - messages.count)
+    }
+
+    private func position(of who: AgentName, in directory: AgentDirectory) throws -> Int {
+        let seen = try namespace.readAll(matching: Self.seen(who)).compactMap { $0[3].number }.max()
+        return seen ?? directory[who.process]?.mail ?? 0
+    }
+
+    /// Notes that an agent has got the messages up to a number.
+    func note(_ number: Int, seenBy who: AgentName) throws {
+        try namespace.transaction { t in
+            let known = try t.takeAll(matching: Self.seen(who)).compactMap { $0[3].number }.max() ?? 0
+            try t.write(
+                tuple: ["seen", who.process.agentKey, who.label, max(known, number)],
+                lifetime: .process(who.process.pid)
+            )
+        }
+    }
+
+    /// A client may change its name, but not its process.
+    private static func address(of who: AgentName) -> String { "\(who.process.agentKey)/\(who.label)" }
+
+    private static func seen(_ who: AgentName) -> Template { ["seen", who.process.agentKey, who.label, .any] }
+}

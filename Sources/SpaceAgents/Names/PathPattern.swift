@@ -1,0 +1,82 @@
+/// Which files of a repository a hold is of: a path from the folder of a worktree, in which `*`, `?` and `**` stand for others.
+///
+/// `*` stands for any characters of one name, `?` for one character, and `**` as a whole name for any number of folders,
+/// also none. All other characters stand for themselves, brackets too: `app/[id]/page.tsx` is the name of a file. If the last
+/// name has no wildcard, the pattern is of what is below it too, because it may be a folder.
+struct PathPattern: Hashable, Sendable {
+    private enum Token: Hashable {
+        case scalar(Unicode.Scalar)
+        case one
+        case any
+    }
+
+    private enum Component: Hashable {
+        case folders
+        case name([Token])
+    }
+
+    private let components: [Component]
+
+    /// Reads a pattern.
+    ///
+    /// - Parameters:
+    ///   - text: The pattern.
+    ///   - isLiteral: Whether it is the path of a file, in which nothing is a wildcard.
+    init(_ text: some StringProtocol, isLiteral: Bool = false) {
+        var components: [Component] = []
+        for part in text.unicodeScalars.split(separator: "/") where !part.elementsEqual(".".unicodeScalars) {
+            let isDeep = !isLiteral && part.elementsEqual("**".unicodeScalars)
+            if isDeep {
+                if components.last != .folders { components.append(.folders) }
+                continue
+            }
+            components.append(
+                .name(part.map { isLiteral ? .scalar($0) : $0 == "*" ? .any : $0 == "?" ? .one : .scalar($0) })
+            )
+        }
+        if !isLiteral, case .name(let last)? = components.last, !last.contains(.any), !last.contains(.one) {
+            components.append(.folders)
+        }
+        self.components = components
+    }
+
+    /// Whether a file could be in both.
+    ///
+    /// - Complexity: O(n · m) in the lengths of the two.
+    func overlaps(_ other: PathPattern) -> Bool {
+        Self.meet(components, other.components, isSpread: { $0 == .folders }) { left, right in
+            guard case .name(let left) = left, case .name(let right) = right else { return true }
+            return Self.meet(left, right, isSpread: { $0 == .any }) { left, right in
+                left == .one || right == .one || left == right
+            }
+        }
+    }
+
+    /// Whether there is a sequence that both describe; an element that is spread stands for any number of others.
+    private static func meet<Element>(
+        _ left: [Element],
+        _ right: [Element],
+        isSpread: (Element) -> Bool,
+        _ fits: (Element, Element) -> Bool
+    ) -> Bool {
+        // Whether what is behind place i of the one and place j of the other meets, from the ends on; one row is kept.
+        var below = [Bool](repeating: false, count: right.count + 1)
+        for i in stride(from: left.count, through: 0, by: -1) {
+            var row = [Bool](repeating: false, count: right.count + 1)
+            for j in stride(from: right.count, through: 0, by: -1) {
+                switch (i < left.count, j < right.count) {
+                case (false, false): row[j] = true
+                case (true, false): row[j] = isSpread(left[i]) && below[j]
+                case (false, true): row[j] = isSpread(right[j]) && row[j + 1]
+                case (true, true):
+                    // What is spread ends here, or stands for the other's next element and goes on.
+                    row[j] =
+                        isSpread(left[i]) || isSpread(right[j])
+                        ? below[j] || row[j + 1] : fits(left[i], right[j]) && below[j + 1]
+                }
+            }
+            below = row
+        }
+        return below[0]
+    }
+}

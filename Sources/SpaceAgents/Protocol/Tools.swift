@@ -1,0 +1,319 @@
+import SharedSpace
+import SpaceEngine
+import SpaceSystem
+import TupleCoding
+
+/// What a tool answers: one JSON object.
+struct ToolAnswer {
+    var json: String
+    var isError = false
+    /// Called once the client has the answer.
+    var delivered: @Sendable () -> Void = {}
+    /// Called if the answer can't be given: the call was cancelled, or the client is gone.
+    var undelivered: @Sendable () -> Void = {}
+
+    init(_ object: JSONObject) { json = object.line }
+
+    init(error: String) {
+        var object = JSONObject()
+        object.add("error", error)
+        (json, isError) = (object.line, true)
+    }
+}
+
+/// The tools of one agent.
+struct Tools {
+    let agent: Agent
+
+    /// Calls a tool.
+    ///
+    /// - Parameters:
+    ///   - tool: The tool.
+    ///   - arguments: Its arguments.
+    ///   - interruption: Ends a wait.
+    /// - Returns: The answer; what can't be done is an answer too.
+    /// - Throws: `cancelled` if a wait is ended.
+    func call(_ tool: ToolName, _ arguments: ToolArguments, _ interruption: Interruption) throws -> ToolAnswer {
+        do {
+            return try agent.space.use { namespace in
+                try agent.arrive(in: namespace)
+                switch tool {
+                case .taskAdd: return try add(arguments, namespace)
+                case .taskClaim: return try claim(arguments, namespace, interruption)
+                case .taskEnd: return try end(arguments, namespace)
+                case .hold: return try hold(arguments, namespace, interruption)
+                case .letGo: return try letGo(arguments, namespace)
+                case .say: return try say(arguments, namespace, interruption)
+                case .who: return try who(arguments, namespace)
+                }
+            }
+        } catch let error as SpaceError where error.code == .cancelled {
+            throw error
+        } catch {
+            return ToolAnswer(error: "\(error)")
+        }
+    }
+
+    /// Whether a call may wait, so that others must not wait for it.
+    static func mayWait(_ tool: ToolName, _ arguments: ToolArguments) -> Bool {
+        switch tool {
+        case .taskClaim, .hold, .say: (try? arguments.wait) ?? .zero > .zero
+        case .taskAdd, .taskEnd, .letGo, .who: false
+        }
+    }
+
+    // MARK: Tasks
+
+    private func add(_ arguments: ToolArguments, _ namespace: Namespace) throws -> ToolAnswer {
+        try arguments.check(["tasks"])
+        let added = try TaskList(namespace).add(try arguments.tasks())
+        var answer = JSONObject()
+        answer.add(
+            "tasks",
+            added.map { task in
+                var object = JSONObject()
+                object.add("id", task.id)
+                if !task.isNew { object.add("was_there", true) }
+                if !task.after.isEmpty { object.add("after", json: "\(task.after)") }
+                return object
+            }
+        )
+        answer.add("next", "task_claim gives you one to work on")
+        return ToolAnswer(answer)
+    }
+
+    private func claim(
+        _ arguments: ToolArguments,
+        _ namespace: Namespace,
+        _ interruption: Interruption
+    ) throws -> ToolAnswer {
+        try arguments.check(["match", "id", "wait_s", "as"])
+        let who = try agent.named(try arguments.text("as"))
+        let match = try arguments.text("match").map { (text) throws(AgentError) in
+            do { return try Pattern(text) } catch { throw AgentError("match is no regular expression: \(error)") }
+        }
+        let tasks = TaskList(namespace)
+        let claimed = try tasks.claim(
+            for: who,
+            matching: match,
+            id: try arguments.number("id"),
+            wait: try arguments.wait,
+            interruption: interruption
+        )
+        guard let claimed else { return try nothing(for: who, namespace) }
+        var answer = JSONObject()
+        answer.add("id", claimed.task.id)
+        answer.add("title", claimed.task.title)
+        if !claimed.task.detail.isEmpty { answer.add("detail", claimed.task.detail) }
+        answer.add("tried_before", claimed.claim.deliveries)
+        if !claimed.notes.isEmpty {
+            answer.add(
+                "notes",
+                claimed.notes.map { note in
+                    var object = JSONObject()
+                    object.add("from", note.author)
+                    object.add("text", note.text)
+                    return object
+                }
+            )
+        }
+        let others = try Survey(namespace).tasks(of: who).filter { $0.id != claimed.task.id }
+        if !others.isEmpty { answer.add("you_also_have", others.map(\.json)) }
+        answer.add("next", "hold the files that you will edit, do the task, then task_end with id \(claimed.task.id)")
+        var result = ToolAnswer(answer)
+        result.undelivered = { tasks.giveBackUntold(claimed) }
+        return result
+    }
+
+    private func nothing(for who: AgentName, _ namespace: Namespace) throws -> ToolAnswer {
+        let survey = try Survey(namespace)
+        var answer = JSONObject()
+        answer.add("nothing", true)
+        let own = survey.tasks(of: who)
+        if !own.isEmpty { answer.add("you_have", own.map(\.json)) }
+        answer.add("others", survey.claimedByOthers(than: who))
+        answer.add("waiting_for_others", survey.later)
+        answer.add("set_aside", survey.aside)
+        answer.add(
+            "next",
+            own.isEmpty
+                ? "wait in line with wait_s, or tell the user that nothing is left to do"
+                : "you have tasks; end them with task_end"
+        )
+        return ToolAnswer(answer)
+    }
+
+    private func end(_ arguments: ToolArguments, _ namespace: Namespace) throws -> ToolAnswer {
+        try arguments.check(["id", "how", "note", "as"])
+        guard let id = try arguments.number("id") else { throw AgentError("id is the number of the task") }
+        let how = try arguments.text("how") ?? ""
+        guard let end = TaskList.End(rawValue: how) else {
+            throw AgentError("how is done, give_back or set_aside")
+        }
+        let who = try agent.named(try arguments.text("as"))
+        let name = try AgentDirectory(of: namespace).name(of: who)
+        let note = try arguments.text("note") ?? ""
+        let freed = try TaskList(namespace).end(id, end, note: note, by: who, named: name)
+        var answer = JSONObject()
+        answer.add("ended", id)
+        answer.add("how", how)
+        if !freed.isEmpty { answer.add("frees", freed.map { Survey.Task($0.id, $0.title).json }) }
+        answer.add("next", "let_go of what you hold for it; task_claim gives you the next one")
+        return ToolAnswer(answer)
+    }
+
+    // MARK: Holds
+
+    private func names(_ arguments: ToolArguments) throws -> [HoldName]? {
+        guard let texts = try arguments.texts("names") else { return nil }
+        guard texts.count <= AgentLimits.namesAtOnce else {
+            throw AgentError("\(texts.count) names at once are too many; \(AgentLimits.namesAtOnce) are the most")
+        }
+        let repository = agent.space.repository
+        var names: [HoldName] = []
+        for text in texts {
+            let name = try HoldName(text, in: repository, from: agent.worktree)
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+
+    private func hold(
+        _ arguments: ToolArguments,
+        _ namespace: Namespace,
+        _ interruption: Interruption
+    ) throws -> ToolAnswer {
+        try arguments.check(["names", "why", "wait_s", "as"])
+        guard let names = try names(arguments), !names.isEmpty else {
+            throw AgentError("names is an array such as [\"file:src/**\", \"port:3000-3010\"]")
+        }
+        let why = try arguments.text("why") ?? ""
+        try AgentLimits.check(why, "why", most: AgentLimits.titleBytes)
+        let who = try agent.named(try arguments.text("as"))
+        let outcome = try Holding(namespace: namespace).hold(
+            names,
+            for: who,
+            why: why,
+            wait: try arguments.wait,
+            interruption: interruption
+        )
+        var answer = JSONObject()
+        switch outcome {
+        case .granted(let granted):
+            answer.add("held", granted.map(\.text))
+            answer.add("next", "let_go when you are done with it")
+            return ToolAnswer(answer)
+        case .refused(let obstacles, let ahead, let deadlock):
+            let directory = try AgentDirectory(of: namespace)
+            answer.add("refused", true)
+            answer.add("in_the_way", obstacles.flatMap { $0.objects(directory, who) })
+            answer.add("place_in_line", ahead + 1)
+            if let deadlock {
+                let circle = Survey.text(of: deadlock, directory)
+                answer.add("deadlock", circle)
+                answer.add(
+                    "next",
+                    "you hold what the others wait for: let_go of it, then hold all that you need in one call"
+                )
+            } else {
+                answer.add(
+                    "next",
+                    "nothing was held; do something else, wait in line with wait_s, or say to who has it"
+                )
+            }
+            return ToolAnswer(answer)
+        }
+    }
+
+    private func letGo(_ arguments: ToolArguments, _ namespace: Namespace) throws -> ToolAnswer {
+        try arguments.check(["names", "as"])
+        let who = try agent.named(try arguments.text("as"))
+        let gone = try Holding(namespace: namespace).letGo(try names(arguments), by: who)
+        var answer = JSONObject()
+        answer.add("let_go", gone.map(\.text))
+        let left = try namespace.rows(HoldRow.all, as: HoldRow.self).filter { $0.who == who }
+        answer.add("held", left.map(\.name.text))
+        return ToolAnswer(answer)
+    }
+
+    // MARK: Messages
+
+    private func say(
+        _ arguments: ToolArguments,
+        _ namespace: Namespace,
+        _ interruption: Interruption
+    ) throws -> ToolAnswer {
+        try arguments.check(["to", "text", "wait_s", "as"])
+        let who = try agent.named(try arguments.text("as"))
+        let mail = Mail(namespace: namespace)
+        let directory = try AgentDirectory(of: namespace)
+        var answer = JSONObject()
+        let to = try arguments.text("to") ?? ""
+        if let text = try arguments.text("text"), !text.isEmpty {
+            try mail.send(text, to: to == "all" ? "" : to, from: who, in: directory)
+            answer.add("sent", true)
+        } else if !to.isEmpty {
+            throw AgentError("to needs a text")
+        }
+        let deadline = MonotonicInstant.now.advanced(by: try arguments.wait)
+        var unread: (messages: [MailRow], more: Int) = ([], 0)
+        _ = try namespace.wait(until: deadline, interruption: interruption) { () -> Bool? in
+            unread = try mail.unread(by: who, in: directory)
+            return unread.messages.isEmpty ? nil : true
+        }
+        answer.add(
+            "messages",
+            unread.messages.map { message in
+                var object = JSONObject()
+                object.add("from", message.from)
+                if message.to.isEmpty { object.add("to", "all") }
+                object.add("time", Clock.moment(message.time))
+                object.add("text", message.text)
+                return object
+            }
+        )
+        if unread.more > 0 { answer.add("more", unread.more) }
+        var result = ToolAnswer(answer)
+        if let last = unread.messages.last?.number { result.delivered = { try? mail.note(last, seenBy: who) } }
+        return result
+    }
+
+    private func who(_ arguments: ToolArguments, _ namespace: Namespace) throws -> ToolAnswer {
+        try arguments.check(["as"])
+        let who = try agent.named(try arguments.text("as"))
+        return ToolAnswer(try Survey(namespace).report(for: who, of: agent.space))
+    }
+}
+
+extension HoldRules.Obstacle {
+    /// What is in the way, for a model.
+    fileprivate func objects(_ directory: AgentDirectory, _ who: AgentName) -> [JSONObject] {
+        var objects = holds.map { hold in
+            var object = JSONObject()
+            object.add("name", name.text)
+            object.add("held", hold.name.text)
+            object.add("by", directory.name(of: hold.who))
+            object.add("pid", hold.who.process.pid)
+            object.add("since", Clock.moment(hold.since))
+            object.add("why", hold.why)
+            if hold.who.process == who.process { object.add("same_process", true) }
+            return object
+        }
+        objects += ahead.map { ask in
+            var object = JSONObject()
+            object.add("name", name.text)
+            object.add("waits_before_you", directory.name(of: ask.who))
+            object.add("pid", ask.who.process.pid)
+            object.add("since", Clock.moment(ask.since))
+            object.add("why", ask.why)
+            return object
+        }
+        if isTaken, objects.isEmpty {
+            var object = JSONObject()
+            object.add("name", name.text)
+            object.add("why", "another program uses it")
+            objects.append(object)
+        }
+        return objects
+    }
+}

@@ -1,0 +1,20 @@
+package import SpaceSystem
+import TupleCoding
+
+/// An agent's process, and which of its subagents; the label of the agent itself is empty.
+package struct AgentName: Hashable, Sendable {
+    package let process: ProcessIdentity
+    package let label: String
+
+    package init(_ process: ProcessIdentity, _ label: String = "") { (self.process, self.label) = (process, label) }
+
+    init?(_ process: Value, _ label: Value) {
+        guard let process = process.text.flatMap({ ProcessIdentity(agentKey: $0) }), let label = label.text else {
+            return nil
+        }
+        self.init(process, label)
+    }
+
+    /// Whether the process lives; a row of a dead one counts no more, although nobody may have removed it yet.
+    var isAlive: Bool { process.life == .alive }
+}

@@ -1,0 +1,35 @@
+import SharedSpace
+import SpaceEngine
+import SpaceSystem
+import TupleSpace
+
+extension Namespace {
+    /// Looks until `look` finds something, after each change, and when a process ends that has claimed or written something
+    /// that ends with it.
+    ///
+    /// - Parameters:
+    ///   - deadline: When to give up.
+    ///   - interruption: Ends the wait.
+    ///   - look: Looks; `nil` if there is nothing yet.
+    /// - Returns: What the look found; `nil` if the time passed first.
+    /// - Throws: `cancelled` if the wait is ended.
+    func wait<Result>(
+        until deadline: MonotonicInstant,
+        interruption: Interruption,
+        _ look: () throws -> Result?
+    ) throws -> Result? {
+        if let found = try look() { return found }
+        if deadline.hasPassed { return nil }
+        // Registered before the look that counts, so nothing falls between the two.
+        let changes = try changes()
+        while true {
+            EventLoop.shared.followClaimants(of: core)
+            if let found = try look() { return found }
+            guard try changes.nextBlocking(timeout: deadline.remaining, interruption: interruption) != nil else {
+                return nil
+            }
+            // A look sees all that has come meanwhile.
+            while try changes.nextBlocking(timeout: .zero, interruption: interruption) != nil {}
+        }
+    }
+}

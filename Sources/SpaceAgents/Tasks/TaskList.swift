@@ -1,0 +1,279 @@
+package import SharedSpace
+import SpaceSystem
+import TupleCoding
+
+// The tasks of a repository.
+//
+// A task is one tuple, which is visible while it is free. An agent claims it for its process, so it returns when the
+// process ends. What the agent says about the claim (which subagent, since when) is a row of its own, written after the
+// claim. A server that is killed between the two leaves a claim without a row; the agent's next call finds it, and gets that
+// task. The row is written only if there is none, so of two calls one gets the task.
+
+/// The tasks of the repository that a namespace is for.
+package struct TaskList {
+    let namespace: Namespace
+
+    package init(_ namespace: Namespace) { self.namespace = namespace }
+
+    // MARK: Adding
+
+    /// A task that was added, or that was there already.
+    package struct Added: Sendable {
+        package let id: Int
+        package let isNew: Bool
+        /// The tasks that must be done first.
+        package let after: [Int]
+    }
+
+    /// Adds tasks, all or none; one whose key is there already adds nothing.
+    ///
+    /// - Throws: `AgentError` if one is to come after a task that there never was.
+    package func add(_ tasks: [NewTask]) throws -> [Added] {
+        guard tasks.count <= AgentLimits.tasksAtOnce else {
+            throw AgentError("\(tasks.count) tasks at once are too many; \(AgentLimits.tasksAtOnce) are the most")
+        }
+        return try namespace.transaction { t in
+            var added: [Added] = []
+            for task in tasks {
+                if !task.key.isEmpty, let id = try Self.id(ofKey: task.key, in: t) {
+                    added.append(Added(id: id, isNew: false, after: []))
+                    continue
+                }
+                var after: [Int] = []
+                for reference in task.after {
+                    let id = try Self.id(reference, in: t)
+                    if try t.count(matching: ["open", id, .any]) > 0, !after.contains(id) { after.append(id) }
+                }
+                let id = try t.increment("tasks")
+                let row = TaskRow(
+                    id: id,
+                    priority: task.priority,
+                    title: task.title,
+                    detail: task.detail,
+                    key: task.key,
+                    after: after
+                )
+                try t.write(tuple: row.tuple)
+                try t.write(tuple: ["open", id, task.key])
+                added.append(Added(id: id, isNew: true, after: after))
+            }
+            return added
+        }
+    }
+
+    private static func id(ofKey key: String, in t: borrowing Transaction) throws(SpaceError) -> Int? {
+        if let (_, id, _) = try t.readIfExists("open", any(Int.self), key) { return id }
+        return try t.readAll(matching: ["done", .any, key, .any, .any, .any], max: 1).first?[1].number
+    }
+
+    private static func id(_ reference: NewTask.Reference, in t: borrowing Transaction) throws -> Int {
+        switch reference {
+        case .id(let id):
+            guard id >= 1, id <= (try t.get("tasks", as: Int.self) ?? 0) else {
+                throw AgentError("after: there is no task \(id)")
+            }
+            return id
+        case .key(let key):
+            guard let id = try id(ofKey: key, in: t) else {
+                throw AgentError(
+                    "after: no task has the key \"\(key)\"; add the task that comes first before, or earlier in the same call"
+                )
+            }
+            return id
+        }
+    }
+
+    // MARK: Claiming
+
+    /// A task that an agent has claimed.
+    package struct Claimed: Sendable {
+        let task: TaskRow
+        let claim: HeldClaim
+        let notes: [NoteRow]
+    }
+
+    /// Claims the free task of the highest priority, of those the oldest, for an agent.
+    ///
+    /// - Parameters:
+    ///   - who: The agent.
+    ///   - match: What the title must match.
+    ///   - id: The task's number, if it is to be a certain one.
+    ///   - wait: How long to wait for one.
+    ///   - interruption: Ends the wait.
+    /// - Returns: The task; `nil` if there was none in time.
+    /// - Throws: `cancelled` if the wait is ended.
+    func claim(
+        for who: AgentName,
+        matching match: Pattern?,
+        id: Int?,
+        wait: Duration,
+        interruption: Interruption?
+    ) throws -> Claimed? {
+        if id == nil, match == nil, let left = try unclaimedByName(of: who) { return left }
+        let deadline = MonotonicInstant.now.advanced(by: wait)
+        while true {
+            var claim: HeldClaim?
+            for priority in stride(from: 9, through: 0, by: -1) where claim == nil {
+                claim = try self.claim(Self.template(id, priority, match), for: who, .none, interruption)
+            }
+            if claim == nil, wait > .zero {
+                let rest = deadline.remaining
+                claim = try self.claim(Self.template(id, nil, match), for: who, .upTo(rest), interruption)
+            }
+            guard let claim else { return nil }
+            if let task = TaskRow(claim.tuple.fields), try note(claim, of: task.id, for: who) {
+                return Claimed(task: task, claim: claim, notes: try namespace.rows(NoteRow.of(task.id)))
+            }
+        }
+    }
+
+    private func claim(
+        _ template: Template,
+        for who: AgentName,
+        _ wait: Wait,
+        _ interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        try namespace.claim(
+            matching: template,
+            holder: who.process,
+            deadline: AgentLimits.deadline,
+            wait,
+            interruption: interruption
+        )
+    }
+
+    private static func template(_ id: Int?, _ priority: Int?, _ match: Pattern?) -> Template {
+        func given(_ element: (some TemplateElement)?) -> any TemplateElement { element ?? any(Value.self) }
+        return ["task", given(id), given(priority), given(match), .any, .any]
+    }
+
+    /// Writes down who has a claim; `false` if another call has done so for itself.
+    private func note(_ claim: HeldClaim, of id: Int, for who: AgentName) throws -> Bool {
+        let row = WorkRow(id: id, claim: claim.number, who: who, since: Clock.realtimeMilliseconds())
+        return try namespace.transaction { t in
+            let known: [WorkRow] = try t.rows(WorkRow.of(id))
+            if known.contains(where: { $0.claim == claim.number }) { return false }
+            try t.takeAll(matching: WorkRow.of(id))
+            try t.write(row, endingWith: who.process)
+            return true
+        }
+    }
+
+    /// A task that a server has claimed for the agent's process and not told of, because it was killed.
+    private func unclaimedByName(of who: AgentName) throws -> Claimed? {
+        let claimed = try namespace.claimedTasks().filter { $0.isHeld(by: who.process) }
+        guard !claimed.isEmpty else { return nil }
+        let known = Set(try namespace.rows(WorkRow.all, as: WorkRow.self).map(\.claim))
+        for task in claimed where !known.contains(task.claim.number) {
+            guard try note(task.claim, of: task.task.id, for: who) else { continue }
+            return Claimed(task: task.task, claim: task.claim, notes: try namespace.rows(NoteRow.of(task.task.id)))
+        }
+        return nil
+    }
+
+    /// Gives a task back of which the agent could not be told.
+    func giveBackUntold(_ claimed: Claimed) {
+        try? namespace.release([claimed.claim], wasDelivered: false)
+        _ = try? namespace.takeAll(matching: WorkRow.of(claimed.task.id))
+    }
+
+    // MARK: Ending
+
+    /// What becomes of a task that an agent had.
+    package enum End: String, Sendable, CaseIterable {
+        case done
+        case giveBack = "give_back"
+        case setAside = "set_aside"
+    }
+
+    /// Ends an agent's claim.
+    ///
+    /// - Returns: The tasks that are free now because this one is done.
+    /// - Throws: `AgentError` if the agent has not claimed the task.
+    func end(_ id: Int, _ end: End, note: String, by who: AgentName, named name: String) throws -> [TaskRow] {
+        try AgentLimits.check(note, "a note", most: AgentLimits.detailBytes)
+        let task = try held(id, by: who)
+        let now = Clock.realtimeMilliseconds()
+        let freed = try namespace.transaction { t in
+            if !note.isEmpty, end != .done {
+                try t.write(tuple: NoteRow(id: id, author: name, time: now, text: note).tuple)
+            }
+            switch end {
+            case .done:
+                try t.complete(task.claim)
+                return try Self.finish(task.task, by: name, at: now, in: t)
+            case .giveBack:
+                guard try t.release(task.claim) else { throw Self.lost(id) }
+                try t.takeAll(matching: WorkRow.of(id))
+            case .setAside:
+                break
+            }
+            return []
+        }
+        if end == .setAside { try setAside(task) }
+        return freed
+    }
+
+    /// The claim of an agent on a task.
+    private func held(_ id: Int, by who: AgentName) throws -> ClaimedTask {
+        guard let task = try namespace.claimedTasks().first(where: { $0.task.id == id }) else {
+            if try namespace.count(matching: ["task", id, .any, .any, .any, .any]) > 0 { throw Self.lost(id) }
+            let isOpen = try namespace.count(matching: ["open", id, .any]) > 0
+            throw AgentError(
+                isOpen
+                    ? "task \(id) is not claimed: it waits for others, or was set aside; claim one with task_claim"
+                    : "there is no open task \(id); it may be done already"
+            )
+        }
+        let works = try namespace.rows(WorkRow.of(id), as: WorkRow.self).first { $0.claim == task.claim.number }
+        let directory = try AgentDirectory(of: namespace)
+        guard task.isHeld(by: who.process) else {
+            let holder = task.holder.map { directory.name(of: works?.who ?? AgentName($0)) } ?? "another process"
+            throw AgentError("task \(id) is not yours: \(holder) has it; claim another one with task_claim")
+        }
+        if let works, works.who.label != who.label {
+            throw AgentError("task \(id) is not yours: \(directory.name(of: works.who)) has it, of the same process")
+        }
+        return task
+    }
+
+    private static func lost(_ id: Int) -> AgentError {
+        AgentError(
+            "task \(id) is not yours any more: it went back to the list (its time was over, or a person took it back); "
+                + "claim it again with task_claim and id"
+        )
+    }
+
+    /// Notes that a task is done, and frees those that waited for it alone.
+    static func finish(
+        _ task: TaskRow,
+        by name: String,
+        at now: Int64,
+        in t: borrowing Transaction
+    ) throws -> [TaskRow] {
+        try t.takeAll(matching: WorkRow.of(task.id))
+        try t.takeAll(matching: NoteRow.of(task.id))
+        try t.takeAll(matching: ["open", task.id, .any])
+        try t.write(
+            tuple: ["done", task.id, task.key, task.title, name, Int(now)],
+            expires: AgentLimits.memory
+        )
+        var freed: [TaskRow] = []
+        for var row: TaskRow in try t.rows(TaskRow.later) where row.after.contains(task.id) {
+            try t.takeAll(matching: ["later", row.id, .any, .any, .any, .any, .any])
+            row.after = try row.after.filter { id in
+                let isDone = id == task.id
+                if isDone { return false }
+                return try t.count(matching: ["open", id, .any]) > 0
+            }
+            try t.write(inPlaceOfTaken: row.tuple)
+            if row.after.isEmpty { freed.append(row) }
+        }
+        return freed
+    }
+
+    private func setAside(_ task: ClaimedTask) throws {
+        try namespace.bury(task.claim)
+        _ = try namespace.takeAll(matching: WorkRow.of(task.task.id))
+    }
+}

@@ -1,0 +1,161 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+@testable import SpaceAgents
+
+@Suite("The tasks of agents", .blocking, .timeLimit(.minutes(5)))
+struct TaskToolTests {
+    @Test("Tasks come by priority and age, after those that they depend on, and once for each key")
+    func order() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            let added = try agent.call(
+                "task_add",
+                #"""
+                {"tasks":[{"title":"a","key":"A"},{"title":"b","after":["A"],"priority":9},{"title":"c","priority":7},
+                {"title":"d"},{"title":"again","key":"A"}]}
+                """#.filter { $0 != "\n" }
+            )
+            #expect(added["tasks"]?.elements.map { $0["id"] } == [1, 2, 3, 4, 1])
+            #expect(added["tasks"]?[4]?["was_there"] == true)
+            #expect(try agent.call("task_claim")["id"] == 3)
+            #expect(try agent.call("task_claim")["id"] == 1)
+            #expect(try agent.call("task_claim")["id"] == 4)
+            let nothing = try agent.call("task_claim")
+            #expect(nothing["nothing"] == true && nothing["waiting_for_others"] == 1, "\(nothing)")
+            let end = try agent.call("task_end", #"{"id":1,"how":"done"}"#)
+            #expect(end["frees"]?[0]?["id"] == 2, "\(end)")
+            let next = try agent.call("task_claim")
+            #expect(next["id"] == 2 && next["title"] == "b", "\(next)")
+            // A key stays known when its task is done.
+            let late = try agent.call("task_add", #"{"tasks":[{"title":"x","key":"A"}]}"#)
+            #expect(late["tasks"]?[0]?["id"] == 1)
+        }
+    }
+
+    @Test("A task that is given back keeps its notes, and one that was set aside is given to nobody")
+    func givenBack() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            let second = try ScriptedAgent(in: checkout, checkout.other)
+            try agent.call("task_add", #"{"tasks":[{"title":"hard","detail":"all of it"},{"title":"easy"}]}"#)
+            #expect(try agent.call("task_claim", #"{"match":"^hard"}"#)["id"] == 1)
+            let refusal = try second.call("task_end", #"{"id":1,"how":"done"}"#)
+            #expect(refusal["error"] != nil, "\(refusal)")
+            try agent.call("task_end", #"{"id":1,"how":"give_back","note":"no network here"}"#)
+            let again = try second.call("task_claim", #"{"id":1}"#)
+            #expect(again["tried_before"] == 1 && again["detail"] == "all of it", "\(again)")
+            #expect(again["notes"]?[0]?["text"] == "no network here", "\(again)")
+            try second.call("task_end", #"{"id":1,"how":"set_aside","note":"ask Ada"}"#)
+            #expect(try agent.call("task_claim")["id"] == 2)
+            #expect(try agent.call("task_claim")["set_aside"] == 1)
+            #expect(try checkout.agents("take-back", "1").ending == .exited(0))
+            let back = try second.call("task_claim")
+            #expect(back["id"] == 1 && back["notes"]?.elements.count == 2, "\(back)")
+        }
+    }
+
+    @Test("A killed agent's task is with the next one that waits")
+    func killed() throws {
+        try withCheckout { checkout in
+            let first = try ScriptedAgent(in: checkout)
+            let second = try ScriptedAgent(in: checkout)
+            try first.call("task_add", #"{"tasks":[{"title":"only one"}]}"#)
+            #expect(try first.call("task_claim")["id"] == 1)
+            let wait = try second.begin("task_claim", #"{"wait_s":50}"#)
+            let handle = try checkout.namespaceHandle()
+            #expect(try eventually { try handle.status().waiters.count == 1 })
+            try first.killAlone()
+            let task = try second.result(of: wait)
+            #expect(task["id"] == 1 && task["tried_before"] == 1, "\(task)")
+        }
+    }
+
+    @Test("A server that is killed and started again goes on with what its agent had")
+    func restarted() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("task_add", #"{"tasks":[{"title":"long"}]}"#)
+            #expect(try agent.call("task_claim")["id"] == 1)
+            kill(try agent.server(), SIGKILL)
+            // Another server of the same agent, as a client starts it.
+            let server = try checkout.runner.start(
+                "space",
+                ["mcp", "--owner", "\(agent.pid)"] + checkout.options()
+            )
+            let request =
+                #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"task_end","arguments":{"id":1,"how":"done"}}}"#
+            let result = try server.finish(input: request + "\n")
+            #expect(try Value(json: result.lines[0])["result"]?["structuredContent"]?["ended"] == 1, "\(result)")
+        }
+    }
+
+    @Test("A claim that a killed server has not told of goes to its agent's next call")
+    func untold() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("task_add", #"{"tasks":[{"title":"one"},{"title":"two"}]}"#)
+            // The claim as a server leaves it that is killed right after it.
+            let handle = try checkout.namespaceHandle()
+            let process = try #require(ProcessIdentity.of(pid: agent.pid))
+            let template: Template = ["task", .any, .any, .any, .any, .any]
+            let claim = try handle.claim(matching: template, holder: process, deadline: nil, .none, interruption: nil)
+            #expect(claim?.tuple[1] == 1)
+            #expect(try agent.call("task_claim")["id"] == 1)
+            #expect(try agent.call("task_claim")["id"] == 2)
+        }
+    }
+
+    @Test("Subagents of one process have tasks of their own")
+    func subagents() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("task_add", #"{"tasks":[{"title":"one"},{"title":"two"}]}"#)
+            #expect(try agent.call("task_claim", #"{"as":"left"}"#)["id"] == 1)
+            #expect(try agent.call("task_claim", #"{"as":"right"}"#)["id"] == 2)
+            #expect(try agent.call("task_end", #"{"id":1,"how":"done","as":"right"}"#)["error"] != nil)
+            #expect(try agent.call("task_end", #"{"id":1,"how":"done","as":"left"}"#)["ended"] == 1)
+        }
+    }
+
+    @Test("A cancelled wait takes no task, and its request gets no answer")
+    func cancelled() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("who")
+            let wait = try agent.begin("task_claim", #"{"wait_s":50}"#)
+            let handle = try checkout.namespaceHandle()
+            #expect(try eventually { try handle.status().waiters.count == 1 })
+            try agent.send(#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":\#(wait)}}"#)
+            #expect(try eventually { try handle.status().waiters.isEmpty })
+            try agent.call("task_add", #"{"tasks":[{"title":"late"}]}"#)
+            #expect(try agent.call("task_claim")["id"] == 1)
+            // Its number is free for another request.
+            #expect(try agent.call("who")["agents"]?.elements.count == 1)
+        }
+    }
+
+    @Test("A server that ends while a call waits leaves no claim behind")
+    func endedInput() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("who")
+            let server = try checkout.runner.start("space", ["mcp", "--owner", "\(agent.pid)"] + checkout.options())
+            try server.send(
+                #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"task_claim","arguments":{"wait_s":50}}}"#
+                    + "\n"
+            )
+            let handle = try checkout.namespaceHandle()
+            #expect(try eventually { try handle.status().waiters.count == 1 })
+            let result = try server.finish()
+            #expect(result.ending == .exited(0) && result.output == "", "\(result)")
+            try agent.call("task_add", #"{"tasks":[{"title":"late"}]}"#)
+            #expect(try handle.status().claims.isEmpty)
+            #expect(try agent.call("task_claim")["id"] == 1)
+        }
+    }
+}
