@@ -211,7 +211,9 @@ extension Engine {
         try checkUsable()
         let commit = environment.lastTransaction
         return withUnsafeTemporaryAllocation(byteCount: NearRing.longestTuple, alignment: 8) { buffer in
-            guard let (match, head) = ahead.first(template, asOf: commit, near.marks, copiedTo: buffer) else { return nil }
+            guard let (match, head) = ahead.first(template, asOf: commit, near.marks, copiedTo: buffer) else {
+                return nil
+            }
             return (match.lend(to: borrow), commit, head)
         }
     }

@@ -110,7 +110,9 @@ final class TuplesAhead: Sendable {
                 all[place]?.next = next
                 guard next < list.entries.count else { return nil }
                 let entry = list.entries[next]
-                list.bytes.withUnsafeBytes { buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[entry.bytes])) }
+                list.bytes.withUnsafeBytes {
+                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[entry.bytes]))
+                }
                 return (entry, list.head)
             }
             return nil

@@ -36,7 +36,9 @@ struct Candidate {
 
     /// A tuple of which nothing is known but its id.
     init(_ id: TupleID) {
-        (self.id, isNear, commit, copy, byteCount, endsByItself, deliveries, head) = (id, true, -1, nil, 0, true, 0, nil)
+        (self.id, isNear, commit, copy, byteCount, endsByItself, deliveries, head) = (
+            id, true, -1, nil, 0, true, 0, nil
+        )
     }
 
     /// Takes or claims the tuple, which was found in the tables, by a mark; `nil` if that has to be done by a transaction.
