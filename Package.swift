@@ -34,7 +34,7 @@ func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let engine: [Target.Dependency] = ["SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine"]
 let fuzzers = [
     "FuzzTuple", "FuzzJSON", "FuzzTemplate", "FuzzCodable", "FuzzRows", "FuzzControl", "FuzzBackup", "FuzzEntry",
-    "FuzzMessages", "FuzzCommands",
+    "FuzzMessages", "FuzzCommands", "FuzzAgents",
 ]
 
 /// The tuple coding and the commands' insides are products for their fuzzers alone, which are a package of their own.
@@ -44,6 +44,7 @@ let fuzzed: [Product] =
     : [
         .library(name: "TupleCoding", targets: ["TupleCoding"]),
         .library(name: "SpaceCommands", targets: ["SpaceCommands", "CommandWords"]),
+        .library(name: "SpaceAgents", targets: ["SpaceAgents"]),
         .library(name: "SpaceCluster", targets: ["SpaceCluster", "ClusterStore"]),
     ]
 
@@ -271,6 +272,7 @@ let package = Package(
             "FuzzMessages",
             ["FuzzCheck", "SpaceCluster", "TupleSpace", "SpaceMachines", "SpaceEngine", "ClusterStore"]
         ),
+        fuzzer("FuzzAgents", ["FuzzCheck", "SpaceAgents", "TupleCoding"]),
         fuzzer("FuzzCommands", engine + ["SpaceCommands", "CommandWords", "TupleCoding"]),
         .executableTarget(
             name: "space-fuzz-replay",

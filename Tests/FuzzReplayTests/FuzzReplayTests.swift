@@ -12,7 +12,7 @@ struct FuzzReplayTests {
     @Test(
         arguments: [
             ("tuple", 4000), ("json", 4000), ("template", 2000), ("codable", 4000), ("rows", 60), ("control", 60),
-            ("backup", 1000), ("entry", 60), ("messages", 4000), ("commands", 100),
+            ("backup", 1000), ("entry", 60), ("messages", 4000), ("commands", 100), ("agents", 4000),
         ]
     )
     func everyInputEndsWithAResultOrAnError(_ target: String, _ changed: Int) throws {

@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 let library: Target.Dependency = .product(name: "SharedSpace", package: "SharedSpace")
 let coding: Target.Dependency = .product(name: "TupleCoding", package: "SharedSpace")
 let commands: Target.Dependency = .product(name: "SpaceCommands", package: "SharedSpace")
+let agents: Target.Dependency = .product(name: "SpaceAgents", package: "SharedSpace")
 let cluster: Target.Dependency = .product(name: "SpaceCluster", package: "SharedSpace")
 
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -33,5 +34,6 @@ let package = Package(
         fuzzer("FuzzEntry", [library, "FuzzSupport"]),
         fuzzer("FuzzMessages", [library, cluster, "FuzzCheck"]),
         fuzzer("FuzzCommands", [library, commands]),
+        fuzzer("FuzzAgents", [agents, coding, "FuzzCheck"]),
     ]
 )

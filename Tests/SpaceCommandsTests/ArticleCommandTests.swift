@@ -24,6 +24,8 @@ struct ArticleCommandTests {
 
     /// What an article takes as given.
     private static let given = [
+        // A repository, and a folder for its agents that is not the user's.
+        "CodingAgents": ["export XDG_STATE_HOME=$PWD/state; mkdir .git"],
         "ClaimsAndTransactions": ["space write jobs '[1]'"],
         "Collections": [
             "space write party '[1]'; space items party songs append '\"Grey\"'", "space set app settings/retries 3",

@@ -4,6 +4,7 @@
 // Before each input its name goes to standard output, so that the last line names the input that crashed or hung. What is
 // printed is "FILE" or "FILE N": the Nth input that was made of a file.
 
+import FuzzAgents
 import FuzzBackup
 import FuzzCodable
 import FuzzCommands
@@ -55,6 +56,7 @@ struct Main {
         case "entry": FuzzEntry.fuzzOneInput
         case "messages": FuzzMessages.fuzzOneInput
         case "commands": FuzzCommands.fuzzOneInput
+        case "agents": FuzzAgents.fuzzOneInput
         default: nil
         }
     }

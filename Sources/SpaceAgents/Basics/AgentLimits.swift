@@ -19,6 +19,7 @@ package enum AgentLimits {
     static let labelBytes = 64
     static let tasksAtOnce = 1000
     static let namesAtOnce = 64
+    static let holdBytes = 500
     static let ports = 1024
     static let messagesAtOnce = 50
     static let messageBytes = 32 << 10

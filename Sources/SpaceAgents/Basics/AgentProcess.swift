@@ -8,9 +8,12 @@ package import SpaceSystem
 /// file than the server's, whatever the wrappers are called.
 package enum AgentProcess {
     /// The agent for which this process serves; `nil` if its parent has ended, or is a process that never ends.
-    package static func found() -> ProcessIdentity? {
+    ///
+    /// `parent`: The parent at the start of this process. Another process is one that adopts orphans.
+    package static func found(from parent: Int32) -> ProcessIdentity? {
         let input = standardInput(of: "self")
-        var pid = getppid()
+        var pid = parent
+        guard getppid() == parent else { return nil }
         for _ in 0..<mostGenerations {
             guard ProcessIdentity.mayExit(pid: pid), let process = ProcessIdentity.of(pid: pid), process.life == .alive
             else { return nil }

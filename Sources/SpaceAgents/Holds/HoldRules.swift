@@ -150,8 +150,10 @@ struct HoldRules {
             command: { _ in nil },
             waitsForChild: { _ in false }
         )
-        return WaitGraph(waits, busy: [], processes: nothing).deadlocks.map { deadlock in
+        let circles = WaitGraph(waits, busy: [], processes: nothing).deadlocks.map { deadlock in
             deadlock.steps.map { names[Int($0.pid) - 1] }
         }
+        // Where nobody waits now, each has gone on to something else.
+        return circles.filter { circle in asks.contains { $0.waits && circle.contains($0.who) } }
     }
 }

@@ -8,8 +8,8 @@ struct Holding {
 
     /// What became of a wish.
     enum Outcome {
-        /// The names that the agent has now.
-        case granted([HoldName])
+        /// The names that the agent has now, and those of them that it did not have before.
+        case granted([HoldName], new: [HoldName])
         /// What is in the way, how many wait before the agent, and the circle of agents if there is one.
         case refused([HoldRules.Obstacle], ahead: Int, deadlock: [AgentName]?)
     }
@@ -72,7 +72,9 @@ struct Holding {
         if !first.obstacles.isEmpty {
             let ask = AskRow(turn: own ?? .max, who: who, names: names, why: why, since: now, waits: true)
             if isWaiting, turn == nil { turn = try line(up: ask) }
-            let deadlock = known.deadlocks(with: ask).first { $0.contains(who) }
+            // Of a circle only the last to ask is refused, so that the others go on once it lets go.
+            let later = Set(known.asks.filter { $0.turn > ask.turn }.map(\.who))
+            let deadlock = known.deadlocks(with: ask).first { $0.contains(who) && later.isDisjoint(with: $0) }
             return .refused(first.obstacles, ahead: first.ahead, deadlock: deadlock)
         }
         // The ports were looked at outside of the transaction, which must be short.
@@ -93,7 +95,7 @@ struct Holding {
         }
         // After the commit, so that those who wait find the agent among the processes whose ends they hear.
         namespace.core.claimants.ring()
-        return .granted(verdict.granted)
+        return .granted(verdict.granted, new: verdict.granted.filter { !verdict.kept.contains($0) })
     }
 
     /// Gives the agent a turn, or the one that it has still from its last call.

@@ -42,7 +42,7 @@ package struct HoldName: Hashable, Sendable {
     ///   - folder: The folder of the agent.
     /// - Throws: `AgentError` for a name that can't be held.
     init(_ text: String, in repository: Repository, from folder: String) throws(AgentError) {
-        try AgentLimits.check(text, "a name to hold", most: AgentLimits.nameBytes)
+        try AgentLimits.check(text, "a name to hold", most: AgentLimits.holdBytes)
         guard !text.isEmpty, !text.unicodeScalars.contains(where: \.isControl) else {
             throw AgentError("a name to hold is empty or has a control character in it")
         }

@@ -16,6 +16,8 @@ struct PathPattern: Hashable, Sendable {
     }
 
     private let components: [Component]
+    /// Whether it is of files outside of the worktree, whose paths begin at the root.
+    private let isAbsolute: Bool
 
     /// Reads a pattern.
     ///
@@ -38,18 +40,30 @@ struct PathPattern: Hashable, Sendable {
             components.append(.folders)
         }
         self.components = components
+        isAbsolute = text.utf8.first == UInt8(ascii: "/")
     }
 
     /// Whether a file could be in both.
     ///
     /// - Complexity: O(n · m) in the lengths of the two.
     func overlaps(_ other: PathPattern) -> Bool {
-        Self.meet(components, other.components, isSpread: { $0 == .folders }) { left, right in
-            guard case .name(let left) = left, case .name(let right) = right else { return true }
-            return Self.meet(left, right, isSpread: { $0 == .any }) { left, right in
-                left == .one || right == .one || left == right
+        isAbsolute == other.isAbsolute && beginsAlike(other)
+            && Self.meet(components, other.components, isSpread: { $0 == .folders }) { left, right in
+                guard case .name(let left) = left, case .name(let right) = right else { return true }
+                return Self.meet(left, right, isSpread: { $0 == .any }) { left, right in
+                    left == .one || right == .one || left == right
+                }
             }
+    }
+
+    /// Whether the names before the first wildcard of either are the same: most patterns part here.
+    private func beginsAlike(_ other: PathPattern) -> Bool {
+        for (left, right) in zip(components, other.components) {
+            guard case .name(let left) = left, case .name(let right) = right else { return true }
+            if (left + right).contains(where: { $0 == .any || $0 == .one }) { return true }
+            if left != right { return false }
         }
+        return true
     }
 
     /// Whether there is a sequence that both describe; an element that is spread stands for any number of others.

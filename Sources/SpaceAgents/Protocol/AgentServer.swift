@@ -73,7 +73,7 @@ package final class AgentServer: Sendable {
             case .end: break reading
             case .tooLong:
                 let error = ProtocolError.invalid("a message has \(Self.longestMessage) bytes at most")
-                guard output.write(error.response(to: nil)) else { break reading }
+                guard output.write(response(error, to: nil)) else { break reading }
             case .bytes(let bytes):
                 if bytes.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { continue }
                 guard handle(bytes) else { break reading }
@@ -101,13 +101,13 @@ package final class AgentServer: Sendable {
         do {
             value = try Value(foreignJSON: bytes)
         } catch {
-            return output.write(ProtocolError.parse("\(error)").response(to: nil))
+            return output.write(response(.parse("\(error)"), to: nil))
         }
         guard case .array(let messages) = value else { return answer(value).map { send($0) } ?? true }
         let agreed = state.withLock { $0.version }
         guard ProtocolEra.legacy(agreed).hasBatches, !messages.isEmpty else {
             let reason = messages.isEmpty ? "an empty array" : "an array of messages, which only 2025-03-26 has"
-            return output.write(ProtocolError.invalid(reason).response(to: nil))
+            return output.write(response(.invalid(reason), to: nil))
         }
         let answers = messages.compactMap { answer($0, isInBatch: true) }
         if answers.isEmpty { return true }
@@ -136,7 +136,7 @@ package final class AgentServer: Sendable {
             guard let read = try IncomingMessage(value) else { return nil }
             message = read
         } catch {
-            return Answer(line: error.error.response(to: error.id))
+            return Answer(line: response(error.error, to: error.id))
         }
         guard let id = message.id else {
             if message.method == "notifications/cancelled" { cancel(message.parameters) }
@@ -148,10 +148,14 @@ package final class AgentServer: Sendable {
             }
             return try respond(to: message, id, isInBatch: isInBatch)
         } catch let error as ProtocolError {
-            return Answer(line: error.response(to: id))
+            return Answer(line: response(error, to: id))
         } catch {
-            return Answer(line: ProtocolError(code: -32603, message: "Internal error: \(error)").response(to: id))
+            return Answer(line: response(ProtocolError(code: -32603, message: "Internal error: \(error)"), to: id))
         }
+    }
+
+    private func response(_ error: ProtocolError, to id: RequestID?) -> String {
+        error.response(to: id, hasNull: state.withLock { $0.version } < ProtocolEra.legacyVersions[0])
     }
 
     private func cancel(_ parameters: Record) {

@@ -42,15 +42,20 @@ struct ProtocolError: Error {
         ProtocolError(code: -32602, message: "Invalid params: \(reason)")
     }
 
-    /// The answer to a request; without an id if that could not be read, as the protocol's schema wants it.
-    func response(to id: RequestID?) -> String {
+    /// The answer to a request.
+    ///
+    /// - Parameters:
+    ///   - id: The request's id; `nil` if that could not be read.
+    ///   - hasNull: Whether a missing id is null, as JSON-RPC says; the protocol leaves it out from 2025-11-25 on.
+    /// - Returns: The answer as JSON.
+    func response(to id: RequestID?, hasNull: Bool = false) -> String {
         var error = JSONObject()
         error.add("code", code)
         error.add("message", message)
         if let data { error.add("data", json: data) }
         var response = JSONObject()
         response.add("jsonrpc", "2.0")
-        if let id { response.add("id", json: id.json) }
+        if let id { response.add("id", json: id.json) } else if hasNull { response.add("id", json: "null") }
         response.add("error", json: error.line)
         return response.line
     }

@@ -190,7 +190,8 @@ struct Tools {
         let why = try arguments.text("why") ?? ""
         try AgentLimits.check(why, "why", most: AgentLimits.titleBytes)
         let who = try agent.named(try arguments.text("as"))
-        let outcome = try Holding(namespace: namespace).hold(
+        let holding = Holding(namespace: namespace)
+        let outcome = try holding.hold(
             names,
             for: who,
             why: why,
@@ -199,10 +200,12 @@ struct Tools {
         )
         var answer = JSONObject()
         switch outcome {
-        case .granted(let granted):
+        case .granted(let granted, let new):
             answer.add("held", granted.map(\.text))
             answer.add("next", "let_go when you are done with it")
-            return ToolAnswer(answer)
+            var result = ToolAnswer(answer)
+            result.undelivered = { _ = try? holding.letGo(new, by: who) }
+            return result
         case .refused(let obstacles, let ahead, let deadlock):
             let directory = try AgentDirectory(of: namespace)
             answer.add("refused", true)

@@ -28,8 +28,9 @@ extension Namespace {
             guard try changes.nextBlocking(timeout: deadline.remaining, interruption: interruption) != nil else {
                 return nil
             }
-            // A look sees all that has come meanwhile.
-            while try changes.nextBlocking(timeout: .zero, interruption: interruption) != nil {}
+            // A look sees all that has come meanwhile. Others may go on writing without an end.
+            var most = 1000
+            while most > 0, try changes.nextBlocking(timeout: .zero, interruption: interruption) != nil { most -= 1 }
         }
     }
 }

@@ -121,7 +121,20 @@ package struct TaskList {
                 claim = try self.claim(Self.template(id, nil, match), for: who, .upTo(rest), interruption)
             }
             guard let claim else { return nil }
-            if let task = TaskRow(claim.tuple.fields), try note(claim, of: task.id, for: who) {
+            guard let task = TaskRow(claim.tuple.fields) else {
+                // It looks like a task and is none; a person has to look at it.
+                try namespace.bury(claim)
+                continue
+            }
+            let isNoted: Bool
+            do {
+                isNoted = try note(claim, of: task.id, for: who)
+            } catch {
+                // The agent is told of the error, and not of the task: on a full disk, for example.
+                try? namespace.release([claim], wasDelivered: false)
+                throw error
+            }
+            if isNoted {
                 return Claimed(task: task, claim: claim, notes: try namespace.rows(NoteRow.of(task.id)))
             }
         }
@@ -194,21 +207,30 @@ package struct TaskList {
         try AgentLimits.check(note, "a note", most: AgentLimits.detailBytes)
         let task = try held(id, by: who)
         let now = Clock.realtimeMilliseconds()
-        let freed = try namespace.transaction { t in
-            if !note.isEmpty, end != .done {
-                try t.write(tuple: NoteRow(id: id, author: name, time: now, text: note).tuple)
+        func run(remembers: Bool) throws -> [TaskRow] {
+            try namespace.transaction { t in
+                if remembers, !note.isEmpty, end != .done {
+                    try t.write(tuple: NoteRow(id: id, author: name, time: now, text: note).tuple)
+                }
+                switch end {
+                case .done:
+                    try t.complete(task.claim)
+                    return try Self.finish(task.task, by: name, at: now, remembers: remembers, in: t)
+                case .giveBack:
+                    guard try t.release(task.claim) else { throw Self.lost(id) }
+                    try t.takeAll(matching: WorkRow.of(id))
+                case .setAside:
+                    break
+                }
+                return []
             }
-            switch end {
-            case .done:
-                try t.complete(task.claim)
-                return try Self.finish(task.task, by: name, at: now, in: t)
-            case .giveBack:
-                guard try t.release(task.claim) else { throw Self.lost(id) }
-                try t.takeAll(matching: WorkRow.of(id))
-            case .setAside:
-                break
-            }
-            return []
+        }
+        let freed: [TaskRow]
+        do {
+            freed = try run(remembers: true)
+        } catch let error as SpaceError where error.isOfStorage {
+            // On a full disk a task can be ended all the same, without what would be remembered of it.
+            freed = try run(remembers: false)
         }
         if end == .setAside { try setAside(task) }
         return freed
@@ -249,15 +271,16 @@ package struct TaskList {
         _ task: TaskRow,
         by name: String,
         at now: Int64,
+        remembers: Bool = true,
         in t: borrowing Transaction
     ) throws -> [TaskRow] {
         try t.takeAll(matching: WorkRow.of(task.id))
         try t.takeAll(matching: NoteRow.of(task.id))
         try t.takeAll(matching: ["open", task.id, .any])
-        try t.write(
-            tuple: ["done", task.id, task.key, task.title, name, Int(now)],
-            expires: AgentLimits.memory
-        )
+        if remembers {
+            let row: Tuple = ["done", task.id, task.key, task.title, name, Int(now)]
+            try t.write(tuple: row, expires: AgentLimits.memory)
+        }
         var freed: [TaskRow] = []
         for var row: TaskRow in try t.rows(TaskRow.later) where row.after.contains(task.id) {
             try t.takeAll(matching: ["later", row.id, .any, .any, .any, .any, .any])

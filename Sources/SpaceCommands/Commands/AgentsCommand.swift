@@ -139,7 +139,11 @@ struct AgentsCommand: ParsableCommand {
             return id
         }
         let found: Void? = try space.look { namespace in
-            for id in ids { try body(TaskList(namespace), id) }
+            do {
+                for id in ids { try body(TaskList(namespace), id) }
+            } catch let error as AgentError {
+                throw CommandFailure(.nothing, "\(error)")
+            }
         }
         if found == nil { throw CommandFailure(.unavailable, missing(space)) }
     }

@@ -13,6 +13,7 @@ struct MCPCommand: ParsableCommand {
             space mcp [<options>]
             space mcp hook [<options>]
             space mcp guard [<options>] [<file> ...]
+            space mcp install [<options>] [<client> ...]
             """,
         discussion: """
             Without an action it is a server of the Model Context Protocol on standard input and output, which a client starts: \
@@ -25,19 +26,24 @@ struct MCPCommand: ParsableCommand {
             on standard error if the tool would change a file that another agent holds. It looks for the file where it is, also \
             in another worktree or through a link. What a shell command changes it can't know.
 
-            guard does so for files: those named, or with -0 those on standard input, each followed by a NUL; status 1 if \
-            another agent holds one. A git hook (pre-commit) is: git diff --cached --name-only --no-renames -z | space mcp guard -0
+            guard does so for files: those named, or with -z those on standard input, each followed by a NUL; status 1 if \
+            another agent holds one. A git hook (pre-commit) is: git diff --cached --name-only --no-renames -z | space mcp guard -z
 
-            'space agents' shows who does what.
+            install prints what to add to the clients' settings; --write adds it in this repository, --remove takes it out. \
+            Clients: claude, codex, cursor, gemini, vscode, zed, pre-commit; without one, all are printed, and written are \
+            claude and those that have a folder here already.
+
+            'space agents' shows who does what. The article Coding agents has the layout of the tuples.
 
             EXAMPLES:
+              space mcp install --write
               space mcp --owner $$
               space mcp guard src/main.c && vi src/main.c
             """
     )
 
     enum Action: String, ExpressibleByArgument, CaseIterable {
-        case hook, guardFiles = "guard"
+        case hook, guardFiles = "guard", install
     }
 
     @OptionGroup var agents: AgentOptions
@@ -47,17 +53,25 @@ struct MCPCommand: ParsableCommand {
     )
     var owner: String?
 
-    @Flag(name: .customShort("0"), help: "For guard: read the files from standard input, each followed by a NUL.")
+    @Flag(name: .customShort("z"), help: "For guard: read the files from standard input, each followed by a NUL.")
     var null = false
 
-    @Argument(help: ArgumentHelp("hook or guard; without one it serves.", valueName: "action"))
+    @Flag(help: "For install: add it to the files in this repository.")
+    var write = false
+
+    @Flag(help: "For install: take it out of the files in this repository.")
+    var remove = false
+
+    @Argument(help: ArgumentHelp("hook, guard or install; without one it serves.", valueName: "action"))
     var action: Action?
 
-    @Argument(help: ArgumentHelp("For guard: a file.", valueName: "file"))
+    @Argument(help: ArgumentHelp("For guard files, for install clients.", valueName: "word"))
     var words: [String] = []
 
     func validate() throws {
-        if null, action != .guardFiles { throw ValidationError("-0 is for guard") }
+        if write, remove { throw ValidationError("--write and --remove exclude each other") }
+        if write || remove, action != .install { throw ValidationError("--write and --remove are for install") }
+        if null, action != .guardFiles { throw ValidationError("-z is for guard") }
         if owner != nil, action != nil { throw ValidationError("--owner is for the server") }
         if !words.isEmpty, action == .hook { throw ValidationError("hook takes no words") }
     }
@@ -67,13 +81,14 @@ struct MCPCommand: ParsableCommand {
         case nil: try serve()
         case .hook: try hook()
         case .guardFiles: try guardFiles()
+        case .install: try install()
         }
     }
 
     // MARK: The server
 
     private func serve() throws {
-        let found = AgentProcess.found()
+        let found = AgentProcess.found(from: Launch.parent)
         var process = found
         if let owner {
             let pid = try OwnerOptions.pid(owner, from: "--owner")
@@ -139,5 +154,38 @@ struct MCPCommand: ParsableCommand {
             "\(refusal.file) is held by \(refusal.holder) (pid \(refusal.pid), \(refusal.name)) since \(since)\(why); it gets "
                 + "free by its let_go or its end; hold it with wait_s to wait in line, or do something else"
         )
+    }
+
+    // MARK: Settings of clients
+
+    private func install() throws {
+        let repository = Repository(of: try agents.folder())
+        let clients = try words.map { word in
+            guard let client = ClientSettings(rawValue: word) else {
+                let known = ClientSettings.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure.usage("\(word.quotedForPeople) is no client; there are: \(known)")
+            }
+            return client
+        }
+        guard write || remove else {
+            for client in clients.isEmpty ? ClientSettings.allCases : clients {
+                for (file, text) in client.shown { try Output.print(text: "# \(client.rawValue): \(file)\n\(text)\n") }
+            }
+            return
+        }
+        let meant =
+            !clients.isEmpty
+            ? clients : ClientSettings.allCases.filter { remove || $0.isUsed(in: repository) }
+        do {
+            for client in meant {
+                if remove, client == .preCommit, !repository.isGit { continue }
+                try client.apply(to: repository, removing: remove) { file, change in
+                    if clients.isEmpty, change == .unchanged, remove { return }
+                    try Output.print(line: PeopleText.escaped("\(file): \(change.rawValue)"))
+                }
+            }
+        } catch let error as AgentError {
+            throw CommandFailure(.inputOutput, "\(error)")
+        }
     }
 }

@@ -44,7 +44,7 @@ struct AgentReport {
 
 extension TaskList.Listed {
     var cells: [String] {
-        let after = self.after.isEmpty ? "" : "after \(self.after.map { "\($0)" }.joined(separator: ", "))"
-        return ["\(id)", state.rawValue, "\(priority)", title, after]
+        let cells = ["\(id)", state.rawValue, "\(priority)", title]
+        return after.isEmpty ? cells : cells + ["after \(after.map { "\($0)" }.joined(separator: ", "))"]
     }
 }
