@@ -7,7 +7,7 @@ struct Worker {
         let jobs = try Space().namespace("jobs")
         while true {
             let claim = try await jobs.claim("job", any(Int.self))
-            let number = claim.fields.1
+            let number = claim.content.1
             try claim.complete { t in
                 try t.write("done", number, "swift")
                 try t.increment("count")
