@@ -60,7 +60,8 @@ struct Options {
         guard let pointer else { return }
         let size = Int(pointer.pointee.size)
         let ours = MemoryLayout<sharedspace_how>.size
-        guard (8...4096).contains(size) else {
+        // A size that is none of a structure's could cut a pointer in two.
+        guard (8...4096).contains(size), size.isMultiple(of: MemoryLayout<UInt64>.alignment) else {
             throw .misuse("the options have a size of \(size)", advice: "begin with sharedspace_defaults()")
         }
         let given = UnsafeRawPointer(pointer)

@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <poll.h>
+#include <pthread.h>
 
 static int resize(const char *job) { return strstr(job, "cat") != NULL; }
 
@@ -104,6 +105,38 @@ static void serve(sharedspace_ns *jobs) {
     sharedspace_result_free(&found);
 }
 
+/* Asks, and then removes the responder, which ends its loop. */
+static void *ask(void *jobs) {
+    sharedspace_result reply = sharedspace_no_result();
+    sharedspace_error *failure = NULL;
+    sharedspace_how how = json(SHAREDSPACE_FOREVER);
+    CHECK(sharedspace_request(jobs, "double", sharedspace_text("21"), &how, &reply, &failure) == 1 && is(&reply, "42"));
+    how = sharedspace_defaults();
+    how.unique = "doubler";
+    CHECK(sharedspace_rule(jobs, SHAREDSPACE_RULE_REMOVE, "double", SHAREDSPACE_RESPONDER, &how, NULL, &failure) == 1);
+    sharedspace_result_free(&reply);
+    return NULL;
+}
+
+static void respond(sharedspace_ns *jobs) {
+    sharedspace_responder *responder;
+    sharedspace_result request = sharedspace_no_result();
+    sharedspace_how how = json(SHAREDSPACE_FOREVER), key = sharedspace_defaults();
+    char reply[32];
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, ask, jobs) == 0);
+    key.unique = "doubler";
+    sharedspace_responder_open(jobs, "double", &key, &responder, &error);
+    while (sharedspace_responder_next(responder, &how, &request, &error) == 1) {
+        snprintf(reply, sizeof reply, "%d", 2 * atoi((char *)request.bytes));
+        sharedspace_responder_reply(responder, request.number, sharedspace_text(reply), &how, &error);
+    }
+    sharedspace_responder_close(responder);
+    CHECK(strcmp(sharedspace_error_code(error), "holdLost") == 0 && pthread_join(thread, NULL) == 0);
+    sharedspace_error_free(error);
+    sharedspace_result_free(&request);
+}
+
 int main(void) {
     sharedspace *space;
     sharedspace_ns *jobs;
@@ -125,6 +158,7 @@ int main(void) {
     sharedspace_how how = json(0);
     DONE(sharedspace_set(jobs, "stop", sharedspace_text("true"), &how, NULL, &error));
     serve(jobs);
+    respond(jobs);
     sharedspace_result_free(&job);
     return 0;
 }

@@ -239,6 +239,12 @@ int main(void) {
     /* Options and results of other versions. */
     how.size = 4;
     FAILS(sharedspace_get(again, "x", &how, &result, &error), "invalidArgument");
+    how = json(0);
+    how.group = "group";
+    for (how.size = 0; how.size < sizeof how; how.size++) {
+        if (how.size % 8 > 0)
+            FAILS(sharedspace_put(again, "x", &text, 1, &how, NULL, &error), "invalidArgument");
+    }
     how.size = UINT32_MAX;
     FAILS(sharedspace_get(again, "x", &how, &result, &error), "invalidArgument");
     struct {

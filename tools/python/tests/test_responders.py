@@ -143,3 +143,13 @@ def test_a_request_that_a_cancelled_task_has_obtained_comes_next(ns, child):
         return asks
 
     assert asyncio.run(main()).hear() == "done"
+
+
+def test_one_that_is_dropped_answers_no_more(ns):
+    below = ns.respond("x", base=True)
+    above = ns.respond("x")
+    assert above.next(0) is None
+    del above
+    assert len([shown for shown in ns.show()["responders"] if shown["name"] == "x"]) == 1
+    below.close()
+    assert ns.show()["responders"] == []

@@ -1,5 +1,17 @@
-/* Requests, and what answers them. A responder crosses as the number that its handle is; Python's side is _responders.py. */
+/* Requests, and what answers them. A responder is a capsule, which closes it when it is dropped; Python's side is
+ * _responders.py. */
 #include "namespace.h"
+
+static const char NAME[] = "sharedspace.responder";
+
+static sharedspace_responder *responder_of(PyObject *capsule) { return PyCapsule_GetPointer(capsule, NAME); }
+
+static void close_responder(PyObject *capsule) {
+    sharedspace_responder *responder = responder_of(capsule);
+    Py_BEGIN_ALLOW_THREADS
+    sharedspace_responder_close(responder);
+    Py_END_ALLOW_THREADS
+}
 
 /* What a call with an argument that may be missing gives. */
 static sharedspace_bytes bytes_of(const Buffer *buffer) {
@@ -39,7 +51,7 @@ static PyObject *request(PyObject *module, PyObject *arguments) {
     return answer;
 }
 
-/* responder_open(namespace, name, key, is_base): the number of a responder. */
+/* responder_open(namespace, name, key, is_base) */
 static PyObject *responder_open(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *namespace_, *name, *key;
@@ -55,7 +67,10 @@ static PyObject *responder_open(PyObject *module, PyObject *arguments) {
     sharedspace_responder *responder = NULL;
     int status;
     CALL(status, sharedspace_responder_open(handle, text, &how, &responder, &error));
-    return status < 0 ? NULL : PyLong_FromVoidPtr(responder);
+    if (status < 0) return NULL;
+    PyObject *capsule = PyCapsule_New(responder, NAME, close_responder);
+    if (capsule == NULL) sharedspace_responder_close(responder);
+    return capsule;
 }
 
 PyObject *request_of(const sharedspace_result *result) {
@@ -70,7 +85,7 @@ static PyObject *responder_next(PyObject *module, PyObject *arguments) {
     PyObject *number, *timeout;
     sharedspace_how how = sharedspace_defaults();
     if (!PyArg_ParseTuple(arguments, "OO", &number, &timeout)) return NULL;
-    sharedspace_responder *responder = PyLong_AsVoidPtr(number);
+    sharedspace_responder *responder = responder_of(number);
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
     ask_for_signals(&how);
     sharedspace_result result = sharedspace_no_result();
@@ -94,7 +109,7 @@ static PyObject *responder_reply(PyObject *module, PyObject *arguments) {
     if (!PyArg_ParseTuple(arguments, "OKOO", &handle, &number, &value, &reason) ||
         read_text(reason, "the reason", &how.reason) < 0)
         return NULL;
-    sharedspace_responder *responder = PyLong_AsVoidPtr(handle);
+    sharedspace_responder *responder = responder_of(handle);
     if (PyErr_Occurred()) return NULL;
     Buffer buffer;
     buffer_begin(&buffer);
@@ -111,7 +126,7 @@ static PyObject *responder_pass(PyObject *module, PyObject *arguments) {
     unsigned long long number;
     sharedspace_how how = sharedspace_defaults();
     if (!PyArg_ParseTuple(arguments, "OKO!O", &handle, &number, &PyTuple_Type, &given, &timeout)) return NULL;
-    sharedspace_responder *responder = PyLong_AsVoidPtr(handle);
+    sharedspace_responder *responder = responder_of(handle);
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
     ask_for_signals(&how);
     Buffer buffer;
@@ -131,13 +146,10 @@ static PyObject *responder_pass(PyObject *module, PyObject *arguments) {
     return answer;
 }
 
-static PyObject *responder_close(PyObject *module, PyObject *number) {
+static PyObject *responder_close(PyObject *module, PyObject *capsule) {
     (void)module;
-    sharedspace_responder *responder = PyLong_AsVoidPtr(number);
-    if (PyErr_Occurred()) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    sharedspace_responder_close(responder);
-    Py_END_ALLOW_THREADS
+    if (responder_of(capsule) == NULL) return NULL;
+    close_responder(capsule);
     return new_none();
 }
 
@@ -149,7 +161,7 @@ static PyObject *loop_responder(PyObject *module, PyObject *arguments) {
     sharedspace_how how = sharedspace_defaults();
     if (!PyArg_ParseTuple(arguments, "OKOO", &loop_number, &token, &number, &timeout)) return NULL;
     sharedspace_loop *loop = PyLong_AsVoidPtr(loop_number);
-    sharedspace_responder *responder = PyLong_AsVoidPtr(number);
+    sharedspace_responder *responder = responder_of(number);
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
     int status;
     CALL(status, sharedspace_loop_responder(loop, token, responder, &how, &error));

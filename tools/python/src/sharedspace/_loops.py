@@ -114,7 +114,7 @@ class EventLoop:
         """The next request of a responder, `Passed` if none came in time."""
         token = next(self._tokens)
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        _sharedspace.loop_responder(self._number, token, responder._number, timeout)
+        _sharedspace.loop_responder(self._number, token, responder._handle, timeout)
         wait = self._waits[token] = Wait(REQUEST, None, None, future, responder)
         return await self._outcome(token, wait, future)
 

@@ -45,7 +45,7 @@ class Request:
         return self._answer(None, reason)
 
     def _answer(self, value: Field, reason: str | None) -> bool:
-        wanted = _sharedspace.responder_reply(self._responder._number, self._number, value, reason)
+        wanted = _sharedspace.responder_reply(self._responder._handle, self._number, value, reason)
         self._is_answered = True
         return wanted
 
@@ -56,7 +56,7 @@ class Request:
         """
         if len(argument) > 1:
             raise TypeError("ask_next() takes one argument at most")
-        found = _sharedspace.responder_pass(self._responder._number, self._number, argument, timeout)
+        found = _sharedspace.responder_pass(self._responder._handle, self._number, argument, timeout)
         if found is None:
             raise no_answer(self._responder.name, self._responder._namespace.name, 0)
         return found[0]
@@ -85,7 +85,7 @@ class Responder:
     """What answers the requests of a name: an iterator of `Request`, or `serve(function)`.
 
     The newest responder of a name is asked first; what it has not answered when it ends, or its process does, the next one
-    gets.
+    gets. It ends with its block, by `close()`, or when it is dropped.
     """
 
     def __init__(self, namespace: Namespace, name: str, key: str | None, base: bool) -> None:
@@ -93,14 +93,14 @@ class Responder:
         self.name = name
         # What a task was to get that was cancelled.
         self._returned: list[tuple[Any, int, int]] = []
-        self._number = _sharedspace.responder_open(namespace, name, key, base)
+        self._handle = _sharedspace.responder_open(namespace, name, key, base)
 
     def next(self, timeout: float | None = None) -> Request | None:
         """The next request; None if none comes in `timeout` seconds.
 
         Raises `HoldLost` if the responder was replaced by one with its key, or removed.
         """
-        found = self._returned.pop(0) if self._returned else _sharedspace.responder_next(self._number, timeout)
+        found = self._returned.pop(0) if self._returned else _sharedspace.responder_next(self._handle, timeout)
         return None if found is None else Request(self, *found)
 
     def serve(self, function: Callable[[Any], Field], *, timeout: float | None = None) -> None:
@@ -118,7 +118,7 @@ class Responder:
 
     def close(self) -> None:
         """Ends it; what it has not answered goes to the next one."""
-        _sharedspace.responder_close(self._number)
+        _sharedspace.responder_close(self._handle)
 
     def __iter__(self) -> Responder:
         return self
@@ -135,10 +135,6 @@ class Responder:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_number"):
-            self.close()
 
     def __reduce__(self) -> str:
         raise TypeError("a responder belongs to its process, and can't be pickled or copied")

@@ -286,7 +286,8 @@ class _ThreadState(_State, threading.local):
 class FileLock(contextlib.ContextDecorator):
     """filelock.FileLock, without a file: the path is a lock's name, and a killed holder's goes to the next in line.
 
-    It is reentrant, as filelock's is: the lock is released with the last release.
+    It is reentrant, as filelock's is: the lock is released with the last release. When the object is dropped, its hold is, which
+    lets go by itself: a method that does it could be left by a signal's handler that raises.
     """
 
     _namespaces: dict[tuple[int, str], Namespace] = {}
@@ -411,10 +412,6 @@ class FileLock(contextlib.ContextDecorator):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.release()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_state"):
-            self.release(force=True)
 
 
 __all__ = [
