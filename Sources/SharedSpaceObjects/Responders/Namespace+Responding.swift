@@ -23,7 +23,7 @@ extension Namespace {
         let key = key ?? "\(TupleUUID.random())"
         var position = try enrolResponder(name, key: key, isBase: base)
         var session = core.session.number
-        // If the gate cannot be had now, the responder is removed when this process ends.
+        // If the gate can't be acquired now, the responder is removed when this process ends.
         defer { try? core.responders.remove(position, of: name) }
         do {
             while true {
