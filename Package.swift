@@ -31,7 +31,8 @@ func example(_ name: String) -> Target {
 func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, path: "Tests/Fuzzing/\(name)", swiftSettings: settings)
 }
-let engine: [Target.Dependency] = ["SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine"]
+/// The floors that a fuzzer reaches into.
+let floors: [Target.Dependency] = ["SharedSpace", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine"]
 let fuzzers = [
     "FuzzTuple", "FuzzJSON", "FuzzTemplate", "FuzzCodable", "FuzzRows", "FuzzControl", "FuzzBackup", "FuzzEntry",
     "FuzzMessages", "FuzzCommands", "FuzzAgents",
@@ -259,21 +260,21 @@ let package = Package(
         example("intake"), example("workers"), example("planner"),
         example("producer"), example("worker"), example("claimer"), example("finisher"),
         .target(name: "FuzzCheck", path: "Tests/Fuzzing/FuzzCheck", swiftSettings: settings),
-        fuzzer("FuzzSupport", engine),
+        fuzzer("FuzzSupport", floors),
         fuzzer("FuzzTuple", ["FuzzCheck", "TupleCoding"]),
         fuzzer("FuzzJSON", ["FuzzCheck", "TupleCoding"]),
         fuzzer("FuzzTemplate", ["FuzzCheck", "TupleCoding"]),
         fuzzer("FuzzCodable", ["FuzzCheck", "TupleCoding"]),
-        fuzzer("FuzzRows", engine + ["FuzzSupport"]),
-        fuzzer("FuzzControl", engine + ["FuzzSupport"]),
-        fuzzer("FuzzBackup", engine + ["FuzzSupport"]),
-        fuzzer("FuzzEntry", engine + ["FuzzSupport", "SpaceSystem"]),
+        fuzzer("FuzzRows", floors + ["FuzzSupport"]),
+        fuzzer("FuzzControl", floors + ["FuzzSupport"]),
+        fuzzer("FuzzBackup", floors + ["FuzzSupport"]),
+        fuzzer("FuzzEntry", floors + ["FuzzSupport", "SpaceSystem"]),
         fuzzer(
             "FuzzMessages",
             ["FuzzCheck", "SpaceCluster", "TupleSpace", "SpaceMachines", "SpaceEngine", "ClusterStore"]
         ),
         fuzzer("FuzzAgents", ["FuzzCheck", "SpaceAgents", "TupleCoding"]),
-        fuzzer("FuzzCommands", engine + ["SpaceCommands", "CommandWords", "TupleCoding"]),
+        fuzzer("FuzzCommands", floors + ["SpaceCommands", "CommandWords", "TupleCoding"]),
         .executableTarget(
             name: "space-fuzz-replay",
             dependencies: fuzzers.map { .target(name: $0) } + ["SeededRandom"],

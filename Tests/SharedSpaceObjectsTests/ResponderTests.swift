@@ -57,6 +57,19 @@ import Testing
         try await end()
     }
 
+    @Test func stopRespondingEndsTheRespondersOfItsHandleAlone() async throws {
+        let (kept, other) = (try stacked("kept"), try jobs.nonOwningHandle())
+        let tokens = try ["x", "y"].map { (key: String) in
+            try other.respond(to: "f", key: key) { (n: Int, _) -> String in "\(key)\(n)" }
+        }
+        #expect(try await jobs.request("f", 1) == "y1")
+        other.stopResponding()
+        #expect(try await eventually { tokens.allSatisfy { !$0.isActive } })
+        #expect(try await jobs.request("f", 1) == "kept1")
+        kept.cancel()
+        try await end()
+    }
+
     @Test func withoutAKeyItGetsAUUID() async throws {
         let first = try jobs.respond(to: "f") { (n: Int, _) -> Int in n }
         let second = try jobs.respond(to: "f") { (n: Int, _) -> Int in n }

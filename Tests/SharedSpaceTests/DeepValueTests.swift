@@ -90,6 +90,8 @@ import Testing
             _ = try await namespace.claim("d", tooDeep, timeout: .zero) != nil
         }
         #expect(throws: TupleCodingError.self) { try Template(checking: ["d", tooDeep]) }
+        #expect(throws: TupleCodingError.self) { _ = try Selection(checking: "d", tooDeep) }
+        #expect(try Selection(checking: "d", any(Int.self)).matches(["d", 1]))
         #expect(try namespace.takeIfExists("d", deepest) != nil)
     }
 

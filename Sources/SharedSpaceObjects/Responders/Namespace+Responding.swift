@@ -20,7 +20,7 @@ extension Namespace {
         _ body: (Value, RequestInHand) throws -> Result<Value, ResponderFailure>
     ) throws {
         let requests = try RequestSource(to: name, key: key, base: base, in: self)
-        // If the gate cannot be had now, the responder is removed when this process ends.
+        // If the gate can't be acquired now, the responder is removed when this process ends.
         defer { try? requests.end() }
         do {
             while true {

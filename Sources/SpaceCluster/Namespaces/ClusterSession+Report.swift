@@ -39,7 +39,7 @@ extension ClusterSession {
         }
     }
 
-    /// The members of now, by number; `nil` if the store does not answer.
+    /// The present members, by number; `nil` if the store does not answer.
     func members() async -> [ClusterReport.Member]? {
         let (store, keys) = (store, keys)
         let reading = await result(within: Self.patience) {

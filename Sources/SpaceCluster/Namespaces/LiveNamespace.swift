@@ -55,6 +55,14 @@ package actor LiveNamespace {
     private(set) var stopped: String?
     /// What has happened to the replica.
     private(set) var events = ReplicaEvents()
+    /// Whether the member has entered by an entry since the replica was attached.
+    var hasEntered = false
+    /// The members that entered behind an entry of this machine, or need none.
+    var toldTime: Set<UInt32> = []
+    /// Since when the replica has had no room for the next entry; `nil`: it has, or that is not known.
+    private var fullSince: MonotonicInstant?
+    /// Whether `joined/<number>` may have been put for the present number.
+    var hasJoined = false
 
     init(
         keys: NamespaceKeys,
@@ -190,18 +198,6 @@ package actor LiveNamespace {
         let end = MonotonicInstant.now.advanced(by: settings.mendInterval)
         while !Task.isCancelled, !end.hasPassed { await news.wait(after: news.count, until: end) }
     }
-
-    /// Whether the member has entered by an entry since the replica was attached.
-    var hasEntered = false
-
-    /// The members that entered behind an entry of this machine, or need none.
-    var toldTime: Set<UInt32> = []
-
-    /// Since when the replica has had no room for the next entry; `nil`: it has, or that is not known.
-    private var fullSince: MonotonicInstant?
-
-    /// Whether `joined/<number>` may have been put for the number of now.
-    var hasJoined = false
 
     private func leave(_ standing: Appender.Standing) async {
         await appender.end(standing)

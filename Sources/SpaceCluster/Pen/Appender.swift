@@ -61,7 +61,7 @@ package actor Appender {
     /// Who has the pen, and how many wait for it.
     var uses: Set<PenUse> = []
     var waiting = 0
-    /// The processes that use the pen and whose operations the daemon's transaction of now executes.
+    /// The processes that use the pen and whose operations the daemon's present transaction executes.
     nonisolated let begun = Mutex<Set<PenUse>>([])
     /// How long the last append took.
     var appendTime = Duration.zero

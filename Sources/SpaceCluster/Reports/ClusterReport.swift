@@ -63,7 +63,7 @@ package struct ClusterReport: Codable, Equatable, Sendable {
     package let trouble: String?
     /// `nil` if the store does not answer.
     package let store: StoreState?
-    /// The members of now; `nil` if the store does not answer.
+    /// The present members; `nil` if the store does not answer.
     package let members: [Member]?
     /// The replicas that were set aside, and where they are; `nil` while this machine is no member.
     package let aside: [String]?
@@ -104,7 +104,7 @@ package struct ClusterReport: Codable, Equatable, Sendable {
         self.namespaces = namespaces
     }
 
-    /// The machines of now, each under the number that its daemon got when it joined.
+    /// The present machines, each under the number that its daemon got when it joined.
     package var machines: [Member] { (members ?? []).filter { $0.number == $0.first } }
 
     /// The name of a member's machine, or its number if it is not a member any more.

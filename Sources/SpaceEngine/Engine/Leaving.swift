@@ -16,7 +16,7 @@ import SpaceSystem
 ///
 /// A holder of the gate that acts even after leaving is counted too.
 package struct Leaving {
-    /// How long the gate is waited for; if it can't be had, the environment is closed with the last handle.
+    /// How long the gate is waited for; if it is not acquired, the environment is closed with the last handle.
     private static let patience = Duration.milliseconds(100)
 
     private let engine: Engine

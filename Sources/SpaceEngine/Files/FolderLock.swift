@@ -10,7 +10,7 @@ import SystemPackage
 /// Without this lock it would remove the files of a namespace in use one by one, because a mapped file's times do not
 /// change. The kernel releases the lock when the process ends, however it ends.
 ///
-/// The lock costs one descriptor. In /dev/shm, which nothing cleans by age, it is left out; and if it can't be had, because
+/// The lock costs one descriptor. In /dev/shm, which nothing cleans by age, it is left out; and if it can't be acquired, because
 /// no descriptor is left or another program has the folder locked, the namespace is used without it.
 package final class FolderLock: Sendable {
     /// A cleaner that has the folder locked has soon looked through it.

@@ -7,7 +7,7 @@ package final class LatencyMeter: Sendable {
     private struct Mapped {
         /// The value of the switch's word for which the file was looked for; 0: it was not looked for yet.
         var word: UInt32 = 0
-        /// `nil` if the file could not be had: then this process counts nothing until the next switch.
+        /// `nil` if the file could not be opened: then this process counts nothing until the next switch.
         var map: MappedFile?
     }
 

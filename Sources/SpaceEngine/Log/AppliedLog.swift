@@ -46,7 +46,7 @@ package struct AppliedLog {
     /// Wakes what waits for a change of a row: a tuple or a cell that is there, and any change of what is held, asked for
     /// or kept in named objects.
     ///
-    /// Who waits at which object is not looked up: all that wait at one look again.
+    /// Which waiter waits at which object is not looked up: all waiters at objects look again.
     private func noteAppeared(_ change: RowChange) {
         switch scope.tables.numbered[change.table] {
         case scope.tables.tuples:

@@ -16,7 +16,7 @@ package struct ClaimTerms: Sendable {
     }
 
     /// The same with another holder.
-    package func naming(_ holder: ClaimHolder) -> ClaimTerms {
+    package func with(holder: ClaimHolder) -> ClaimTerms {
         ClaimTerms(holder: holder, deadline: deadline, isTake: isTake)
     }
 }

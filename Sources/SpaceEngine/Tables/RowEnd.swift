@@ -22,7 +22,7 @@ package struct RowEnd: Hashable, Sendable {
     package var holder: ClaimHolder? { rawHolder == 0 ? nil : ClaimHolder(raw: rawHolder) }
 
     /// The same with another holder.
-    package func naming(_ holder: ClaimHolder) -> RowEnd { RowEnd(expiry: expiry, holder: holder) }
+    package func with(holder: ClaimHolder) -> RowEnd { RowEnd(expiry: expiry, holder: holder) }
 
     /// Whether only a call ends the row.
     @inline(__always)

@@ -9,7 +9,7 @@ extension Namespace {
     /// ```
     ///
     /// The locks are acquired one after the other, in the order of their names, whatever the order in the call. So calls
-    /// of this form never wait for each other in a circle, and if one lock can't be had in time, those that were are let
+    /// of this form never wait for each other in a circle, and if one lock is not acquired in time, those that were are let
     /// go. A process that already holds one of the locks and calls this form can make such a circle.
     ///
     /// - Parameters:
@@ -94,7 +94,7 @@ extension Namespace {
     /// Acquires several locks for a command, in the order of their names; if `timeout` is `nil`, only the interruption ends
     /// the wait.
     ///
-    /// - Throws: `timedOut`, which names the holder of the lock that was not to be had.
+    /// - Throws: `timedOut`, which names the holder of the lock that was not acquired.
     package func acquireOrTell(
         _ names: [String],
         _ mode: SharedLock.Mode,
@@ -111,7 +111,7 @@ extension Namespace {
 
     /// Acquires several locks in the order of their names, suspending the task; if `timeout` is `nil`, as long as it takes.
     ///
-    /// - Throws: `timedOut`, which names the holder of the lock that was not to be had.
+    /// - Throws: `timedOut`, which names the holder of the lock that was not acquired.
     package func acquireOrTell(
         _ names: [String],
         _ mode: SharedLock.Mode,
@@ -152,7 +152,7 @@ private struct LockOrder {
         locks = places.map { namespace.lock(names[$0]) }
     }
 
-    /// Acquires one after the other; `nil` if one of them was not to be had, and those before it are let go.
+    /// Acquires one after the other; `nil` if one of them was not acquired, and those before it are let go.
     func acquire(_ one: (SharedLock) throws(SpaceError) -> Hold?) throws(SpaceError) -> HeldLocks? {
         var all: [KeptHold] = []
         for lock in locks {

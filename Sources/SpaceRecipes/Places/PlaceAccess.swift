@@ -234,7 +234,7 @@ package struct PlaceAccess {
     /// The oldest holder of a name, or `nil` if it is not held.
     ///
     /// If the holder is dead and its death was not noticed before, its hold is ended here, and the next waiter holds.
-    /// If the gate can't be had for that, the result is `nil`.
+    /// If the gate can't be acquired for that, the result is `nil`.
     func firstLivingHolder(_ name: String, _ kind: SharedObjectKind) throws(SpaceError) -> PlaceRow? {
         func first() throws(SpaceError) -> PlaceRow? {
             try core.read { snapshot throws(SpaceError) in try snapshot.firstHolder(name, kind) }

@@ -88,7 +88,7 @@ extension WorkQueue {
         }
     }
 
-    /// Returns the items whose time to run is over; if the gate can't be had for that, the next process does it.
+    /// Returns the items whose time to run is over; if the gate can't be acquired for that, the next process does it.
     private func returnOverdue(_ core: NamespaceCore) {
         var isOverdue = true
         while isOverdue {

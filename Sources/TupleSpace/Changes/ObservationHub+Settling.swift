@@ -20,7 +20,7 @@ extension ObservationHub {
     /// The observation whose handler the present task runs.
     @TaskLocal package static var running: UInt64?
 
-    /// Waits until every observer of now was told of everything up to a change; ends early when the task is cancelled.
+    /// Waits until every observer that exists now was told of everything up to a change; ends early when the task is cancelled.
     package func settle(_ target: UInt64, in core: NamespaceCore) async {
         let id = state.withLock { state in
             state.lastSettling += 1

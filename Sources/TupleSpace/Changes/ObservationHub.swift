@@ -22,7 +22,7 @@ package final class ObservationHub: NamespacePart {
     package let state = Mutex(State())
     /// Held while the journal is read, so that one of LMDB's readers serves all observers.
     ///
-    /// That reader still exists after the namespace has been deleted, when no other one can be had.
+    /// That reader still exists after the namespace has been deleted, when no other one is available.
     package let reading = Mutex<Void>(())
     /// How often a filter was evaluated for a change.
     private let evaluations = Atomic<Int>(0)

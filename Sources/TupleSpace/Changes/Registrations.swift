@@ -160,7 +160,7 @@ package struct Registrations {
 
     /// Stores that a subscription has dealt with everything up to a change.
     ///
-    /// A registration under a number that this session had before goes on under the number of now.
+    /// A registration under a number that this session had before goes on under its present number.
     ///
     /// - Returns: `false` if the registration is not this session's any more.
     package func acknowledge(_ number: UInt64, _ sequence: UInt64, timeout: Duration? = nil) throws(SpaceError) -> Bool

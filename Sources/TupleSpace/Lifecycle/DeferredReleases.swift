@@ -67,7 +67,7 @@ extension NamespaceCore {
 
     /// Ends what could not be ended before.
     ///
-    /// It waits for the gate only briefly, and stops trying once the gate could not be had, because another operation
+    /// It waits for the gate only briefly, and stops trying once the gate was not acquired, because another operation
     /// waits for it.
     func carryOutDeferred() {
         guard !isInTransactionHere else { return }

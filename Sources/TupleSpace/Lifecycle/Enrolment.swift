@@ -4,7 +4,7 @@ import SystemPackage
 /// Makes another process an owner.
 ///
 /// The order prevents a reused PID from owning anything: open the process's pidfd, check that it is the intended
-/// process (by the start time), check that it has not exited, write the file, check again. If no pidfd can be had (an
+/// process (by the start time), check that it has not exited, write the file, check again. If no pidfd is available (an
 /// old kernel, a container's seccomp profile, no descriptor left), the PID and the start time are checked before and
 /// after.
 struct Enrolment {

@@ -19,7 +19,7 @@ package struct Expiry {
 
     /// The same with another holder.
     @inline(__always)
-    func naming(_ holder: ClaimHolder) -> Expiry { Expiry(end.naming(holder), isNeverSeen: isNeverSeen) }
+    func with(holder: ClaimHolder) -> Expiry { Expiry(end.with(holder: holder), isNeverSeen: isNeverSeen) }
 
     package init(_ duration: Duration?, _ lifetime: Lifetime = .permanent, _ core: NamespaceCore) throws(SpaceError) {
         try duration?.checkNotNegative("an expiry")

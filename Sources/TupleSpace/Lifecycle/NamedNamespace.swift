@@ -42,7 +42,7 @@ public struct NamedNamespace {
     ///
     /// If the namespace has no other owner, it is deleted. If there is no such hold, nothing happens.
     ///
-    /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace could not be had in time.
+    /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace was not acquired in time.
     public func letGo() throws(SpaceError) {
         guard let owner else {
             try space.held.remove(name)?.leave()

@@ -122,7 +122,7 @@ extension Participation {
 
     /// Tells the daemon that a process of this machine owns the replica, so that no machine deletes it.
     ///
-    /// If the daemon can't be reached, the namespace is opened all the same: reads go on without it. Then this machine's
+    /// If the daemon can't be reached, the namespace is opened even so: reads go on without it. Then this machine's
     /// ownership lasts as long as its lease.
     ///
     /// - Throws: `namespaceDeleted` if the namespace was deleted on all machines.

@@ -37,7 +37,7 @@ public final class Namespace: Sendable {
         }
         guard !hasLeft.exchange(true, ordering: .acquiringAndReleasing) else { return }
         core.letGo { [entry, isOwning] core, _ in
-            // The handle's count is reduced even if a lock of the namespace can't be had in time.
+            // The handle's count is reduced even if a lock of the namespace is not acquired in time.
             try? CoreRegistry.shared.endHandle(of: core, entry, isOwning: isOwning)
         }
     }
@@ -87,8 +87,8 @@ public final class Namespace: Sendable {
     /// With the process's last handle its session ends: its claims return, waits of its other threads end with
     /// `closed`, and if the process was the last owner, the namespace is deleted. Leaving twice does nothing.
     ///
-    /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace could not be had in time. The handle is left
-    ///   all the same, and a reaper does the rest.
+    /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace was not acquired in time. The handle is left
+    ///   even so, and a reaper does the rest.
     public func leave() throws(SpaceError) {
         try core.naming("leave the namespace") { () throws(SpaceError) in
             if core.isInTransactionHere { throw .usedWithinTransaction }

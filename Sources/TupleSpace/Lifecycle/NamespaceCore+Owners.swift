@@ -130,7 +130,7 @@ extension NamespaceCore {
 
     /// Leaves: claims return, the session file is removed, and so is the namespace if this was its last owner.
     ///
-    /// If the door can't be had in time, the process's exit releases the session's lock, and a reaper does the rest.
+    /// If the door is not acquired in time, the process's exit releases the session's lock, and a reaper does the rest.
     /// The environment is closed as soon as no thread uses it; the exit of the process closes it in any case.
     package func leave(timeout: Duration, isExiting: Bool = false) throws(SpaceError) {
         guard !isLeft, !isInherited else { return }

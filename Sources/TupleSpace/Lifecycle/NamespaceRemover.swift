@@ -110,7 +110,7 @@ package struct NamespaceRemover {
     ///   - place: The other folder's name in the root.
     ///   - host: This machine.
     /// - Returns: The path to which it was moved; `nil` if there is no such namespace.
-    /// - Throws: `holderStopped` and `holderBusy` if its locks can't be had.
+    /// - Throws: `holderStopped` and `holderBusy` if its locks can't be acquired.
     package func setAside(
         _ name: NamespaceName,
         of life: NamespaceLife,

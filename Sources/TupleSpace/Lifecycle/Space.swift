@@ -172,7 +172,7 @@ public final class Space: Sendable {
     /// Deletes a namespace even if it has owners; their operations throw `namespaceDeleted` from then on.
     ///
     /// - Throws: `namespaceNotFound`, also for a folder that is not a namespace's; `incompatible` if its folder also
-    ///   holds files that no namespace has; `holderStopped` and `holderBusy` if its locks can't be had.
+    ///   holds files that no namespace has; `holderStopped` and `holderBusy` if its locks can't be acquired.
     public func delete(_ name: String) throws(SpaceError) {
         try SpaceError.naming(Reaping.operation, on: name) { () throws(SpaceError) in
             let name = try NamespaceName(name)

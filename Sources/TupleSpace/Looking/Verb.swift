@@ -4,6 +4,9 @@ import TupleCoding
 @usableFromInline
 package enum Verb: String {
     case read, take, claim
+
+    /// A read or a take.
+    init(isTaking: Bool) { self = isTaking ? .take : .read }
 }
 
 /// Decodes a match, and keeps the content.

@@ -17,7 +17,7 @@ struct SetCell: SentOperation {
     /// A commit that adds many pages would use up what is promised to the near end.
     var keeps: NearKept { element.count <= NearRing.longestTuple ? .all : [] }
     var holder: ClaimHolder? { end.holder }
-    func naming(_ holder: ClaimHolder) -> SetCell { SetCell(key, element, end.naming(holder), if: condition) }
+    func with(holder: ClaimHolder) -> SetCell { SetCell(key, element, end.with(holder: holder), if: condition) }
     func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) + element.count }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> (isSet: Bool, old: Value?) {

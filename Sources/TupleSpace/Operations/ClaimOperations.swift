@@ -19,7 +19,7 @@ extension OfSession {
     @inline(__always) var holder: ClaimHolder? { .session(session) }
 
     @inline(__always)
-    func naming(_ holder: ClaimHolder) -> Self {
+    func with(holder: ClaimHolder) -> Self {
         guard case .session(let number) = holder else { return self }
         var renewed = self
         renewed.session = number

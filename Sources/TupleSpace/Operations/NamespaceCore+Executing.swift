@@ -32,7 +32,7 @@ extension NamespaceCore {
     @inline(__always)
     func renewed<O: Operation>(_ operation: O) -> O {
         guard let holder = operation.holder, !participation.isPresent(holder) else { return operation }
-        return operation.naming(participation.renewed(holder))
+        return operation.with(holder: participation.renewed(holder))
     }
 }
 

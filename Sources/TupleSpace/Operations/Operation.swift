@@ -34,7 +34,7 @@ package protocol Operation {
     var holder: ClaimHolder? { get }
 
     /// The same operation that names another holder: the machine may have become another member meanwhile.
-    func naming(_ holder: ClaimHolder) -> Self
+    func with(holder: ClaimHolder) -> Self
 
     /// The size of the values that come and go, in bytes, for the limits of a transaction's body.
     func size(in scope: WriteScope) throws(SpaceError) -> Int
@@ -60,7 +60,7 @@ extension Operation {
     package static var purpose: WritePurpose { .removing }
     @inline(__always) package var keeps: NearKept { [] }
     @inline(__always) package var holder: ClaimHolder? { nil }
-    @inline(__always) package func naming(_ holder: ClaimHolder) -> Self { self }
+    @inline(__always) package func with(holder: ClaimHolder) -> Self { self }
     package func size(in scope: WriteScope) throws(SpaceError) -> Int { 0 }
     @inline(__always) package func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Outcome? { nil }
     @inline(__always) package func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome? { nil }

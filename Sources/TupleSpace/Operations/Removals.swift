@@ -1,102 +1,6 @@
 import SpaceSystem
 import TupleCoding
 
-/// A match that a look has found, and where: the object of a take or a claim.
-struct Candidate {
-    let id: TupleID
-    /// Whether the tuple may be in the ring.
-    let isNear: Bool
-    /// The commit whose tables were searched.
-    let commit: Int
-    /// A copy of the tuple, if the look has made one.
-    ///
-    /// The tuple may be near all the same: the last look of several reads ring and tables together.
-    let copy: Match?
-    /// The size of the encoded tuple; 0 if it is not known.
-    let byteCount: Int
-    /// Whether the tuple ends by itself, with time or with a process.
-    let endsByItself: Bool
-    /// How often the tuple has returned from a claim.
-    let deliveries: UInt32
-    /// The key by which the tuple was found, if all older ones of that key were marked.
-    let head: IndexKey?
-
-    @inline(__always)
-    init(_ match: Match, isNear: Bool, commit: Int, head: IndexKey?) {
-        (id, self.isNear, self.commit, copy) = (match.id, isNear, commit, match.isLent ? nil : match)
-        (byteCount, deliveries, self.head) = (match.byteCount, match.deliveries, head)
-        endsByItself = match.expiry != 0 || match.endsWithHolder
-    }
-
-    /// A match that is looked up again by its id, because it may have been changed since.
-    init(copied match: Match) {
-        (id, isNear, commit, copy, byteCount) = (match.id, true, -1, match, match.byteCount)
-        (endsByItself, deliveries, head) = (true, 0, nil)
-    }
-
-    /// A tuple of which nothing is known but its id.
-    init(_ id: TupleID) {
-        (self.id, isNear, commit, copy, byteCount, endsByItself, deliveries, head) = (
-            id, true, -1, nil, 0, true, 0, nil
-        )
-    }
-
-    /// Takes or claims the tuple, which was found in the tables, by a mark; `nil` if that has to be done by a transaction.
-    @inline(never)
-    func mark<Made>(
-        _ terms: ClaimTerms?,
-        in engine: Engine,
-        _ made: (UInt64, Int) -> Made
-    ) throws(SpaceError) -> Removed<Made>? {
-        // A claimed tuple needs room in another table once the mark is applied.
-        guard !endsByItself, terms == nil || byteCount <= NearRing.longestTuple else { return nil }
-        switch try Marking(engine).mark(id.rawValue, asOf: commit, deliveries: deliveries, terms, head: head) {
-        case .marked(let number, let deliveries): return .removed(made(number, Int(deliveries)))
-        case .lost: return .lost
-        case .refused: return nil
-        }
-    }
-
-    /// Calls `body` with the row, if the tuple is still visible.
-    ///
-    /// If no process has written since the look, the copy is as good as the row: the tuple under an id never changes, and an
-    /// id is never used twice.
-    @inline(__always)
-    func remove<Made>(
-        in scope: WriteScope,
-        _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
-    ) throws(SpaceError) -> Removed<Made> {
-        if let copy {
-            let isUnchanged = !isNear && scope.isUnchanged(since: commit)
-            if isUnchanged || !Safeguard.secondLook.stands {
-                return try copy.withRow { (row) throws(SpaceError) in
-                    // The tuple may have expired since it was found.
-                    guard scope.snapshot.isVisible(row) else { return .lost }
-                    return .removed(try body(id.rawValue, row))
-                }
-            }
-        }
-        guard let row = try scope.snapshot.tupleRow(id.rawValue) else { return .lost }
-        return .removed(try body(id.rawValue, row))
-    }
-}
-
-/// What became of a removal.
-package enum Removed<Made> {
-    /// The tuple was removed; `Made` is what stands for it now.
-    case removed(Made)
-    /// None was left: other processes were first. Nothing was changed.
-    case lost
-}
-
-/// Which of several tuples was removed: the first one that was left.
-package struct FirstLeft<Made> {
-    /// Its place among those that were named.
-    package let index: Int
-    /// What stands for it now.
-    package let made: Made
-}
-
 /// A removal of a candidate: a take or a claim.
 ///
 /// It adds no tuple, so the ring stays as it is unless the tuple is there.
@@ -197,7 +101,7 @@ struct ClaimFound: SharedRemoval {
 
     static var name: String { "claim" }
     @inline(__always) var holder: ClaimHolder? { terms.holder }
-    @inline(__always) func naming(_ holder: ClaimHolder) -> ClaimFound { ClaimFound(candidate, terms.naming(holder)) }
+    @inline(__always) func with(holder: ClaimHolder) -> ClaimFound { ClaimFound(candidate, terms.with(holder: holder)) }
     func size(in scope: WriteScope) -> Int { 2 * (candidate.copy?.bytes.count ?? 0) }
 
     @inline(__always)
@@ -220,7 +124,7 @@ struct ClaimFirst: SentOperation {
 
     static var name: String { ClaimFound.name }
     var holder: ClaimHolder? { terms.holder }
-    func naming(_ holder: ClaimHolder) -> ClaimFirst { ClaimFirst(ids: ids, terms: terms.naming(holder)) }
+    func with(holder: ClaimHolder) -> ClaimFirst { ClaimFirst(ids: ids, terms: terms.with(holder: holder)) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Removed<FirstLeft<ClaimMade>> {
         try scope.removeFirst(ids) { (id, row) throws(SpaceError) in try scope.claim(id, row, terms) }
@@ -285,7 +189,7 @@ struct RemoveAll<R: Removal>: Operation {
 
     static var name: String { R.name }
     var holder: ClaimHolder? { removals.first?.holder }
-    func naming(_ holder: ClaimHolder) -> RemoveAll { RemoveAll(removals: removals.map { $0.naming(holder) }) }
+    func with(holder: ClaimHolder) -> RemoveAll { RemoveAll(removals: removals.map { $0.with(holder: holder) }) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> (commit: Int, removed: [(index: Int, made: R.Made)]) {
         let commit = scope.snapshot.commit

@@ -15,7 +15,7 @@ struct SentWrite: SentOperation {
     static var name: String { Write.name }
     static var purpose: WritePurpose { .adding }
     var holder: ClaimHolder? { end.holder }
-    func naming(_ holder: ClaimHolder) -> SentWrite { SentWrite(bytes, isRecord: isRecord, end.naming(holder)) }
+    func with(holder: ClaimHolder) -> SentWrite { SentWrite(bytes, isRecord: isRecord, end.with(holder: holder)) }
 
     private func withTuple<R>(_ body: (EncodedTuple) throws(SpaceError) -> R) throws(SpaceError) -> R {
         try bytes.withBytes { (bytes) throws(SpaceError) in

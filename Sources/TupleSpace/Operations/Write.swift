@@ -13,7 +13,7 @@ package struct Write: Operation {
     package static var purpose: WritePurpose { .adding }
     @inline(__always) package var holder: ClaimHolder? { expiry.end.holder }
     @inline(__always)
-    package func naming(_ holder: ClaimHolder) -> Write { Write(tuple, expiry.naming(holder)) }
+    package func with(holder: ClaimHolder) -> Write { Write(tuple, expiry.with(holder: holder)) }
     package func size(in scope: WriteScope) -> Int { tuple.bytes.count }
 
     @inline(__always)
@@ -54,7 +54,7 @@ struct WriteAll: Operation {
     static var name: String { Write.name }
     static var purpose: WritePurpose { .adding }
     var holder: ClaimHolder? { expiry.end.holder }
-    func naming(_ holder: ClaimHolder) -> WriteAll { WriteAll(tuples: tuples, expiry: expiry.naming(holder)) }
+    func with(holder: ClaimHolder) -> WriteAll { WriteAll(tuples: tuples, expiry: expiry.with(holder: holder)) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> [TupleID] {
         var ids: [TupleID] = []

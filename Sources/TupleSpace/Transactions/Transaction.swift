@@ -28,7 +28,7 @@ public struct Transaction: ~Copyable {
     ) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
-        if let failure = encoder.failure { throw SpaceError(failure, "write", namespace: name) }
+        if let failure = encoder.failure { throw SpaceError(failure, Write.name, namespace: name) }
         try write(tuple: Tuple(trusting: encoder.bytes, isRecord: false), expires: expires, lifetime: lifetime)
     }
 

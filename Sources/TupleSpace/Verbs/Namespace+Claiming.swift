@@ -67,7 +67,7 @@ extension Namespace {
     ///
     /// - Complexity: O(log n).
     public func claimIfExists(id: TupleID, deadline: Duration? = nil) throws(SpaceError) -> Claim<Tuple>? {
-        let claim = try attempt("claim") { (core) throws(SpaceError) in
+        let claim = try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
             try core.claiming.claim(id: id, try core.claiming.prepareClaim(deadline))
         }
         guard let claim else { return nil }

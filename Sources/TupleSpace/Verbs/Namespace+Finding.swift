@@ -62,7 +62,7 @@ extension Namespace {
         _ wait: Wait,
         _ keep: Keeping
     ) throws(SpaceError) -> Bool {
-        try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
+        try attempt(Verb(isTaking: isTaking).rawValue) { (core) throws(SpaceError) in
             try core.looking.find(template, isTaking: isTaking, wait) { () throws(SpaceError) in
                 try core.looking.look(isTaking: isTaking, template, order, keep)
             } != nil
@@ -78,7 +78,7 @@ extension Namespace {
         _ order: MatchOrder,
         _ keep: Keeping
     ) throws(SpaceError) -> Bool {
-        try attempt(isTaking ? "take" : "read") { (core) throws(SpaceError) in
+        try attempt(Verb(isTaking: isTaking).rawValue) { (core) throws(SpaceError) in
             if Task.isCancelled { throw .cancelled }
             return try first.make(in: core) { () throws(SpaceError) in
                 try core.looking.look(isTaking: isTaking, template, order, keep)
@@ -95,7 +95,7 @@ extension Namespace {
         _ order: MatchOrder,
         _ keep: Keeping
     ) async throws(SpaceError) -> Bool {
-        try await attempt(suspending: isTaking ? "take" : "read") { (core) async throws(SpaceError) in
+        try await attempt(suspending: Verb(isTaking: isTaking).rawValue) { (core) async throws(SpaceError) in
             try await core.looking.suspend(for: template, isTaking: isTaking, after: first) { () throws(SpaceError) in
                 try core.looking.look(isTaking: isTaking, template, order, keep)
             } != nil
@@ -138,40 +138,5 @@ extension Looking {
     ) throws(SpaceError) -> Found<Void>? {
         func content(_ match: Match) throws(SpaceError) { try match.decode(keep) }
         return isTaking ? try lookToTake(template, order, content) : try lookToRead(template, order, content)
-    }
-
-    /// Looks for a match, on the calling thread.
-    @inline(__always)
-    package func find<Result>(
-        _ template: TemplateForm,
-        isTaking: Bool,
-        _ wait: Wait,
-        interruption: Interruption? = nil,
-        _ look: () throws(SpaceError) -> Found<Result>?
-    ) throws(SpaceError) -> Result? {
-        if case .none = wait { return try look()?.result }
-        return try core.waits.block(
-            Interest(template, isTaking: isTaking),
-            text: template.json,
-            until: wait.deadline,
-            interruption: interruption,
-            look
-        )
-    }
-
-    /// Looks for a match until there is one; the task is suspended between two looks.
-    @inline(__always)
-    func suspend<Result>(
-        for template: TemplateForm,
-        isTaking: Bool,
-        after first: FirstLook,
-        _ look: () throws(SpaceError) -> Found<Result>?
-    ) async throws(SpaceError) -> Result? {
-        try await core.waits.suspend(
-            Interest(template, isTaking: isTaking),
-            text: { template.json },
-            after: first,
-            look
-        )
     }
 }

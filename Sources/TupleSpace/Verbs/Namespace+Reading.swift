@@ -68,7 +68,7 @@ extension Namespace {
         _ wait: Wait,
         interruption: Interruption?
     ) throws(SpaceError) -> Tuple? {
-        try attempt("read") { (core) throws(SpaceError) in
+        try attempt(Verb.read.rawValue) { (core) throws(SpaceError) in
             try core.looking.find(template.form, isTaking: false, wait, interruption: interruption) {
                 () throws(SpaceError) in
                 try core.looking.lookToRead(template.form, order) { (match) throws(SpaceError) in
@@ -165,7 +165,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         max: Int = .max
     ) throws(SpaceError) -> [Content] {
-        try attempt("read") { (core) throws(SpaceError) in
+        try attempt(Verb.read.rawValue) { (core) throws(SpaceError) in
             try core.looking.readAll(selection.form, order, max: max).contents(selection.decode)
         }
     }
@@ -175,7 +175,9 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         max: Int = .max
     ) throws(SpaceError) -> [Match] {
-        try attempt("read") { (core) throws(SpaceError) in try core.looking.readAll(template.form, order, max: max) }
+        try attempt(Verb.read.rawValue) { (core) throws(SpaceError) in
+            try core.looking.readAll(template.form, order, max: max)
+        }
     }
 
     /// The number of tuples that match.

@@ -159,7 +159,7 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         max: Int = .max
     ) throws(SpaceError) -> [Content] {
-        try attempt("take") { (core) throws(SpaceError) in
+        try attempt(Verb.take.rawValue) { (core) throws(SpaceError) in
             try core.looking.takeAll(selection, order, max: max).map(\.content)
         }
     }
@@ -179,7 +179,7 @@ extension Namespace {
         max: Int = .max,
         timeout: Duration?
     ) async throws(SpaceError) -> [Content] {
-        try await attempt(suspending: "take") { (core) async throws(SpaceError) in
+        try await attempt(suspending: Verb.take.rawValue) { (core) async throws(SpaceError) in
             let first = FirstLook(Wait(timeout: timeout))
             return try await core.looking.suspend(for: selection.form, isTaking: true, after: first) {
                 () throws(SpaceError) in

@@ -25,7 +25,7 @@ extension Namespace {
         interruption: Interruption?,
         _ content: (Match) throws(SpaceError) -> Content
     ) throws(SpaceError) -> Content? {
-        try attempt((isTaking ? Verb.take : .read).rawValue) { (core) throws(SpaceError) in
+        try attempt(Verb(isTaking: isTaking).rawValue) { (core) throws(SpaceError) in
             try core.looking.find(template.form, isTaking: isTaking, wait, interruption: interruption) {
                 () throws(SpaceError) in
                 isTaking
