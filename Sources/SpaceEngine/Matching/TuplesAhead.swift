@@ -15,19 +15,23 @@ import TupleCoding
 ///
 /// How many tuples are copied follows from how many are used before the next commit.
 final class TuplesAhead: Sendable {
-    private static let leastCopied = 4
     private static let mostBytes = 16 << 10
 
     fileprivate struct Entry {
         let id: UInt64
-        let deliveries: UInt32
         let origin: Origin
+        let deliveries: UInt32
+        let start: UInt32
+        let count: UInt32
         let isRecord: Bool
-        let bytes: Range<Int>
     }
 
     /// What was copied for templates of one shape and hash.
-    fileprivate struct List {
+    ///
+    /// Unchecked Sendable: it belongs to the holder of the lock, or to the thread that has taken it out of its place.
+    fileprivate final class List: @unchecked Sendable {
+        private static let leastWish = 4
+
         let place: Int
         let shape: Shape
         let hash: UInt64
@@ -37,34 +41,41 @@ final class TuplesAhead: Sendable {
         /// The entries before it are marked.
         var next = 0
         /// How many tuples the next copying may copy.
-        var wish = leastCopied
+        var wish = leastWish
         var entries: [Entry] = []
         var bytes: [UInt8] = []
 
+        init(for template: TemplateForm, at place: Int, asOf commit: Int) {
+            (shape, hash, self.place, self.commit) = (template.shape, template.boundHash, place, commit)
+        }
+
+        @inline(__always)
         func isFor(_ template: TemplateForm) -> Bool { hash == template.boundHash && shape == template.shape }
 
         /// Whether a tuple was added: whether there is room for it.
-        mutating func add(_ id: UInt64, _ row: TupleRow) -> Bool {
-            let end = bytes.count + row.encoded.bytes.count
-            guard end <= mostBytes else { return false }
-            let entry = Entry(
-                id: id,
-                deliveries: row.deliveries,
-                origin: row.origin,
-                isRecord: row.isRecord,
-                bytes: bytes.count..<end
-            )
+        func add(_ id: UInt64, _ row: TupleRow) -> Bool {
+            let (start, count) = (bytes.count, row.encoded.bytes.count)
+            guard start + count <= mostBytes else { return false }
             bytes.append(contentsOf: row.encoded.bytes)
-            entries.append(entry)
+            entries.append(
+                Entry(
+                    id: id,
+                    origin: row.origin,
+                    deliveries: row.deliveries,
+                    start: UInt32(start),
+                    count: UInt32(count),
+                    isRecord: row.isRecord
+                )
+            )
             return true
         }
 
-        /// Forgets what was copied; takes more the next time if all was used, or less if most was not.
-        mutating func empty() {
+        /// Forgets what was copied; copies more the next time if all was used, or less if most was not.
+        func empty() {
             if next == entries.count {
                 wish = min(wish * 2, NearMarks.capacity)
             } else if next < entries.count / 2 {
-                wish = max(wish / 2, leastCopied)
+                wish = max(wish / 2, Self.leastWish)
             }
             next = 0
             entries.removeAll(keepingCapacity: true)
@@ -72,46 +83,45 @@ final class TuplesAhead: Sendable {
         }
     }
 
-    /// A list is not in its place while tuples are copied into it.
     private struct Lists {
-        var all = [List?](repeating: nil, count: 4)
-        var nextPlace = 0
+        private var all: [List?] = [nil, nil, nil, nil]
+        private var nextPlace = 0
 
+        /// Takes the list of a template out of its place to be filled; `nil` for the first take as of a commit.
         mutating func begin(_ template: TemplateForm, asOf commit: Int) -> List? {
-            guard let place = all.firstIndex(where: { $0?.isFor(template) ?? false }) else {
-                all[nextPlace] = List(
-                    place: nextPlace,
-                    shape: template.shape,
-                    hash: template.boundHash,
-                    commit: commit
-                )
+            guard let list = all.first(where: { $0?.isFor(template) ?? false }) ?? nil else {
+                all[nextPlace] = List(for: template, at: nextPlace, asOf: commit)
                 nextPlace = (nextPlace + 1) % all.count
                 return nil
             }
-            let isOfCommit = all[place]?.commit == commit
-            all[place]?.commit = commit
-            if !(all[place]?.entries.isEmpty ?? true) { all[place]?.empty() }
+            let isOfCommit = list.commit == commit
+            list.commit = commit
+            if !list.entries.isEmpty { list.empty() }
             guard isOfCommit else { return nil }
-            defer { all[place] = nil }
-            return all[place]
+            all[list.place] = nil
+            return list
         }
 
+        mutating func end(_ list: List) { all[list.place] = list }
+
         /// The first tuple that is not marked, whose bytes are copied to `buffer`.
-        mutating func first(
+        func first(
             _ template: TemplateForm,
             asOf commit: Int,
             _ marks: NearMarks,
             copiedTo buffer: UnsafeMutableRawBufferPointer
         ) -> (Entry, head: IndexKey)? {
-            for place in all.indices {
-                guard let list = all[place], list.commit == commit, list.isFor(template) else { continue }
+            for list in all {
+                guard let list, list.commit == commit, list.isFor(template) else { continue }
+                let count = list.entries.count
                 var next = list.next
-                while next < list.entries.count, marks.place(of: list.entries[next].id) != nil { next += 1 }
-                all[place]?.next = next
-                guard next < list.entries.count else { return nil }
+                while next < count, marks.place(of: list.entries[next].id) != nil { next += 1 }
+                list.next = next
+                guard next < count else { return nil }
                 let entry = list.entries[next]
-                list.bytes.withUnsafeBytes {
-                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[entry.bytes]))
+                list.bytes.withUnsafeBytes { bytes in
+                    let bytes = bytes[Int(entry.start)..<Int(entry.start + entry.count)]
+                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes))
                 }
                 return (entry, list.head)
             }
@@ -137,7 +147,7 @@ final class TuplesAhead: Sendable {
         let found = lists.withLock { $0.first(template, asOf: commit, marks, copiedTo: buffer) }
         guard let (entry, head) = found else { return nil }
         let tuple = EncodedTuple(
-            bytes: UnsafeRawBufferPointer(rebasing: buffer[..<entry.bytes.count]),
+            bytes: UnsafeRawBufferPointer(rebasing: buffer[..<Int(entry.count)]),
             isRecord: entry.isRecord
         )
         // Another template of this shape and hash may want another type.
@@ -157,7 +167,7 @@ final class TuplesAhead: Sendable {
         _ marks: NearMarks
     ) throws(SpaceError) {
         let commit = search.snapshot.commit
-        guard var list = lists.withLock({ $0.begin(template, asOf: commit) }) else { return }
+        guard let list = lists.withLock({ $0.begin(template, asOf: commit) }) else { return }
         list.head = head
         // With the last mark comes a commit.
         let most = min(list.wish, NearMarks.capacity - marks.count)
@@ -166,7 +176,7 @@ final class TuplesAhead: Sendable {
         }
         // Pages that were cut off read as zeros.
         guard !search.snapshot.access.isDamaged else { return }
-        lists.withLock { [list] in $0.all[list.place] = list }
+        lists.withLock { $0.end(list) }
         mayHaveAny.store(true, ordering: .relaxed)
     }
 }
