@@ -80,6 +80,9 @@ final class ScriptedAgent {
         }
     }
 
+    /// Whether an answer was read while another one was waited for.
+    func hasRead(answerTo id: Int) -> Bool { others[id] != nil }
+
     /// Begins a call of a tool; returns its number.
     func begin(_ tool: String, _ arguments: String = "{}") throws -> Int {
         try request("tools/call", #"{"name":"\#(tool)","arguments":\#(arguments)}"#)

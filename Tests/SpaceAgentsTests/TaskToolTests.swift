@@ -134,8 +134,8 @@ struct TaskToolTests {
             #expect(try eventually { try handle.status().waiters.isEmpty })
             try agent.call("task_add", #"{"tasks":[{"title":"late"}]}"#)
             #expect(try agent.call("task_claim")["id"] == 1)
-            // Its number is free for another request.
             #expect(try agent.call("who")["agents"]?.elements.count == 1)
+            #expect(!agent.hasRead(answerTo: wait))
         }
     }
 

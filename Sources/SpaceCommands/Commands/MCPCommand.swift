@@ -106,6 +106,11 @@ struct MCPCommand: ParsableCommand {
         {
             folder = other
         }
+        if isatty(STDIN_FILENO) != 0, !Messages.isQuiet {
+            Messages.print(
+                "space: this speaks JSON with the client that starts it; 'space mcp install' shows how (^D ends it)"
+            )
+        }
         AgentServer.endWith([process, found ?? process])
         let space = AgentSpace(root: try agents.rootPath(), repository: Repository(of: folder))
         let server = AgentServer(

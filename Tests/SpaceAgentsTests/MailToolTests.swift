@@ -1,0 +1,67 @@
+import Glibc
+import SharedSpace
+import SpaceSystem
+import SpaceTestSupport
+import SpaceTesting
+import Testing
+
+@testable import SpaceAgents
+
+@Suite("The messages of agents", .blocking, .timeLimit(.minutes(5)))
+struct MailToolTests {
+    private func texts(_ answer: Value) -> [Value?] { answer["messages"]?.elements.map { $0["text"] } ?? [] }
+
+    @Test("A message reaches the one it is for, or all others, once, and none that comes later")
+    func reach() throws {
+        try withCheckout { checkout in
+            let ada = try ScriptedAgent(in: checkout)
+            let bob = try ScriptedAgent(in: checkout)
+            try ada.call("who")
+            guard case .string(let name)? = try bob.call("who")["you"] else { throw TestFailure("no name") }
+            #expect(try ada.call("say", #"{"to":"\#(name)","text":"for bob"}"#)["sent"] == true)
+            try ada.call("say", #"{"text":"for all"}"#)
+            try ada.call("say", #"{"to":"\#(name)/tests","text":"for a subagent"}"#)
+            let late = try ScriptedAgent(in: checkout)
+            #expect(try texts(late.call("say")) == [])
+            #expect(try texts(ada.call("say")) == [])
+            #expect(try texts(bob.call("say")) == ["for bob", "for all"])
+            #expect(try texts(bob.call("say")) == [])
+            #expect(try texts(bob.call("say", #"{"as":"tests"}"#)) == ["for all", "for a subagent"])
+        }
+    }
+
+    @Test("A call that waits gets the next message, and a server that is killed loses none")
+    func waiting() throws {
+        try withCheckout { checkout in
+            let ada = try ScriptedAgent(in: checkout)
+            let bob = try ScriptedAgent(in: checkout)
+            try ada.call("who")
+            try bob.call("who")
+            let wait = try bob.begin("say", #"{"wait_s":50}"#)
+            try ada.call("say", #"{"text":"now"}"#)
+            #expect(try texts(bob.result(of: wait)) == ["now"])
+            try ada.call("say", #"{"text":"later"}"#)
+            kill(try bob.server(), SIGKILL)
+            let server = try checkout.runner.start("space", ["mcp", "--owner", "\(bob.pid)"] + checkout.options())
+            let call = #"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"say","arguments":{}}}"#
+            let result = try server.finish(input: call + "\n")
+            let answer = try Value(json: result.lines[0])["result"]?["structuredContent"]
+            #expect(answer.map(texts) == ["later"], "\(result)")
+        }
+    }
+
+    @Test("What a dead agent was sent goes with it")
+    func dead() throws {
+        try withCheckout { checkout in
+            let ada = try ScriptedAgent(in: checkout)
+            let bob = try ScriptedAgent(in: checkout)
+            try ada.call("who")
+            try bob.call("who")
+            try ada.call("say", #"{"to":"\#(bob.pid)","text":"secret"}"#)
+            try bob.killAlone()
+            let handle = try checkout.namespaceHandle()
+            #expect(try eventually { try handle.count(matching: ["mail", .any, .any, .any, .any, .any]) == 0 })
+            #expect(try ada.call("say", #"{"to":"\#(bob.pid)","text":"again"}"#)["error"] != nil)
+        }
+    }
+}
