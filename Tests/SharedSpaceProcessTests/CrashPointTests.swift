@@ -76,7 +76,7 @@ struct CrashPointTests {
             try dieWaitingForPlace(point)
         case .placeRaised:
             try dieFreeingPlaces(point)
-        case .slotFilling, .slotCounted, .slotPublished, .rearmed:
+        case .slotFilling, .slotCounted, .slotPublished, .rearmed, .lookedInVain:
             try dieWaiting(point)
         case .latencyDrafted, .latencyMade, .latencyEnded:
             try dieSwitching(point)

@@ -37,8 +37,10 @@ struct KillWorker {
             }
         }
         // The point is not one that this role reaches.
-        if point == .rearmed || point == .slotFilling || point == .slotCounted || point == .slotPublished {
+        switch point {
+        case .rearmed, .lookedInVain, .slotFilling, .slotCounted, .slotPublished:
             while ledger.stop.load() == 0 { try wait(namespace) }
+        default: break
         }
         place.begin(.leaving)
         try namespace.leave()

@@ -433,7 +433,7 @@ inline take(me) {
         :: else ->
             TOGETHER {
                 acquire(me);
-                done = committed & BIT(found);
+                done = (committed & BIT(found)) != 0;
                 if
                 :: done -> commit(committed & ~BIT(found))
                 :: else
@@ -530,6 +530,12 @@ again:
         fi
     }
 #endif
+#if !defined(WEAK_LOWER) && !defined(WEAK_LATE)
+    /* The start passes a taker that is not active yet, or is granted. So when it is active, and before it looks, it lowers the
+     * start if that has passed it. After the look is too late: another taker may have lowered the start meanwhile, and then
+     * this one does not notice that a writer has missed it. */
+    lower(ticket[me]);
+#endif
     take(me);
 #ifdef WEAK_REARM
     atomic {
@@ -556,15 +562,9 @@ again:
     fi;
 #endif
     pending = NONE;
-#ifndef WEAK_LOWER
-    /* The start passes a taker that is not active yet, or is granted. So before it sleeps it looks at the start, and if it was
-     * passed, lowers the start and looks once more. */
+#ifdef WEAK_LATE
     if
-    :: start > ticket[me] ->
-        lower(ticket[me]);
-#ifndef WEAK_AGAIN
-        goto again
-#endif
+    :: start > ticket[me] -> lower(ticket[me]); goto again
     :: else
     fi;
 #endif

@@ -742,7 +742,7 @@ void sharedspace_loop_close(sharedspace_loop *loop);
 int sharedspace_loop_descriptor(sharedspace_loop *loop, sharedspace_error **error);
 
 /* Begins a wait, and returns without waiting. The wait looks at once, and has its place in line when the call returns; it
- * keeps the place until it ends. (Of a thousand takes, a few may change places when hundreds of tuples come at once.)
+ * keeps the place until it ends. (When many tuples come at once, the takes that are woken for them may change places.)
  * sharedspace_loop_next hands out how it has ended, also if it ends at once. What it obtains belongs to the program from then
  * on, and goes back if it is cancelled before. May be called from any thread, while another is in sharedspace_loop_next. The
  * first wait starts a few threads, and while the process can have none (RLIMIT_NPROC, pids.max) the call does not return.

@@ -77,7 +77,7 @@ struct TakerSearch {
     private func raiseStarts(_ end: Int) {
         let raised = slots.tickets.raise(awaited.lines, from: from, to: firstActive)
         CrashPoint.reach(.startRaised)
-        // The taker's side is: become active, fence, look at the start.
+        // The taker's side is: become active, fence, lower the start, look.
         SharedWord64.fence()
         guard raised != 0 else { return }
         for number in from..<firstActive where active(number, in: raised, end) != nil {

@@ -14,14 +14,16 @@ import SpaceSystem
 ///   an older one, so a process that is stopped before it enters its slot removes no other taker's entry.
 /// - Only the holder of the gate raises a start: up to the oldest active taker that it has found. Then it looks once more
 ///   at what the start has passed, and lowers the start if a taker has become active meanwhile.
-/// - A taker whose slot is granted, or not yet active, may be passed by the start. So before a taker sleeps, after its
-///   look, it looks at the start; if the start has passed it, it lowers the start, and looks for its tuple once more.
+/// - A taker whose slot is granted, or not yet active, may be passed by the start. So when a taker's slot has become active,
+///   and before its look, it lowers the start if that has passed it. A tuple that was committed before is seen by the look.
+///   (After the look would be too late: another taker may have lowered the start, and then this one does not notice that a
+///   writer has missed it.)
 /// - The walk asks before and after it how many tickets were given out. If entries may have been replaced meanwhile, the
 ///   writer scans the slots instead, and sets the start anew.
 ///
 /// A start that is too low, or an entry of a waiter that is gone, costs a longer walk, and at worst a scan. If the holder of
 /// the gate is killed after it has raised a start too far, the process that takes over the gate wakes all waiters, and each
-/// lowers the start before it sleeps again. `tools/model/waiting.pml` has the steps.
+/// lowers the start before it looks again. `tools/model/waiting.pml` has the steps.
 ///
 /// Unchecked Sendable: it holds addresses of words that are accessed only by atomic operations.
 struct TicketTable: @unchecked Sendable {
@@ -105,19 +107,17 @@ struct TicketTable: @unchecked Sendable {
     func set(_ lines: UInt64, to ticket: UInt64) { forEach(lines) { start($0).storeSequential(ticket) } }
 
     /// Lowers the starts of these lines to a ticket, as far as they are above it.
-    func lower(_ lines: UInt64, to ticket: UInt64) { forEach(lines) { _ = lower($0, to: ticket) } }
+    func lower(_ lines: UInt64, to ticket: UInt64) { forEach(lines) { lower($0, to: ticket) } }
 
-    /// Lowers a line's start to a ticket; `false` if it is not above it.
-    func lower(_ line: Int, to ticket: UInt64) -> Bool {
+    /// Lowers a line's start to a ticket, if it is above it.
+    func lower(_ line: Int, to ticket: UInt64) {
         let start = start(line)
         var current = start.loadSequential()
-        guard current > ticket else { return false }
         while current > ticket {
             let (isLowered, found) = start.compareExchange(expected: current, desired: ticket)
             if isLowered { break }
             current = found
         }
-        return true
     }
 
     private func forEach(_ lines: UInt64, _ body: (Int) -> Void) {

@@ -248,12 +248,9 @@ package struct WaitSlots: @unchecked Sendable {
         return nil
     }
 
-    /// Lets writers find a taker that the start of its line has passed; called after a look in vain, before the sleep.
-    ///
-    /// - Returns: Whether the start had passed it. Then a writer may have missed it, and it has to look once more.
-    package func lowerStart(for tenancy: Tenancy) -> Bool {
-        guard let line = tenancy.line else { return false }
-        return tickets.lower(line, to: tenancy.ticket)
+    /// Lets writers find a taker that the start of its line has passed; called when its slot is active, before its look.
+    package func lowerStart(for tenancy: Tenancy) {
+        if let line = tenancy.line { tickets.lower(line, to: tenancy.ticket) }
     }
 
     /// Takes a wait's slot out of the table; does nothing if the slot has another tenant by now.

@@ -6,11 +6,10 @@ import TupleCoding
 /// Threads and tasks follow the same rules; their drivers (`block`, `suspend`) differ only in how they sleep. One turn
 /// goes:
 ///
-///     remember the wake word → re-arm (a granted slot becomes active again) → look → if the look found nothing, hand on
-///     the grant → if the start of the waiter's line is above its ticket, lower it and begin again → sleep until the wake
-///     word is raised
+///     remember the wake word → re-arm (a granted slot becomes active again) → if the start of the waiter's line is above
+///     its ticket, lower it → look → if the look found nothing, hand on the grant → sleep until the wake word is raised
 ///
-/// So whatever is written after the re-arm is either seen by the look or rings the word again.
+/// So whatever is written after the start was lowered is either seen by the look or rings the word again.
 struct WaitLoop {
     private let core: NamespaceCore
     /// When the wait ends; `nil`: only when something is found.
@@ -83,15 +82,11 @@ struct WaitLoop {
     /// A look that could not be carried out does not end the wait.
     mutating func turn<R>(_ look: () throws(SpaceError) -> Found<R>?) throws(SpaceError) -> R? {
         prepare()
-        var found = try core.waits.lookIfPossible(&hindrance, look)
-        while found == nil {
+        guard let found = try core.waits.lookIfPossible(&hindrance, look) else {
+            CrashPoint.reach(.lookedInVain)
             foundNothing()
-            guard lowerStart(), hindrance == nil else { return nil }
-            isNudged = false
-            prepare()
-            found = try core.waits.lookIfPossible(&hindrance, look)
+            return nil
         }
-        guard let found else { return nil }
         took = found.removed
         // A ring during the look is no lost one.
         if isNudged, !wakeWord.isRung(since: wakeWordAtLook) { core.waits.noteLateFind(of: found.removed) }
@@ -118,7 +113,7 @@ struct WaitLoop {
     /// Notes that the waiter looks because of a commit for which the word was not raised.
     mutating func lookUnrung() { isNudged = hindrance == nil && !isRaised }
 
-    /// Prepares a look: remembers the wake word, and re-arms a granted slot.
+    /// Prepares a look: remembers the wake word, re-arms a granted slot, and lowers the start of its line.
     private mutating func prepare() {
         wakeWordAtLook = wakeWord.word.loadSequential()
         transactionAtLook = core.engine.lastChange
@@ -137,6 +132,7 @@ struct WaitLoop {
             }
         }
         SharedWord64.fence()
+        core.slots.lowerStart(for: tenancy)
     }
 
     /// Called after a look that found nothing: hands on the tuple that had been granted.
@@ -146,9 +142,6 @@ struct WaitLoop {
         pending = nil
         handOn(id)
     }
-
-    /// Lets writers find this waiter; `true` if they may have missed it until now.
-    private func lowerStart() -> Bool { tenancy.map { core.slots.lowerStart(for: $0) } ?? false }
 
     private func handOn(_ id: UInt64) {
         if Safeguard.handedOn.stands { core.engine.offer(id, youngerThan: ticket) }
