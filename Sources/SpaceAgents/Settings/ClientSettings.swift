@@ -63,6 +63,7 @@ package enum ClientSettings: String, CaseIterable, Sendable {
             let script = """
                 #!/bin/sh
                 # space mcp guard: no commit of files that another agent holds
+                command -v space >/dev/null || exit 0
                 git diff --cached --name-only --no-renames -z | space mcp guard -z
 
                 """
