@@ -88,10 +88,10 @@ struct TuplesAheadTests: NearEndSuite {
         #expect(texts == (0..<200).filter { $0 % 3 == 0 })
     }
 
-    /// A tuple that its taker can't use stays the first.
+    /// A tuple that its taker can't use stays the first, also if it was looked at when others were copied.
     @Test func whatIsNotTakenStaysTheFirst() throws {
         try fill(100)
-        for number in 0..<5 { #expect(try take() == number) }
+        #expect(try take() == 0)
         for _ in 0..<20 {
             let error = try refusal {
                 _ = try namespace.core.looking.lookToTake((["job", .any] as Template).form, .oldestFirst) {
@@ -99,9 +99,9 @@ struct TuplesAheadTests: NearEndSuite {
                 }
             }
             #expect(error.reason.contains("not for us"))
-            #expect(try copied() == 5)
+            #expect(try copied() == 1)
         }
-        for number in 5..<100 { #expect(try take() == number) }
+        for number in 1..<100 { #expect(try take() == number) }
     }
 
     /// What may end by itself, and what is long, is found by a look at the tables.
