@@ -327,7 +327,8 @@ struct ResponderTests {
     @Test func aTimeOutNamesASlowResponder() throws {
         let top = try responder("top", "say,hold")
         let asker = try Agent(root, "jobs")
-        try asker.send("request f 100 1")
+        // Long enough for the responder to begin on a busy machine.
+        try asker.send("request f 3000 1")
         #expect(try top.line() == "at top")
         let answer = try asker.line()
         #expect(answer?.hasPrefix("error timedOut \(top.pid) ") == true && answer?.contains("not answered") == true)

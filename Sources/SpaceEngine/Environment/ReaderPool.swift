@@ -135,9 +135,14 @@ package final class ReaderPool: @unchecked Sendable {
         }
     }
 
+    /// Ends a thread's wait.
+    ///
+    /// The last one ends the readers beyond `mostIdle` that have come back while threads waited.
     private func stopWaiting() {
-        waiting.subtract(1, ordering: .sequentiallyConsistent)
-        if idle.load(ordering: .sequentiallyConsistent) != 0 { wakeOne() }
+        let left = waiting.subtract(1, ordering: .sequentiallyConsistent).newValue
+        guard idle.load(ordering: .sequentiallyConsistent) != 0 else { return }
+        if left > 0 { return wakeOne() }
+        while idle.load(ordering: .relaxed).nonzeroBitCount > Self.mostIdle, let surplus = take() { drop(surplus) }
     }
 
     /// Counts one more reader, unless there are `most` or the pool is closed.
