@@ -436,7 +436,7 @@ package actor LiveNamespace {
                 return try replica.position().entry
             }
             guard position > before || entries.isEmpty else {
-                throw Leaving.stopped("entry \(before + 1) of the log is not the one that follows entry \(before)")
+                throw Leaving.stopped(Picture.breach(behind: before))
             }
             applied = position
             fullSince = nil

@@ -112,22 +112,33 @@ struct Picture {
             return .isAnother("the replica goes up to entry \(position.entry), and the log up to \(head)")
         }
         let other = "entry \(position.entry) of the log is another one than the replica's"
+        // What contradicts an entry that the replica and the log both have is damage, no other log.
+        let isLastThere = entries[0] != nil
         if let entry = entries[0] {
             guard replica.links(of: entry)?.behind == position.link else { return .isAnother(other) }
         }
         if let manifest, manifest.position.entry == position.entry, manifest.position.link != position.link {
-            return .isAnother(other)
+            guard isLastThere else { return .isAnother(other) }
+            return .isOfDamagedLog("the base does not go up to the log's entry \(position.entry), but to another one")
         }
         if position.entry < head {
             guard let next = entries[1] else {
                 guard position.entry < base else { return .isOfDamagedLog(lack(of: position.entry + 1)) }
                 return .isBehindTheLog
             }
-            guard replica.links(of: next)?.before == position.link else { return .isAnother(other) }
+            guard replica.links(of: next)?.before == position.link else {
+                guard isLastThere else { return .isAnother(other) }
+                return .isOfDamagedLog(Self.breach(behind: position.entry))
+            }
         } else if entries[0] == nil, position.entry != base {
             return .isOfDamagedLog(lack(of: position.entry))
         }
         return .fits
+    }
+
+    /// Says that an entry is not the one that its key says.
+    static func breach(behind entry: UInt64) -> String {
+        "entry \(entry + 1) of the log is not the one that follows entry \(entry)"
     }
 
     private func lack(of entry: UInt64) -> String {
