@@ -199,36 +199,6 @@ extension Engine {
         }
     }
 
-    /// Looks for the oldest match in what a former look has copied, without the gate and without a snapshot of LMDB.
-    ///
-    /// A match is lent to `borrow`. With it come the commit that it is of, and the key of which all older tuples are
-    /// marked. `nil` if the tables have to be searched.
-    package func lookAhead(
-        _ template: TemplateForm,
-        _ borrow: (Match) -> Void
-    ) throws(SpaceError) -> (match: Match, commit: Int, head: IndexKey)? {
-        guard let near, ahead.mayHave, near.off.loadRelaxed() == 0, near.marks.isSound else { return nil }
-        try checkUsable()
-        let commit = environment.lastTransaction
-        return withUnsafeTemporaryAllocation(byteCount: NearRing.longestTuple, alignment: 8) { buffer in
-            guard let (match, head) = ahead.first(template, asOf: commit, near.marks, copiedTo: buffer) else {
-                return nil
-            }
-            return (match.lend(to: borrow), commit, head)
-        }
-    }
-
-    /// Copies a match in the tables and what comes behind it, for the next looks.
-    package func copyAhead(
-        _ search: Search,
-        _ template: TemplateForm,
-        from match: Match,
-        _ head: IndexKey
-    ) throws(SpaceError) {
-        guard let near, near.off.loadRelaxed() == 0, near.marks.count < NearMarks.capacity else { return }
-        try ahead.copy(search, template, from: match.id.rawValue, head, near.marks)
-    }
-
     /// The ring's word, and whether there may be tuples in the ring, and marks.
     @inline(__always)
     package var nearState: (word: UInt64, mayHaveTuples: Bool, mayHaveMarks: Bool) {

@@ -13,6 +13,10 @@ import TupleCoding
 /// commit, and ends before the first tuple that would not be found, or might end by itself. Whether the tuple is still
 /// there is decided under the gate, as after every look.
 ///
+/// A commit that applies marks is the last one for a moment before it drops them, and longer if its process is stopped there.
+/// It may have returned what they say is claimed. So a list goes by the marks of one generation, which is that of the
+/// commit or a later one.
+///
 /// How many tuples are copied follows from how many are used before the next commit.
 final class TuplesAhead: Sendable {
     private static let mostBytes = 16 << 10
@@ -36,6 +40,8 @@ final class TuplesAhead: Sendable {
         let shape: Shape
         let hash: UInt64
         var commit: Int
+        /// The generation of the marks by which the list goes.
+        var generation: UInt64 = 0
         /// The key of the index, or of all tuples, of which the list has the oldest that are not marked.
         var head = IndexKey.allTuples
         /// The entries before it are marked.
@@ -84,22 +90,34 @@ final class TuplesAhead: Sendable {
     }
 
     private struct Lists {
-        private var all: [List?] = [nil, nil, nil, nil]
+        private static let places = 4
+
+        private var all = [List?](repeating: nil, count: places)
         private var nextPlace = 0
+        /// The hashes of templates by which a take has looked as of a commit, and has no list yet.
+        private var sightings = [(hash: UInt64, commit: Int)](repeating: (0, -1), count: places)
+        private var nextSighting = 0
 
         /// Takes the list of a template out of its place to be filled; `nil` for the first take as of a commit.
         mutating func begin(_ template: TemplateForm, asOf commit: Int) -> List? {
-            guard let list = all.first(where: { $0?.isFor(template) ?? false }) ?? nil else {
-                all[nextPlace] = List(for: template, at: nextPlace, asOf: commit)
-                nextPlace = (nextPlace + 1) % all.count
+            if let list = all.first(where: { $0?.isFor(template) ?? false }) ?? nil {
+                let isOfCommit = list.commit == commit
+                list.commit = commit
+                if !list.entries.isEmpty { list.empty() }
+                guard isOfCommit else { return nil }
+                all[list.place] = nil
+                return list
+            }
+            let hash = template.boundHash
+            guard sightings.contains(where: { $0 == (hash, commit) }) else {
+                sightings[nextSighting] = (hash, commit)
+                nextSighting = (nextSighting + 1) % Self.places
                 return nil
             }
-            let isOfCommit = list.commit == commit
-            list.commit = commit
-            if !list.entries.isEmpty { list.empty() }
-            guard isOfCommit else { return nil }
-            all[list.place] = nil
-            return list
+            // A list of an older commit goes first.
+            let place = all.firstIndex { $0.map { $0.commit != commit } ?? true } ?? nextPlace
+            nextPlace = (place + 1) % Self.places
+            return List(for: template, at: place, asOf: commit)
         }
 
         mutating func end(_ list: List) { all[list.place] = list }
@@ -113,6 +131,7 @@ final class TuplesAhead: Sendable {
         ) -> (Entry, head: IndexKey)? {
             for list in all {
                 guard let list, list.commit == commit, list.isFor(template) else { continue }
+                guard marks.generation == list.generation else { return nil }
                 let count = list.entries.count
                 var next = list.next
                 while next < count, marks.place(of: list.entries[next].id) != nil { next += 1 }
@@ -158,22 +177,23 @@ final class TuplesAhead: Sendable {
 
     /// Copies a match and what comes behind it, if it is the second one or a later one of its template as of this commit.
     ///
-    /// The match itself stays the first if its taker can't use it.
-    func copy(
-        _ search: Search,
-        _ template: TemplateForm,
-        from id: UInt64,
-        _ head: IndexKey,
-        _ marks: NearMarks
-    ) throws(SpaceError) {
+    /// The match itself stays the first if its taker can't use it. A row that does not decode ends the list: it fails the
+    /// look that comes to it.
+    func copy(_ search: Search, _ template: TemplateForm, from id: UInt64, _ head: IndexKey, _ marks: NearMarks) {
         let commit = search.snapshot.commit
         guard let list = lists.withLock({ $0.begin(template, asOf: commit) }) else { return }
         list.head = head
+        list.generation = marks.generation
         // With the last mark comes a commit.
         let most = min(list.wish, NearMarks.capacity - marks.count)
-        try search.walkAhead(template, from: id, head) { (id, row) in
-            list.entries.count < most && list.add(id, row)
-        }
+        do throws(SpaceError) {
+            guard list.generation >= NearMarks.generation(applied: try search.snapshot.nearBounds().applied) else {
+                return
+            }
+            try search.walkAhead(template, from: id, head) { (id, row) in
+                list.entries.count < most && list.add(id, row)
+            }
+        } catch {}
         // Pages that were cut off read as zeros.
         guard !search.snapshot.access.isDamaged else { return }
         lists.withLock { $0.end(list) }

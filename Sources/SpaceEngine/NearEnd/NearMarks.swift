@@ -77,10 +77,17 @@ struct NearMarks {
     private static func count(_ word: UInt64) -> Int { min(Int(word & countMask), capacity) }
 
     /// How many marks there are that a commit has not applied: `applied` is what its counters say.
-    func count(beside applied: UInt64) -> Int { Self.count(generation, beside: applied) }
+    func count(beside applied: UInt64) -> Int { Self.count(countWord, beside: applied) }
 
     /// The word that has the generation and the number of marks.
-    var generation: UInt64 { counted.load() }
+    var countWord: UInt64 { counted.load() }
+
+    /// The marks' generation.
+    @inline(__always)
+    var generation: UInt64 { counted.load() >> Self.countBits }
+
+    /// The least generation of the marks that the commit with these counters has not applied.
+    static func generation(applied: UInt64) -> UInt64 { applied >> countBits }
 
     static func count(_ word: UInt64, beside applied: UInt64) -> Int {
         let (own, others) = (word >> Self.countBits + 1, applied >> Self.countBits)

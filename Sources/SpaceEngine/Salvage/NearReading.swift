@@ -68,7 +68,7 @@ package struct NearReading {
     }
 
     private mutating func read(_ ring: NearRing) {
-        generation = ring.marks.generation
+        generation = ring.marks.countWord
         if ring.marks.isSound {
             marks = (0..<ring.marks.count).map { place in
                 let claim =

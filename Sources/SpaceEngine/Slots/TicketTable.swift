@@ -115,7 +115,11 @@ struct TicketTable: @unchecked Sendable {
         var current = start.loadSequential()
         while current > ticket {
             let (isLowered, found) = start.compareExchange(expected: current, desired: ticket)
-            if isLowered { break }
+            if isLowered {
+                // The look comes behind it.
+                SharedWord64.fence()
+                break
+            }
             current = found
         }
     }

@@ -64,7 +64,8 @@ package struct Looking {
         case .match(let match): (sight.match, sight.isNear) = (match, true)
         case .nothing: break
         case .unknown:
-            if sight.isForTake, order == .oldestFirst, let ahead = try core.engine.lookAhead(template, borrow) {
+            if sight.isForTake, order == .oldestFirst, let ahead = try LookingAhead(core.engine).first(template, borrow)
+            {
                 return (sight.match, sight.commit, sight.head) = (ahead.match, ahead.commit, ahead.head)
             }
             let (word, mayBeNear, mayBeMarked) = core.engine.nearState
@@ -148,7 +149,7 @@ package struct Looking {
             (sight.shapes, sight.commit, sight.examined) = (search.shapes, snapshot.commit, search.examined)
             sight.head = search.headKey(template)
             if let match = sight.match, let head = sight.head {
-                try core.engine.copyAhead(search, template, from: match, head)
+                LookingAhead(core.engine).copy(search, template, from: match, head)
             }
         }
         if sight.match == nil { try core.engine.noteAbsence(template, search) }
