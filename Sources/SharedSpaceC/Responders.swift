@@ -201,6 +201,18 @@ func use(
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
+@c @implementation public func sharedspace_responder_give_back(
+    _ responder: OpaquePointer!,
+    _ number: UInt64,
+    _ error: UnsafeMutablePointer<OpaquePointer?>!
+) -> Int32 {
+    use(responder: responder, error) { (responder) throws(SpaceError) in
+        responder.requests.giveBack(try responder.request(number))
+        return 1
+    }
+}
+
+/// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_responder_pass(
     _ responder: OpaquePointer!,
     _ number: UInt64,

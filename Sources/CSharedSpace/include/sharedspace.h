@@ -198,9 +198,10 @@ enum {
 };
 /* What is ruled for a shared thing, in sharedspace_rule. */
 enum {
-    SHAREDSPACE_RULE_REMOVE = 1,   /* `number`: its kind; it begins anew when it is used again. A semaphore's number that was
-                                      set is taken back; a queue goes with its items (SHAREDSPACE_FORCE: also taken ones),
-                                      and outcome receives how many; a responder is the one with how->unique */
+    SHAREDSPACE_RULE_REMOVE = 1,   /* `number`: its kind; it starts from the beginning when it is used again. A semaphore's
+                                      number that was set is taken back; a queue goes with its items (SHAREDSPACE_FORCE:
+                                      also taken ones), and outcome receives how many; a responder is the one with
+                                      how->unique */
     SHAREDSPACE_RULE_COUNT = 2,    /* how->count is added to a counter; outcome receives the sum. With 0 it is looked at */
     SHAREDSPACE_RULE_DOWN = 3,     /* a latch of how->permits counts is counted down by `number`; outcome receives how many
                                       are left. With 0 it is looked at */
@@ -712,6 +713,10 @@ int sharedspace_responder_next(
 int sharedspace_responder_reply(
     sharedspace_responder *responder, uint64_t number, sharedspace_bytes value, const sharedspace_how *how,
     sharedspace_error **error);
+
+/* Gives a request that is in hand back: it comes next, also to a call that waits for one already.
+ * Errors: invalidArgument if it is not in hand. */
+int sharedspace_responder_give_back(sharedspace_responder *responder, uint64_t number, sharedspace_error **error);
 
 /* Asks the responder below, within a request that is in hand, for as long as that has time. Returns 0 if there is none below,
  * or none has answered in time.

@@ -20,6 +20,10 @@ package final class RequestSource: Sendable {
         var session: UInt64
         /// The requests that were given out and not answered, by the numbers of their work.
         var inHand: [UInt64: IncomingRequest] = [:]
+        /// The numbers of those that a thread is about to give out.
+        var beginning: Set<UInt64> = []
+
+        func isFree(_ asking: Asking) -> Bool { inHand[asking.work] == nil && !beginning.contains(asking.work) }
     }
 
     package let namespace: Namespace
@@ -27,6 +31,8 @@ package final class RequestSource: Sendable {
     package let key: String
     private let isBase: Bool
     fileprivate let state: Mutex<State>
+    /// Held while the responder is registered again.
+    private let enrolment = Mutex<Void>(())
     fileprivate var core: NamespaceCore { namespace.core }
 
     /// Registers the responder.
@@ -59,9 +65,17 @@ package final class RequestSource: Sendable {
     /// The request with a number that was given out and not answered.
     package func request(_ number: UInt64) -> IncomingRequest? { state.withLock { $0.inHand[number] } }
 
-    /// Takes back a request that was given out; it comes next.
+    /// Takes back a request that was given out; it comes next, also for a wait that has begun.
     package func giveBack(_ request: IncomingRequest) {
-        state.withLock { _ = $0.inHand.removeValue(forKey: request.asking.work) }
+        let session = state.withLock { state in
+            state.inHand[request.asking.work] = nil
+            return state.session
+        }
+        // The waits of this responder look again. If they can't be woken, they look with the next change.
+        try? core.write(.removing) { (scope) throws(SpaceError) in
+            scope.responders.noteAwaited(.requests(of: session))
+            scope.noteUpkeep()
+        }
     }
 
     /// Answers a request.
@@ -102,32 +116,43 @@ package final class RequestSource: Sendable {
     }
 
     fileprivate func lookForTurn() throws(SpaceError) -> RequestWait.Seen? {
-        let (position, given) = state.withLock { ($0.position, $0.inHand) }
+        let state = state.withLock { $0 }
+        let position = state.position
         return try core.read { snapshot throws(SpaceError) in
             let stack = try snapshot.responders(to: name)
             guard stack.rows.contains(where: { $0.position == position && !$0.isRetired }) else { return .ended }
-            return try snapshot.askings(of: position, in: stack, name).first { given[$0.work] == nil }.map {
-                .asked($0)
-            }
+            return try snapshot.askings(of: position, in: stack, name).first { state.isFree($0) }.map { .asked($0) }
         }
     }
 
     /// Registers the responder again if it is gone because this machine has become another member of several.
     fileprivate func enrolAgain() throws(SpaceError) -> Bool {
-        guard core.liveness.hasEnded(memberOf: state.withLock({ $0.session })) else { return false }
-        let position = try namespace.enrolResponder(name, key: key, isBase: isBase)
-        state.withLock { $0 = State(position: position, session: core.session.number) }
-        return true
+        // Of two that one thread each registers, the second would replace the first.
+        try enrolment.withLock { (_) throws(SpaceError) in
+            guard core.liveness.hasEnded(memberOf: state.withLock({ $0.session })) else { return false }
+            let position = try namespace.enrolResponder(name, key: key, isBase: isBase)
+            state.withLock { $0 = State(position: position, session: core.session.number) }
+            return true
+        }
     }
 
+    /// Gives out a request; `nil` if another thread is about to do so, or it is not asked any more.
     fileprivate func begin(_ asking: Asking) throws(SpaceError) -> IncomingRequest? {
-        let position = state.withLock { $0.position }
-        guard let request = try core.requests.begin(asking, at: position) else { return nil }
-        let isFirst = state.withLock { state in
-            // Another thread may have begun it.
-            state.inHand.updateValue(request, forKey: asking.work) == nil
+        let position: ResponderPosition? = state.withLock { state in
+            guard state.isFree(asking) else { return nil }
+            state.beginning.insert(asking.work)
+            return state.position
         }
-        return isFirst ? request : nil
+        guard let position else { return nil }
+        var request: IncomingRequest?
+        defer {
+            state.withLock { state in
+                state.beginning.remove(asking.work)
+                state.inHand[asking.work] = request
+            }
+        }
+        request = try core.requests.begin(asking, at: position)
+        return request
     }
 }
 

@@ -76,7 +76,8 @@ package struct ResponderTable {
         try scope.objects.note(.respond, object: name, old: gone.map { .string($0) }, new: come.map { .string($0) })
     }
 
-    func noteAwaited(_ awaited: Awaited) { scope.noteMoved(hold: awaited.ticket) }
+    /// Has what waits for this look again after the commit.
+    package func noteAwaited(_ awaited: Awaited) { scope.noteMoved(hold: awaited.ticket) }
 }
 
 extension WriteScope {

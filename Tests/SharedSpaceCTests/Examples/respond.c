@@ -47,6 +47,24 @@ int main(void) {
         sharedspace_responder_reply(responder, request.number, sharedspace_text("42"), &how, &error),
         "invalidArgument");
 
+    /* One that is given back comes next, to a wait that has begun before that. */
+    CHECK(pthread_create(&thread, NULL, ask, &reply) == 0);
+    CHECK(DONE(sharedspace_responder_next(responder, &how, &request, &error)) == 1);
+    sharedspace_loop *next;
+    sharedspace_result again = sharedspace_no_result();
+    uint64_t waiting;
+    int ended;
+    DONE(sharedspace_loop_open(&next, &error));
+    DONE(sharedspace_loop_responder(next, 1, responder, &how, &error));
+    CHECK(DONE(sharedspace_loop_next(next, &waiting, &ended, &again, &error)) == 0);
+    DONE(sharedspace_responder_give_back(responder, request.number, &error));
+    while (DONE(sharedspace_loop_next(next, &waiting, &ended, &again, &error)) == 0) sched_yield();
+    CHECK(waiting == 1 && ended == 1 && is(&again, "21"));
+    DONE(sharedspace_responder_reply(responder, again.number, sharedspace_text("42"), &how, &error));
+    CHECK(pthread_join(thread, NULL) == 0 && is(&reply, "42"));
+    FAILS(sharedspace_responder_give_back(responder, again.number, &error), "invalidArgument");
+    sharedspace_loop_close(next);
+
     /* A failure. */
     CHECK(pthread_create(&thread, NULL, ask, &reply) == 0);
     CHECK(DONE(sharedspace_responder_next(responder, &how, &request, &error)) == 1);

@@ -69,6 +69,7 @@ static void refuse_responder(sharedspace_responder *responder, const char *code)
     FAILS(sharedspace_responder_next(responder, NULL, &result, &error), code);
     FAILS(sharedspace_responder_reply(responder, 1, none, NULL, &error), code);
     FAILS(sharedspace_responder_pass(responder, 1, none, NULL, &result, &error), code);
+    FAILS(sharedspace_responder_give_back(responder, 1, &error), code);
 }
 
 static void refuse_loop(sharedspace_loop *loop, sharedspace_ns *ns, sharedspace_watch *watch, const char *code) {
@@ -228,6 +229,7 @@ int main(void) {
         sharedspace_ordered(again, "r", verb, INT64_MIN, &text, 1, &how, NULL, NULL);
         sharedspace_ordered(again, "r", verb, INT64_MAX, &lost, 1, &how, NULL, NULL);
         sharedspace_ns_set(again, verb, INT64_MIN, &how, NULL);
+        /* It fails, with whatever code. */
         FAILS(sharedspace_pass(again, verb, "", &how, &error), sharedspace_error_code(error));
     }
     FAILS(sharedspace_ttl(again, NULL, 1, NULL, &error), "invalidArgument");

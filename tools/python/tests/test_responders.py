@@ -2,9 +2,12 @@
 
 import asyncio
 import copy
+import select
 
 import pytest
 import sharedspace
+from conftest import until
+from sharedspace import _loops, _sharedspace
 
 
 def test_a_request_is_answered_by_another_process(ns, child):
@@ -126,18 +129,24 @@ def test_tasks_ask_and_respond(ns):
     asyncio.run(main())
 
 
-def test_a_request_that_a_cancelled_task_has_obtained_comes_next(ns, child):
+def test_a_request_with_which_a_task_has_not_resumed_comes_next(ns, child):
     async def main():
         responder = ns.aio.respond("x")
-        waits = asyncio.create_task(responder.next())
+        tasks = [asyncio.create_task(responder.next()) for _ in range(2)]
         await asyncio.sleep(0)
+        waits = _loops.EventLoop.running()
+        tokens = list(waits._waits)
         asks = child("say(ns.request('x', 7, timeout=None))")
-        while not ns.show()["waiters"]:
-            await asyncio.sleep(0)
-        waits.cancel()
+        descriptor = _sharedspace.loop_descriptor(waits._number)
+        until(lambda: select.select([descriptor], [], [], 0)[0])
+        # The future of one has the request, and its task is cancelled before it resumes. The other one waits already.
+        waits._ready()
+        (has_it,) = (task for task, token in zip(tasks, tokens) if token not in waits._waits)
+        (waiting,) = (task for task, token in zip(tasks, tokens) if token in waits._waits)
+        has_it.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await waits
-        request = await responder.next()
+            await has_it
+        request = await waiting
         assert request.argument == 7
         request.reply("done")
         return asks

@@ -284,6 +284,7 @@ static PyObject *module_await(PyObject *module, PyObject *arguments) {
     int status;
     CALL(status, sharedspace_await(space, text, &how, &error));
     sharedspace_close(space);
+    if (status >= 0) keep_late_exception();
     return status < 0 ? NULL : PyBool_FromLong(status);
 }
 

@@ -73,6 +73,15 @@ static PyObject *responder_open(PyObject *module, PyObject *arguments) {
     return capsule;
 }
 
+/* Gives a request back without touching the exception that is set. */
+static void give_back(sharedspace_responder *responder, uint64_t number) {
+    sharedspace_error *error = NULL;
+    Py_BEGIN_ALLOW_THREADS
+    sharedspace_responder_give_back(responder, number, &error);
+    Py_END_ALLOW_THREADS
+    sharedspace_error_free(error);
+}
+
 PyObject *request_of(const sharedspace_result *result) {
     PyObject *argument = get_value(result->bytes, result->count);
     if (argument == NULL) return NULL;
@@ -95,6 +104,8 @@ static PyObject *responder_next(PyObject *module, PyObject *arguments) {
     if (status >= 0) {
         keep_late_exception();
         asked = status == 0 ? new_none() : request_of(&result);
+        /* Without memory for it, it is there for the next call. */
+        if (asked == NULL) give_back(responder, result.number);
     }
     sharedspace_result_free(&result);
     return asked;
@@ -119,6 +130,19 @@ static PyObject *responder_reply(PyObject *module, PyObject *arguments) {
     return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
+/* responder_give_back(responder, number) */
+static PyObject *responder_give_back(PyObject *module, PyObject *arguments) {
+    (void)module;
+    PyObject *handle;
+    unsigned long long number;
+    if (!PyArg_ParseTuple(arguments, "OK", &handle, &number)) return NULL;
+    sharedspace_responder *responder = responder_of(handle);
+    if (PyErr_Occurred()) return NULL;
+    int status;
+    CALL(status, sharedspace_responder_give_back(responder, number, &error));
+    return status < 0 ? NULL : new_none();
+}
+
 /* responder_pass(responder, number, argument…, timeout): (the reply,), or None; without an argument that of the request. */
 static PyObject *responder_pass(PyObject *module, PyObject *arguments) {
     (void)module;
@@ -135,6 +159,7 @@ static PyObject *responder_pass(PyObject *module, PyObject *arguments) {
     int status = PyTuple_Size(given) == 0 ? 0 : put_value(&buffer, PyTuple_GetItem(given, 0), 0, VALUES);
     if (status == 0)
         CALL(status, sharedspace_responder_pass(responder, number, bytes_of(&buffer), &how, &reply, &error));
+    if (status >= 0) keep_late_exception();
     if (status == 0) {
         answer = new_none();
     } else if (status > 0) {
@@ -173,6 +198,7 @@ PyMethodDef responder_functions[] = {
     {"responder_open", responder_open, METH_VARARGS, NULL},
     {"responder_next", responder_next, METH_VARARGS, NULL},
     {"responder_reply", responder_reply, METH_VARARGS, NULL},
+    {"responder_give_back", responder_give_back, METH_VARARGS, NULL},
     {"responder_pass", responder_pass, METH_VARARGS, NULL},
     {"responder_close", responder_close, METH_O, NULL},
     {"loop_responder", loop_responder, METH_VARARGS, NULL},

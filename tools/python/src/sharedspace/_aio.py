@@ -174,8 +174,7 @@ class AsyncResponder:
 
     async def next(self, timeout: float | None = None) -> Asked | None:
         """The next request; None if none comes in `timeout` seconds."""
-        returned = self._responder._returned
-        found = returned.pop(0) if returned else await EventLoop.running().request(self._responder, timeout)
+        found = await EventLoop.running().request(self._responder, timeout)
         return None if isinstance(found, Passed) else Asked(self._responder, *found)
 
     def close(self) -> None:

@@ -54,7 +54,7 @@ class Latch:
         return self._namespace._rule(Rule.DOWN, self.name, 0, permits=self.count) or 0
 
     def remove(self) -> bool:
-        """Removes it: the next count begins anew. False if there is none."""
+        """Removes it: the next count starts from the beginning. False if there is none."""
         return self._namespace._rule(Rule.REMOVE, self.name, Kind.LATCH) is not None
 
 
@@ -76,7 +76,7 @@ class RateLimit:
         return self._namespace._pass(Kind.RATE, self.name, timeout, self.limit, count, self.per)
 
     def remove(self) -> bool:
-        """Removes it: the next use begins anew, perhaps with other numbers. False if there is none."""
+        """Removes it: the next use makes another one, perhaps with other numbers. False if there is none."""
         return self._namespace._rule(Rule.REMOVE, self.name, Kind.RATE) is not None
 
 

@@ -27,7 +27,7 @@ def give_back(wait: Wait, value: Any) -> None:
         elif wait.what in HOLDS:
             value.release()
         elif wait.what == REQUEST and wait.responder is not None:
-            wait.responder._returned.append(value)
+            _sharedspace.responder_give_back(wait.responder._handle, value[1])
     except SpaceError:
         # The namespace was closed or deleted meanwhile, and what was obtained went back with it.
         pass

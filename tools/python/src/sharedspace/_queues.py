@@ -99,7 +99,7 @@ class Queue:
         return self._namespace._item(self.name, timeout, ttr, 0)
 
     def take(self, id: int, *, ttr: float | None = None) -> _sharedspace.Item | None:
-        """Takes the item with a number, past priorities, delays and others who wait; None if it is not to be had."""
+        """Takes the item with a number, past priorities, delays and other waiters; None if it can't be taken."""
         return self._namespace._item(self.name, 0, ttr, id)
 
     def items(self, state: str = "any", *, max: int = 0) -> list[Listed]:

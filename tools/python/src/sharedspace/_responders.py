@@ -91,8 +91,6 @@ class Responder:
     def __init__(self, namespace: Namespace, name: str, key: str | None, base: bool) -> None:
         self._namespace = namespace
         self.name = name
-        # What a task was to get that was cancelled.
-        self._returned: list[tuple[Any, int, int]] = []
         self._handle = _sharedspace.responder_open(namespace, name, key, base)
 
     def next(self, timeout: float | None = None) -> Request | None:
@@ -100,7 +98,7 @@ class Responder:
 
         Raises `HoldLost` if the responder was replaced by one with its key, or removed.
         """
-        found = self._returned.pop(0) if self._returned else _sharedspace.responder_next(self._handle, timeout)
+        found = _sharedspace.responder_next(self._handle, timeout)
         return None if found is None else Request(self, *found)
 
     def serve(self, function: Callable[[Any], Field], *, timeout: float | None = None) -> None:
