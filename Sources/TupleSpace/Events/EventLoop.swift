@@ -1,5 +1,5 @@
 import Glibc
-package import SpaceSystem
+import SpaceSystem
 import Synchronization
 import SystemPackage
 
@@ -40,7 +40,7 @@ package final class EventLoop: Sendable {
 
     /// The event loop if this process has one: a caller that only ends something, or leaves, needs none, and may have no
     /// descriptor to spare.
-    private static var existing: EventLoop? {
+    static var existing: EventLoop? {
         current.withLock { $0?.forkGeneration == ForkGuard.generation ? $0 : nil }
     }
 
@@ -50,15 +50,15 @@ package final class EventLoop: Sendable {
     private static let patience = Duration.milliseconds(100)
 
     /// What those who follow many processes need to look at the namespaces of one that has ended.
-    private static let spareDescriptors: UInt64 = 16
+    static let spareDescriptors: UInt64 = 16
 
     let handlers = HandlerThreads()
     let sleepers = SleeperTable()
     /// The waiters for namespaces to appear and disappear.
     package let roots = PathSignals()
-    private let exits = ProcessExits(firstToken: HandlerThreads.firstExitToken)
+    let exits = ProcessExits(firstToken: HandlerThreads.firstExitToken)
     let state = Mutex(State())
-    private let notifier = Mutex<Notifier?>(nil)
+    let notifier = Mutex<Notifier?>(nil)
     /// The time of the next tick, in monotonic nanoseconds.
     ///
     /// It is set under the lock of the state. Only the thread that takes a tick moves it on without the lock, by
@@ -116,7 +116,7 @@ package final class EventLoop: Sendable {
         }
     }
 
-    private final class Notifier: Sendable {
+    final class Notifier: Sendable {
         let notify: INotify
         init?() {
             guard let notify = try? INotify() else { return nil }
@@ -172,7 +172,7 @@ package final class EventLoop: Sendable {
     }
 
     /// Sees to it that there is a tick at a time.
-    private func hasten(_ due: MonotonicInstant, _: inout State) {
+    func hasten(_ due: MonotonicInstant, _: inout State) {
         guard due.nanoseconds < nextTick.load(ordering: .relaxed) else { return }
         nextTick.store(due.nanoseconds, ordering: .relaxed)
         handlers.wake()
@@ -227,7 +227,7 @@ package final class EventLoop: Sendable {
         }
     }
 
-    private func makeIfNeeded(_ notifier: inout Notifier?) {
+    func makeIfNeeded(_ notifier: inout Notifier?) {
         if notifier == nil, let made = Notifier(), handlers.listen(to: made.notify.raw) { notifier = made }
     }
 
@@ -262,68 +262,6 @@ package final class EventLoop: Sendable {
     /// The number of namespaces in which claimers are listened to.
     static var listenedTo: Int {
         existing?.state.withLock { $0.attended.values.count { $0.claimants != 0 } } ?? 0
-    }
-
-    // MARK: Folders and files
-
-    /// Has inotify watch a folder or file for a waiter; if that fails, the tick takes its place.
-    ///
-    /// Returns the watch, which all waiters for that path share; so all of them wait for the same changes.
-    package func begin(_ signal: PathSignal, path: String, _ changes: INotify.Mask = PathSignals.mask) -> Int32? {
-        defer {
-            state.withLock { state in
-                state.rootsDue = min(state.rootsDue, .now.advanced(by: Ticking.interval))
-                hasten(state.rootsDue, &state)
-            }
-            _ = handlers.start(self)
-        }
-        return notifier.withLock { notifier in
-            makeIfNeeded(&notifier)
-            let watch = try? notifier?.notify.add(path, changes)
-            // Done under this lock: otherwise another waiter that ends at the same time could remove the watch.
-            roots.begin(signal, watch: watch)
-            return watch
-        }
-    }
-
-    /// Has inotify watch what is at the path now, if that is not what it watches; returns the watch.
-    package func renew(_ signal: PathSignal, watch: Int32?, path: String, _ changes: INotify.Mask) -> Int32? {
-        notifier.withLock { notifier in
-            makeIfNeeded(&notifier)
-            // Of the same file or folder it is the same watch.
-            let now = try? notifier?.notify.add(path, changes)
-            if now == watch, now.map({ roots.isHeard(signal, watch: $0) }) ?? true { return watch }
-            if let unused = roots.end(signal, watch: watch) { try? notifier?.notify.remove(unused) }
-            roots.begin(signal, watch: now)
-            return now
-        }
-    }
-
-    package static func end(_ signal: PathSignal, watch: Int32?) {
-        guard let loop = existing else { return }
-        loop.notifier.withLock { notifier in
-            if let unused = loop.roots.end(signal, watch: watch) { try? notifier?.notify.remove(unused) }
-        }
-    }
-
-    /// Whether inotify watches for a signal.
-    package static func isHeard(_ signal: PathSignal, watch: Int32) -> Bool {
-        existing?.roots.isHeard(signal, watch: watch) ?? false
-    }
-
-    /// Has a signal rung when a process ends; nothing rings if it has ended already, or if hardly a descriptor is left.
-    func follow(_ process: ProcessIdentity, for signal: PathSignal) {
-        _ = exits.follow(process, for: ObjectIdentifier(signal), sparing: Self.spareDescriptors) {
-            handlers.listen(to: $0, token: $1)
-        }
-    }
-
-    /// Wakes those who wait for a signal.
-    func ring(_ signal: PathSignal) { signal.ring(.tick, sleepers) }
-
-    static func forget(_ signal: PathSignal) {
-        existing?.exits.forget(ObjectIdentifier(signal))
-        existing?.sleepers.forget(ObjectIdentifier(signal))
     }
 
     // MARK: Wake-ups that namespaces ask for
