@@ -126,19 +126,13 @@ struct JSONParser {
             let order = left.name.compareUTF8(right.name)
             return order != 0 ? order < 0 : left.offset < right.offset
         }
-        var last = members.first.map { [$0] } ?? []
-        for (earlier, later) in zip(members, members.dropFirst()) {
-            guard earlier.name.compareUTF8(later.name) == 0 else {
-                last.append(later)
-                continue
-            }
-            if isForeign {
-                last[last.count - 1] = later
-                continue
-            }
-            throw error(.duplicateName, "the name \(later.name.debugDescription) occurs twice", at: later.offset)
+        func isLast(_ index: Int) -> Bool {
+            index + 1 == members.count || members[index].name.compareUTF8(members[index + 1].name) != 0
         }
-        return last
+        guard let first = members.indices.first(where: { !isLast($0) }) else { return members }
+        if isForeign { return members.indices.filter(isLast).map { members[$0] } }
+        let later = members[first + 1]
+        throw error(.duplicateName, "the name \(later.name.debugDescription) occurs twice", at: later.offset)
     }
 
     private mutating func open() throws(TupleCodingError) {

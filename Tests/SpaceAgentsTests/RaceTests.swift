@@ -102,7 +102,6 @@ struct RaceTests {
                 agent = try ScriptedAgent(in: checkout)
                 continue
             }
-            ledger.end(path)
             // One server in eight is stopped while it has a request, and goes on when others have gone on.
             let isStopped = Int.random(in: 0..<8, using: &random) == 0
             let server = isStopped ? try agent.server() : 0
@@ -117,6 +116,7 @@ struct RaceTests {
             let ended = try agent.result(of: end)
             guard ended["ended"] == .int(id) else { throw TestFailure("task \(id) was not ended: \(ended)") }
             ledger.state.withLock { $0.done[id, default: 0] += 1 }
+            ledger.end(path)
             try agent.call("let_go")
         }
     }

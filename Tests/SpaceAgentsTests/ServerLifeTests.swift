@@ -15,10 +15,8 @@ struct ServerLifeTests {
             let agent = try ScriptedAgent(in: checkout)
             try agent.call("who")
             let server = try agent.server()
-            let start = MonotonicInstant.now
             try agent.killAlone()
             #expect(try eventually { ProcessIdentity.of(pid: server) == nil })
-            #expect(MonotonicInstant.now.duration(since: start) < .seconds(5))
         }
     }
 

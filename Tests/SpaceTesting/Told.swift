@@ -49,16 +49,27 @@ package final class Barrier: @unchecked Sendable {
 
 /// A place for a value, such as a token, that a handler uses and that is made after the handler.
 package final class Slot<Content: Sendable>: Sendable {
-    private let content = Mutex<Content?>(nil)
+    private struct State {
+        var content: Content?
+        var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
+        var nextNumber = 0
+    }
+
+    private let state = Mutex(State())
     package init() {}
+
     package var value: Content? {
-        get { content.withLock { $0 } }
+        get { state.withLock { $0.content } }
         set {
-            // Released outside the lock.
-            let old = content.withLock { content in
-                defer { content = newValue }
-                return content
+            // Released, and resumed, outside the lock.
+            let (old, waiting) = state.withLock { state in
+                defer {
+                    state.content = newValue
+                    if newValue != nil { state.waiting = [:] }
+                }
+                return (state.content, newValue == nil ? [:] : state.waiting)
             }
+            for continuation in waiting.values { continuation.resume() }
             _ = old
         }
     }
@@ -66,5 +77,24 @@ package final class Slot<Content: Sendable>: Sendable {
     /// Suspends the task until there is a value.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
-    package func filled() async throws { while value == nil { try await Task.sleep(for: .milliseconds(1)) } }
+    package func filled() async throws {
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                // A cancellation that comes before finds no continuation, but marks the task.
+                let end: Result<Void, any Error>? = state.withLock { state in
+                    if state.content != nil { return .success(()) }
+                    if Task.isCancelled { return .failure(CancellationError()) }
+                    state.waiting[number] = continuation
+                    return nil
+                }
+                if let end { continuation.resume(with: end) }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: number) }?.resume(throwing: CancellationError())
+        }
+    }
 }

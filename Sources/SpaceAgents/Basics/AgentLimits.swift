@@ -6,7 +6,7 @@ package enum AgentLimits {
     static let renewal = Duration.seconds(60)
     /// The longest wait of one call: clients give a call up after 60 s.
     package static let longestWait = Duration.seconds(50)
-    /// How long the turn of a call that waited for a hold in vain is kept for the next one.
+    /// How long the turn of a call that did not get its hold is kept for the next one.
     static let turn = Duration.seconds(60)
     /// How long a finished task is remembered, for its key.
     static let memory = Duration.seconds(30 * 86_400)

@@ -4,11 +4,11 @@ import TupleCoding
 
 // How a hold is decided.
 //
-// What an agent holds is a row that ends with it. One who must wait writes an "ask" row, which has a turn. Whoever waits
-// looks again after each change, and takes all names in one transaction as soon as none of them meets another's hold, nor
-// what an earlier one that waits asks for. So holds are all or none, and are had in the order of asking; those who ask for
-// other things pass. A waiting call that ends without success leaves its ask for a minute without its right to be served
-// first, so the next call for the same names goes on with the same turn.
+// What an agent holds is a row that ends with it. An agent that must wait writes an "ask" row, which has a turn. A waiting
+// agent looks again after each change, and takes all names in one transaction as soon as none of them meets another's hold,
+// nor what an agent with an earlier turn asks for. So holds are all or none, and are given in the order of asking; agents
+// that ask for other things pass. A waiting call that ends without success leaves its ask for a minute without its right to
+// be served first, so the next call for the same names goes on with the same turn.
 
 /// Who holds what, and who waits, at one moment.
 struct HoldRules {
@@ -153,7 +153,7 @@ struct HoldRules {
         let circles = WaitGraph(waits, busy: [], processes: nothing).deadlocks.map { deadlock in
             deadlock.steps.map { names[Int($0.pid) - 1] }
         }
-        // Where nobody waits now, each has gone on to something else.
+        // Agents that do not wait now have gone on to something else.
         return circles.filter { circle in asks.contains { $0.waits && circle.contains($0.who) } }
     }
 }

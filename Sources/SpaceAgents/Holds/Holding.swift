@@ -57,7 +57,7 @@ struct Holding {
         return outcome
     }
 
-    /// Takes the names if they can be had, or else writes down that the agent waits, if it does.
+    /// Takes the names if all are free, or else writes down that the agent waits, if it does.
     private func attempt(
         _ names: [HoldName],
         for who: AgentName,
@@ -107,7 +107,7 @@ struct Holding {
             ask.turn = try kept?.turn ?? t.increment("turns")
             ask.since = kept?.since ?? ask.since
             try t.takeAll(matching: AskRow.of(ask.who))
-            // The turn ends with this server, too: nobody waits for one that was killed.
+            // The turn ends with this server, too: no agent stands behind a server that was killed.
             try t.write(tuple: ask.tuple, expires: AgentLimits.longestWait * 2, lifetime: .session)
             return ask.turn
         }

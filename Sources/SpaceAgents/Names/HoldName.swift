@@ -136,7 +136,7 @@ enum FreePorts {
         guard socket >= 0 else { return true }
         defer { close(socket) }
         var one: CInt = 1
-        // A port whose last connection has just ended is free, unless somebody listens (ip(7), tcp(7)).
+        // A port whose last connection has just ended is free, unless a program listens (ip(7), tcp(7)).
         setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<CInt>.size))
         if family == AF_INET6 {
             setsockopt(socket, CInt(IPPROTO_IPV6), IPV6_V6ONLY, &one, socklen_t(MemoryLayout<CInt>.size))

@@ -42,7 +42,7 @@ enum ToolList {
             "End a task that you have claimed: done (frees those that come after it), give_back (another agent gets it), set_aside (a person has to look at it).",
             [
                 #""id":{"type":"integer"}"#, #""how":{"enum":["done","give_back","set_aside"]}"#,
-                #""note":{"type":"string","description":"For whoever gets it next: what you tried, why you stopped"}"#,
+                #""note":{"type":"string","description":"For the next agent: what you tried, why you stopped"}"#,
                 label,
             ],
             required: ["id", "how"]

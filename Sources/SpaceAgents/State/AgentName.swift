@@ -15,6 +15,6 @@ package struct AgentName: Hashable, Sendable {
         self.init(process, label)
     }
 
-    /// Whether the process lives; a row of a dead one counts no more, although nobody may have removed it yet.
+    /// Whether the process lives; a row of a dead one counts no more, even if it is not removed yet.
     var isAlive: Bool { process.life == .alive }
 }

@@ -25,19 +25,16 @@ protocol AgentRow: Sendable {
 }
 
 /// A task, free or one that waits for others.
-struct TaskRow: AgentRow {
+struct TaskRow {
     var id: Int
     var priority = 5
     var title: String
     var detail = ""
     var key = ""
     var after: [Int] = []
+}
 
-    init(id: Int, priority: Int, title: String, detail: String, key: String, after: [Int]) {
-        (self.id, self.priority, self.title) = (id, priority, title)
-        (self.detail, self.key, self.after) = (detail, key, after)
-    }
-
+extension TaskRow: AgentRow {
     init?(_ fields: [Value]) {
         let isLater = fields.first?.text == "later"
         guard isLater || fields.first?.text == "task", fields.count == (isLater ? 7 : 6), let id = fields[1].number,
@@ -56,16 +53,14 @@ struct TaskRow: AgentRow {
 }
 
 /// What an agent has left for the next one.
-struct NoteRow: AgentRow {
+struct NoteRow {
     var id: Int
     var author: String
     var time: Int64
     var text: String
+}
 
-    init(id: Int, author: String, time: Int64, text: String) {
-        (self.id, self.author, self.time, self.text) = (id, author, time, text)
-    }
-
+extension NoteRow: AgentRow {
     init?(_ fields: [Value]) {
         guard fields.count == 5, let id = fields[1].number, let author = fields[2].text, let time = fields[3].number,
             let text = fields[4].text
@@ -77,16 +72,14 @@ struct NoteRow: AgentRow {
 }
 
 /// Who has claimed a task.
-struct WorkRow: AgentRow {
+struct WorkRow {
     var id: Int
     var claim: UInt64
     var who: AgentName
     var since: Int64
+}
 
-    init(id: Int, claim: UInt64, who: AgentName, since: Int64) {
-        (self.id, self.claim, self.who, self.since) = (id, claim, who, since)
-    }
-
+extension WorkRow: AgentRow {
     init?(_ fields: [Value]) {
         guard fields.count == 6, let id = fields[1].number, let claim = fields[2].number,
             let who = AgentName(fields[3], fields[4]), let since = fields[5].number
@@ -98,18 +91,16 @@ struct WorkRow: AgentRow {
 }
 
 /// An agent.
-struct PresenceRow: AgentRow {
+struct PresenceRow {
     var process: ProcessIdentity
     var client: String
     var folder: String
     /// The number of the last message before it came.
     var mail: Int
     var since: Int64
+}
 
-    init(process: ProcessIdentity, client: String, folder: String, mail: Int, since: Int64) {
-        (self.process, self.client, self.folder, self.mail, self.since) = (process, client, folder, mail, since)
-    }
-
+extension PresenceRow: AgentRow {
     init?(_ fields: [Value]) {
         guard fields.count == 6, let process = fields[1].text.flatMap({ ProcessIdentity(agentKey: $0) }),
             let client = fields[2].text, let folder = fields[3].text, let mail = fields[4].number,
@@ -122,16 +113,14 @@ struct PresenceRow: AgentRow {
 }
 
 /// What an agent holds.
-struct HoldRow: AgentRow {
+struct HoldRow {
     var name: HoldName
     var who: AgentName
     var why: String
     var since: Int64
+}
 
-    init(name: HoldName, who: AgentName, why: String, since: Int64) {
-        (self.name, self.who, self.why, self.since) = (name, who, why, since)
-    }
-
+extension HoldRow: AgentRow {
     init?(_ fields: [Value]) {
         guard fields.count == 6, let name = fields[1].text.map({ HoldName(stored: $0) }),
             let who = AgentName(fields[2], fields[3]), let why = fields[4].text, let since = fields[5].number
@@ -143,19 +132,16 @@ struct HoldRow: AgentRow {
 }
 
 /// What an agent waits for, or waited for until now.
-struct AskRow: AgentRow {
+struct AskRow {
     var turn: Int
     var who: AgentName
     var names: [HoldName]
     var why: String
     var since: Int64
     var waits: Bool
+}
 
-    init(turn: Int, who: AgentName, names: [HoldName], why: String, since: Int64, waits: Bool) {
-        (self.turn, self.who, self.names) = (turn, who, names)
-        (self.why, self.since, self.waits) = (why, since, waits)
-    }
-
+extension AskRow: AgentRow {
     init?(_ fields: [Value]) {
         guard fields.count == 8, let turn = fields[1].number, let who = AgentName(fields[2], fields[3]),
             let names = fields[4].list, let why = fields[5].text, let since = fields[6].number,
@@ -178,18 +164,16 @@ struct AskRow: AgentRow {
 }
 
 /// A message.
-struct MailRow: AgentRow {
+struct MailRow {
     var number: Int
     /// The agent and its subagent, `PID:START/as`; empty for all.
     var to: String
     var from: String
     var time: Int64
     var text: String
+}
 
-    init(number: Int, to: String, from: String, time: Int64, text: String) {
-        (self.number, self.to, self.from, self.time, self.text) = (number, to, from, time, text)
-    }
-
+extension MailRow: AgentRow {
     init?(_ fields: [Value]) {
         guard fields.count == 6, let number = fields[1].number, let to = fields[2].text, let from = fields[3].text,
             let time = fields[4].number, let text = fields[5].text

@@ -2,7 +2,7 @@ import SharedSpace
 import SpaceSystem
 import TupleCoding
 
-// What people do with tasks from the shell, whoever has them.
+// What people do with tasks from the shell, also with those that an agent has claimed.
 
 extension TaskList {
     /// A state of a task, with the task.

@@ -229,7 +229,7 @@ package struct TaskList {
         do {
             freed = try run(remembers: true)
         } catch let error as SpaceError where error.isOfStorage {
-            // On a full disk a task can be ended all the same, without what would be remembered of it.
+            // On a full disk a task can still be ended, but nothing is remembered of it.
             freed = try run(remembers: false)
         }
         if end == .setAside { try setAside(task) }
