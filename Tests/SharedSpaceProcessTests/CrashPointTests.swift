@@ -76,7 +76,7 @@ struct CrashPointTests {
             try dieWaitingForPlace(point)
         case .placeRaised:
             try dieFreeingPlaces(point)
-        case .slotFilling, .slotCounted, .slotPublished, .rearmed, .lookedInVain:
+        case .slotFilling, .slotCounted, .slotPublished, .grantSeen, .rearmed, .lookedInVain:
             try dieWaiting(point)
         case .latencyDrafted, .latencyMade, .latencyEnded:
             try dieSwitching(point)
@@ -402,9 +402,11 @@ struct CrashPointTests {
     private func dieWaiting(_ point: CrashPoint) throws {
         let namespace = try root.space.namespace("n")
         let victim = try Agent(root, "n")
-        if point == .rearmed {
+        if point == .grantSeen || point == .rearmed {
             try victim.run("arm kill \(point)")
-            try victim.block("take-wait 60000 [\"job\", \"?int\"]", in: namespace)
+            // It makes its slot active again if the tuple does not match.
+            let template = point == .grantSeen ? #"["job", "?int"]"# : #"["job", "?100...200"]"#
+            try victim.block("take-wait 60000 \(template)", in: namespace)
             try namespace.write("job", 1)
             #expect(try victim.ended() == .killed(by: SIGKILL))
         } else {

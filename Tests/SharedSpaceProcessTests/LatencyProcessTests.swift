@@ -51,7 +51,7 @@ struct LatencyProcessTests {
         let namespace = try SpaceTest.namespace("jobs")
         try namespace.setMeasuringLatency(true)
         let (victim, other) = (try Agent(root, "jobs"), try Agent(root, "jobs"))
-        try victim.run("arm kill rearmed")
+        try victim.run("arm kill grantSeen")
         try victim.block("take-wait 60000 [\"job\", \"?int\"]", in: namespace)
         try other.block("take-wait 60000 [\"job\", \"?int\"]", in: namespace)
         try namespace.write("job", 1)

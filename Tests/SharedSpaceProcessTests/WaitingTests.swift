@@ -76,7 +76,7 @@ struct WaitingTests {
     @Test func aStoppedTakerKeepsNothingFromTheOthers() throws {
         let namespace = try SpaceTest.namespace("n")
         let stopped = try Agent(root, "n")
-        try stopped.run("arm stop rearmed")
+        try stopped.run("arm stop grantSeen")
         let other = try Agent(root, "n")
         for agent in [stopped, other] {
             try agent.block("take-wait 60000 [\"job\", \"?int\"]", in: namespace)

@@ -96,8 +96,9 @@ struct TuplesAheadTests: NearEndSuite {
         try fill(100)
         #expect(try take() == 0)
         for _ in 0..<20 {
+            var aim = Aim()
             let error = try refusal {
-                _ = try namespace.core.looking.lookToTake((["job", .any] as Template).form, .oldestFirst) {
+                _ = try namespace.core.looking.lookToTake((["job", .any] as Template).form, .oldestFirst, &aim) {
                     (_) throws(SpaceError) -> Int in throw SpaceError.damaged("not for us")
                 }
             }
@@ -138,8 +139,8 @@ struct TuplesAheadTests: NearEndSuite {
 
     /// Looks as a take does, and leaves the tuple where it is; the number of the tuple.
     private func look() throws -> Int? {
-        var number: Int?
-        _ = try? namespace.core.looking.lookToTake((["job", .any] as Template).form, .oldestFirst) {
+        var (number, aim) = (Int?.none, Aim())
+        _ = try? namespace.core.looking.lookToTake((["job", .any] as Template).form, .oldestFirst, &aim) {
             (match) throws(SpaceError) -> Int in
             if case .int(let found)? = try? match.tuple()[1] { number = Int(found) }
             throw SpaceError.damaged("not for us")

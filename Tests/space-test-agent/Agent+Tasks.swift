@@ -1,5 +1,6 @@
 import SharedSpace
 import SpaceInspection
+import SpaceSystem
 
 // Tasks of one process that wait for each other's tuples.
 
@@ -9,6 +10,7 @@ extension Agent {
         case "ticks-off": Ticking.turnOff()
         case "hand-on": return "ok \(try await handOn(try number(words, 0)))"
         case "crowd": return "ok \(try await crowd(try number(words, 0)))"
+        case "takers-in-order": return try await takersInOrder(try number(words, 0), try template(words, from: 1))
         default: return nil
         }
         return "ok"
@@ -32,6 +34,25 @@ extension Agent {
             _ = try await second.value
         }
         return count
+    }
+
+    /// `takers-in-order <count> <template>`: tasks that wait, each from when the one before has its slot; then the last
+    /// fields of what they took, in the order of their waits.
+    private func takersInOrder(_ count: Int, _ template: Template) async throws -> String {
+        let namespace = try namespace()
+        let (slots, session) = (namespace.core.slots, namespace.session)
+        func isWaiting(_ slot: WaitSlots.Slot) -> Bool {
+            slot.current.state == .active && slot.session.load() == session
+        }
+        var tasks: [Task<Tuple, any Error>] = []
+        for number in 0..<count {
+            tasks.append(Task { try await namespace.take(matching: template) })
+            while slots.range.count(where: { isWaiting(slots.slot($0)) }) <= number { await Task.yield() }
+        }
+        say("waiting")
+        var taken: [String] = []
+        for task in tasks { taken.append("\(try await task.value.fields.last ?? .null)") }
+        return "ok " + taken.joined(separator: " ")
     }
 
     /// Runs as many tasks that take as tasks that write.

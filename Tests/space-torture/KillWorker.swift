@@ -38,7 +38,7 @@ struct KillWorker {
         }
         // The point is not one that this role reaches.
         switch point {
-        case .rearmed, .lookedInVain, .slotFilling, .slotCounted, .slotPublished:
+        case .grantSeen, .rearmed, .lookedInVain, .slotFilling, .slotCounted, .slotPublished:
             while ledger.stop.load() == 0 { try wait(namespace) }
         default: break
         }
@@ -155,7 +155,7 @@ extension CrashPoint {
     /// Points that are reached once or a few times in a life.
     var isRare: Bool {
         switch self {
-        case .doorTaken, .joined, .dataOpened, .firstReader, .sessionRemoved, .rearmed: true
+        case .doorTaken, .joined, .dataOpened, .firstReader, .sessionRemoved, .grantSeen, .rearmed: true
         default: needsOwnNamespace
         }
     }

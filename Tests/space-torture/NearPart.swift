@@ -54,7 +54,7 @@ struct NearPart: SupervisedPart {
         .gateTaken, .begun, .beforeCommit, .afterCommit, .granting, .startRaised, .granted, .lockForgotten,
         .gateReleased, .snapshotTaken, .nearFilled, .nearWritten, .nearTaking, .nearTaken, .nearClaiming, .nearClaimed,
         .nearStored, .marking, .marked,
-        .rearmed, .slotPublished, .placeAwaited, .placeRaised,
+        .grantSeen, .rearmed, .slotPublished, .placeAwaited, .placeRaised,
     ]
 
     // MARK: Workers

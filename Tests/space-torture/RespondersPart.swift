@@ -20,7 +20,8 @@ struct RespondersPart {
     /// The least number of requests in a round: enough for each of the faults that can be planted.
     private static let requests: UInt64 = 100
     private static let points: [CrashPoint] = [
-        .begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken, .snapshotTaken, .slotPublished, .rearmed,
+        .begun, .beforeCommit, .afterCommit, .granted, .gateReleased, .woken, .snapshotTaken, .slotPublished,
+        .grantSeen,
     ]
 
     init(_ options: Options) throws {

@@ -2,10 +2,11 @@
  *
  * The model follows the steps of Sources/SpaceEngine/Slots and Sources/TupleSpace/Waiting: takers look, publish a slot,
  * look again and sleep; writers commit, then grant the tuple to the oldest active taker that may match; a taker that does
- * not take its grant hands it on. A barging taker comes and goes without a slot. The tuples that a taker matches are
- * chosen freely at the start, so one run covers every combination. With WIDE a writer cannot see them (a slot does not
- * show ranges and types), and assumes that every taker matches; CANCELLED=n names a taker that may be cancelled while it
- * sleeps.
+ * not take its grant hands it on. A granted taker first looks for what it was granted, and stays granted meanwhile; one that a
+ * tick wakes leaves what another was granted until a later tick. A barging taker comes and goes without a slot. The tuples that a taker
+ * matches are chosen freely at the start, so one run covers every combination. With WIDE a writer cannot see them (a slot
+ * does not show ranges and types), and assumes that every taker matches; CANCELLED=n names a taker that may be cancelled
+ * while it sleeps.
  *
  * A writer finds the oldest taker by a table from ticket to slot, which has TABLE entries: it walks from the start on, below
  * which no active taker has its ticket. If there is no start (0), or more than TABLE tickets were given out since, it scans
@@ -36,6 +37,11 @@
 #endif
 #ifndef FIRST
 #define FIRST 1
+#endif
+
+/* Takers that may be stopped for ever: they neither die nor hold the gate. */
+#ifndef STOPS
+#define STOPS 0
 #endif
 
 /* The taker that may be cancelled; none unless a run says so. */
@@ -99,15 +105,17 @@ byte match[TAKERS + BARGERS];    /* tuples that it takes */
 byte may[TAKERS];                /* tuples that a writer must take it to match: never fewer */
 
 /* Deaths and ticks. */
-bool dead[PROCESSES];
+bool dead[PROCESSES];             /* or stopped */
+bool isStopped[PROCESSES];
 byte kills;
+byte stops;
 bool ticking[TAKERS];
 bool ticked;
 
 /* Steps that look like one step to every other process, unless the process dies between them. */
-#if KILLS
+#if KILLS || STOPS
 #define MORTAL(p) provided (!dead[p])
-#define IS_ABANDONED (gate != 0 && dead[gate - 1])
+#define IS_ABANDONED (gate != 0 && dead[gate - 1] && !isStopped[gate - 1])
 #define TOGETHER
 #define COUNTED 1
 #else
@@ -408,7 +416,7 @@ inline commit(tuples) {
  * the gate, where the state that a killed writer left is recovered. Without that a sleeper would have seen the last
  * transaction's number and not its tuple, and no tick would tell it to look again. */
 inline look(me) {
-#if KILLS && !defined(WEAK_RENEW)
+#if (KILLS || STOPS) && !defined(WEAK_RENEW)
     do
     :: visible == committed -> break
     :: visible != committed -> acquire(me); assert(visible == committed); release()
@@ -425,21 +433,61 @@ inline look(me) {
     }
 }
 
+/* A look for a tuple that was granted: an old snapshot will do, since another look follows if it finds nothing. */
+inline lookFor(me, tuple) {
+    atomic {
+        if
+        :: visible & match[me] & BIT(tuple) -> found = tuple
+        :: else -> found = NONE
+        fi
+    }
+}
+
+inline remove(me) {
+    TOGETHER {
+        acquire(me);
+        done = (committed & BIT(found)) != 0;
+        if
+        :: done -> commit(committed & ~BIT(found))
+        :: else
+        fi;
+        release()
+    }
+}
+
+/* A glance leaves the first match if it is granted to another, who has not begun to look; but not a second time. */
+inline leaveToOthers() {
+    d_step {
+        index = 0;
+        do
+        :: found != NONE && glance && left != found && index < TAKERS ->
+            if
+            :: state[index] == GRANTED && payload[index] == found -> index = TAKERS + 1
+            :: else -> index++
+            fi
+        :: else -> break
+        od;
+        if
+        :: index == TAKERS + 1 ->
+#ifndef WEAK_LEFT
+            left = found;
+            ticked = false;
+#endif
+            found = NONE
+        :: else -> left = NONE
+        fi;
+        index = 0
+    }
+}
+
 inline take(me) {
     do
     :: look(me);
+        leaveToOthers();
         if
         :: found == NONE -> break
         :: else ->
-            TOGETHER {
-                acquire(me);
-                done = (committed & BIT(found)) != 0;
-                if
-                :: done -> commit(committed & ~BIT(found))
-                :: else
-                fi;
-                release()
-            };
+            remove(me);
             if
             :: done -> done = false; break
             :: else
@@ -452,8 +500,8 @@ inline take(me) {
 
 proctype Barger(byte me) MORTAL(me)
 {
-    byte found, index, wakes;
-    bool done;
+    byte found, index, wakes, left = NONE;
+    bool done, glance;
     take(me)
 }
 
@@ -495,7 +543,8 @@ proctype Taker(byte me) MORTAL(me)
 {
     byte found, index, wakes, best, other, first, from, limit;
     bool done, scans;
-    byte pending = NONE, granted = NONE, seen;
+    byte pending = NONE, granted = NONE, left = NONE, seen;
+    bool glance;
     take(me);
     if
     :: found != NONE -> goto gone
@@ -519,9 +568,27 @@ proctype Taker(byte me) MORTAL(me)
 #ifdef WEAK_WAITER_FENCE
     goto sleep;
 #endif
+    goto renew;
 again:
+    glance = !rung[me];
+renew:
     rung[me] = false;
     seen = commits;
+    if
+    :: atomic { state[me] == GRANTED -> granted = payload[me] };
+        lookFor(me, granted);
+        granted = NONE;
+        if
+        :: found != NONE ->
+            remove(me);
+            if
+            :: done -> done = false; goto leave
+            :: else -> found = NONE
+            fi
+        :: else
+        fi
+    :: atomic { state[me] != GRANTED -> skip }
+    fi;
 #ifndef WEAK_REARM
     atomic {
         if
@@ -536,7 +603,9 @@ again:
      * this one does not notice that a writer has missed it. */
     lower(ticket[me]);
 #endif
+    glance = glance && pending == NONE;
     take(me);
+    glance = false;
 #ifdef WEAK_REARM
     atomic {
         if
@@ -591,7 +660,7 @@ sleep:
     :: CANCELLED == me -> asleep[me] = false
     fi;
     sleeping[me] = false;
-#if KILLS
+#if KILLS || STOPS
     if
     :: ticking[me] ->
         ticking[me] = false;
@@ -608,7 +677,7 @@ sleep:
             atomic {
                 granted = NONE;
                 if
-                :: dead[other] && state[other] != FREE ->
+                :: dead[other] && !isStopped[other] && state[other] != FREE ->
                     if
                     :: state[other] == GRANTED -> granted = payload[other]
                     :: else
@@ -626,7 +695,7 @@ sleep:
         od;
 #ifndef WEAK_TICK
         if
-        :: commits != seen -> goto again
+        :: commits != seen || left != NONE -> goto again
         :: else
         fi
 #endif
@@ -656,14 +725,20 @@ leave:
 #endif
 gone:
     skip;
-    d_step { found = 0; pending = NONE; granted = NONE; seen = 0; best = 0; other = 0 }
+    d_step { found = 0; pending = NONE; granted = NONE; left = NONE; seen = 0; best = 0; other = 0 }
 }
 
-#if KILLS
+#if KILLS || STOPS
 proctype Killer()
 {
     byte victim;
     do
+    :: stops < STOPS ->
+        select(victim : 0 .. TAKERS - 1);
+        if
+        :: atomic { gate != victim + 1 -> dead[victim] = true; isStopped[victim] = true; stops++; ticked = false }
+        :: true
+        fi
     :: kills < KILLS ->
         select(victim : 0 .. PROCESSES - 1);
         atomic { dead[victim] = true; kills++; ticked = false }
@@ -676,7 +751,7 @@ proctype Killer()
 proctype Judge()
 {
     byte i;
-#if KILLS
+#if KILLS || STOPS
     do
     :: timeout && !ticked ->
         atomic {
@@ -736,7 +811,7 @@ init {
         :: else -> break
         od;
         run Judge();
-#if KILLS
+#if KILLS || STOPS
         run Killer()
 #endif
     }

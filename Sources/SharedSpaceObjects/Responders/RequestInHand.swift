@@ -33,7 +33,7 @@ package struct RequestInHand: Sendable {
                 Awaited.requests(of: core.session.number).interest,
                 text: { "requests" },
                 until: nil
-            ) { () throws(SpaceError) in
+            ) { (_) throws(SpaceError) in
                 try isUnwanted() ? Found(result: true, removed: nil) : nil
             }
             if ended ?? false { body() }

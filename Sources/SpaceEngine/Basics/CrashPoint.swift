@@ -30,7 +30,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Several machines: a process has sent an operation to its daemon, and has no answer yet.
     case operationSent
     // Waiting.
-    case slotFilling, slotCounted, slotPublished, rearmed, lookedInVain, granting
+    case slotFilling, slotCounted, slotPublished, grantSeen, rearmed, lookedInVain, granting
     // Granting: the start of a line was raised, perhaps too far.
     case startRaised
     // Switching the measuring of latencies.

@@ -115,7 +115,7 @@ package final class OwnPlace: Sendable {
                     Interest(hold: place.ticket),
                     text: { place.text },
                     until: nil
-                ) { () throws(SpaceError) in
+                ) { (_) throws(SpaceError) in
                     guard try core.places.row(of: place) == nil else { return nil }
                     try core.engine.checkStays()
                     return Found(result: (), removed: nil)

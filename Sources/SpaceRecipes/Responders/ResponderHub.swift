@@ -149,7 +149,7 @@ package final class ResponderHub: NamespacePart {
                     Awaited.requests(of: core.session.number).interest,
                     text: { "requests" },
                     until: nil
-                ) { () throws(SpaceError) in
+                ) { (_) throws(SpaceError) in
                     try self.look(core).map { Found(result: $0, removed: nil) }
                 }
                 if let news {

@@ -61,7 +61,7 @@ extension Namespace {
                 text: Value.string(key).json,
                 until: MonotonicInstant.deadline(after: timeout),
                 interruption: interruption
-            ) { () throws(SpaceError) in try look().map { Found(result: $0, removed: nil) } }
+            ) { (_) throws(SpaceError) in try look().map { Found(result: $0, removed: nil) } }
         }
     }
 
@@ -88,7 +88,7 @@ extension Namespace {
                 Interest(cell: key),
                 text: { Value.string(key).json },
                 until: MonotonicInstant.deadline(after: timeout)
-            ) { () throws(SpaceError) in try look().map { Found(result: $0, removed: nil) } }
+            ) { (_) throws(SpaceError) in try look().map { Found(result: $0, removed: nil) } }
         }
     }
 }

@@ -12,10 +12,11 @@ package struct Claiming {
         _ template: TemplateForm,
         _ order: MatchOrder,
         _ terms: ClaimTerms,
+        _ aim: inout Aim,
         _ keep: Keeping = { _ in }
     ) throws(SpaceError) -> Found<HeldClaim>? {
-        try core.looking.firstOfChoices(template, order) { (template) throws(SpaceError) in
-            try core.looking.remove(template, order, by: { ClaimFound($0, terms) }) {
+        try core.looking.firstOfChoices(template, order, aim) { (template) throws(SpaceError) in
+            try core.looking.remove(template, order, &aim, by: { ClaimFound($0, terms) }) {
                 (match) throws(SpaceError) -> Tuple in
                 try match.decode(keep)
                 return try match.tuple()
@@ -33,8 +34,9 @@ package struct Claiming {
         _ wait: Wait,
         _ interruption: Interruption?
     ) throws(SpaceError) -> HeldClaim? {
-        try core.looking.find(template, isTaking: true, wait, interruption: interruption) { () throws(SpaceError) in
-            try lookToClaim(template, order, terms)
+        try core.looking.find(template, isTaking: true, wait, interruption: interruption) {
+            (aim: inout Aim) throws(SpaceError) in
+            try lookToClaim(template, order, terms, &aim)
         }
     }
 

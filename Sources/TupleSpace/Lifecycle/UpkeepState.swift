@@ -16,4 +16,19 @@ final class UpkeepState: Sendable {
     let nextAsking = Atomic<Int64>(0)
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
+
+    /// How long the glances of this process leave a tuple to the taker that was granted it.
+    static let grantPatience = Duration.seconds(1)
+    /// The tuple that they leave, and until when.
+    private let left = Mutex((id: UInt64(0), end: MonotonicInstant.now))
+
+    /// Whether a glance leaves a tuple: `isPromised` is asked once, when the first of them sees it.
+    func leaves(_ id: UInt64, _ isPromised: () -> Bool) -> Bool {
+        left.withLock { left in
+            if left.id == id { return !left.end.hasPassed }
+            guard isPromised() else { return false }
+            left = (id, .now.advanced(by: Self.grantPatience))
+            return true
+        }
+    }
 }

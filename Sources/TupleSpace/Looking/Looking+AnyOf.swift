@@ -24,9 +24,14 @@ extension Looking {
     func firstOfChoices<Result>(
         _ template: TemplateForm,
         _ order: MatchOrder,
+        _ aim: Aim = Aim(),
         by look: (TemplateForm) throws(SpaceError) -> Found<Result>?
     ) throws(SpaceError) -> Found<Result>? {
         guard let choices = template.choices else { return try look(template) }
+        if aim.only != nil {
+            for choice in choices { if let found = try look(choice) { return found } }
+            return nil
+        }
         try template.checkChoice()
         return try lookForAny(of: choices, order, look)
     }

@@ -19,14 +19,25 @@ extension Looking {
     func remove<T, R: SharedRemoval>(
         _ template: TemplateForm,
         _ order: MatchOrder,
+        _ aim: inout Aim,
         by removal: (Candidate) -> R,
         decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Taken<T, R.Made>? {
+        // The newest match may be another than the one that was granted; the daemon gives the first that is left.
+        if aim.only != nil, order == .newestFirst || core.isSending { return nil }
         var attempt = 0
         while true {
             var sight = Sight(isForTake: true)
             var borrowed = Borrowed<T>()
             try look(template, order, &sight) { borrowed.decode($0, decode) }
+            if let only = aim.only {
+                if sight.match?.id.rawValue != only {
+                    sight = try look(only, template) { borrowed.decode($0, decode) }
+                }
+                if sight.match == nil { return nil }
+            } else if aim.isGlance, let first = sight.match?.id.rawValue, aim.leaves(first, core) {
+                return nil
+            }
             guard let match = sight.match else {
                 // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
                 // yet.
@@ -57,10 +68,35 @@ extension Looking {
                 followUp(template, sight)
                 return taken
             }
-            guard case .removed(let made) = try core.execute(operation) else { continue }
+            guard case .removed(let made) = try core.execute(operation) else {
+                if aim.only != nil { return nil }
+                continue
+            }
             followUp(template, sight)
             return Taken(match.id, content, made)
         }
+    }
+
+    /// Looks for the match with an id, in the near end and then in both.
+    @inline(never)
+    private func look(_ id: UInt64, _ template: TemplateForm, _ borrow: (Match) -> Void) throws(SpaceError) -> Sight {
+        var sight = Sight(isForTake: true)
+        let word = core.engine.nearState.word
+        if case .match(let match)? = core.engine.lookNear(template, .oldestFirst, floor: id, since: word, borrow),
+            match.id.rawValue == id
+        {
+            (sight.match, sight.isNear) = (match, true)
+            return sight
+        }
+        try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+            var search = try search(snapshot, .oldestFirst, within: id..<id + 1)
+            try search.forEach(template) { (id, row) throws(SpaceError) in
+                sight.match = Match(id, row)
+                return false
+            }
+            (sight.isNear, sight.commit) = (snapshot.isNear(id), snapshot.commit)
+        }
+        return sight
     }
 
     /// Removes the candidate, or looks again in the same transaction, when others have been quicker several times.

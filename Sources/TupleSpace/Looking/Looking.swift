@@ -243,10 +243,11 @@ package struct Looking {
     func lookToTake<T>(
         _ template: TemplateForm,
         _ order: MatchOrder,
+        _ aim: inout Aim,
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
-        try firstOfChoices(template, order) { (template) throws(SpaceError) in
-            try remove(template, order, by: { Take($0) }, decode: decode).map {
+        try firstOfChoices(template, order, aim) { (template) throws(SpaceError) in
+            try remove(template, order, &aim, by: { Take($0) }, decode: decode).map {
                 Found(result: $0.content, removed: $0.id.rawValue)
             }
         }

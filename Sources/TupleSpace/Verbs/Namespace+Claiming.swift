@@ -211,8 +211,8 @@ extension Namespace {
     ) throws(SpaceError) -> OwnClaim? {
         try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
             let terms = try core.claiming.prepareClaim(deadline)
-            let claim = try core.looking.find(template, isTaking: true, wait) { () throws(SpaceError) in
-                try core.claiming.lookToClaim(template, order, terms, keep)
+            let claim = try core.looking.find(template, isTaking: true, wait) { (aim: inout Aim) throws(SpaceError) in
+                try core.claiming.lookToClaim(template, order, terms, &aim, keep)
             }
             return claim.map { OwnClaim($0, in: self) }
         }
@@ -230,8 +230,8 @@ extension Namespace {
         try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
             if Task.isCancelled { throw .cancelled }
             let terms = try core.claiming.prepareClaim(deadline)
-            let found = try first.make(in: core) { () throws(SpaceError) in
-                try core.claiming.lookToClaim(template, order, terms, keep)
+            let found = try first.make(in: core) { (aim: inout Aim) throws(SpaceError) in
+                try core.claiming.lookToClaim(template, order, terms, &aim, keep)
             }
             return found.map { OwnClaim($0.result, in: self) }
         }
@@ -249,8 +249,8 @@ extension Namespace {
         try await attempt(suspending: Verb.claim.rawValue) { (core) async throws(SpaceError) in
             let terms = try core.claiming.prepareClaim(deadline)
             let claim = try await core.looking.suspend(for: template, isTaking: true, after: first) {
-                () throws(SpaceError) in
-                try core.claiming.lookToClaim(template, order, terms, keep)
+                (aim: inout Aim) throws(SpaceError) in
+                try core.claiming.lookToClaim(template, order, terms, &aim, keep)
             }
             return claim.map { OwnClaim($0, in: self) }
         }

@@ -63,8 +63,8 @@ extension Namespace {
         _ keep: Keeping
     ) throws(SpaceError) -> Bool {
         try attempt(Verb(isTaking: isTaking).rawValue) { (core) throws(SpaceError) in
-            try core.looking.find(template, isTaking: isTaking, wait) { () throws(SpaceError) in
-                try core.looking.look(isTaking: isTaking, template, order, keep)
+            try core.looking.find(template, isTaking: isTaking, wait) { (aim: inout Aim) throws(SpaceError) in
+                try core.looking.look(isTaking: isTaking, template, order, &aim, keep)
             } != nil
         }
     }
@@ -80,8 +80,8 @@ extension Namespace {
     ) throws(SpaceError) -> Bool {
         try attempt(Verb(isTaking: isTaking).rawValue) { (core) throws(SpaceError) in
             if Task.isCancelled { throw .cancelled }
-            return try first.make(in: core) { () throws(SpaceError) in
-                try core.looking.look(isTaking: isTaking, template, order, keep)
+            return try first.make(in: core) { (aim: inout Aim) throws(SpaceError) in
+                try core.looking.look(isTaking: isTaking, template, order, &aim, keep)
             } != nil
         }
     }
@@ -96,8 +96,9 @@ extension Namespace {
         _ keep: Keeping
     ) async throws(SpaceError) -> Bool {
         try await attempt(suspending: Verb(isTaking: isTaking).rawValue) { (core) async throws(SpaceError) in
-            try await core.looking.suspend(for: template, isTaking: isTaking, after: first) { () throws(SpaceError) in
-                try core.looking.look(isTaking: isTaking, template, order, keep)
+            try await core.looking.suspend(for: template, isTaking: isTaking, after: first) {
+                (aim: inout Aim) throws(SpaceError) in
+                try core.looking.look(isTaking: isTaking, template, order, &aim, keep)
             } != nil
         }
     }
@@ -134,9 +135,10 @@ extension Looking {
         isTaking: Bool,
         _ template: TemplateForm,
         _ order: MatchOrder,
+        _ aim: inout Aim,
         _ keep: Keeping
     ) throws(SpaceError) -> Found<Void>? {
         func content(_ match: Match) throws(SpaceError) { try match.decode(keep) }
-        return isTaking ? try lookToTake(template, order, content) : try lookToRead(template, order, content)
+        return isTaking ? try lookToTake(template, order, &aim, content) : try lookToRead(template, order, content)
     }
 }

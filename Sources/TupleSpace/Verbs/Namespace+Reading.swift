@@ -70,7 +70,7 @@ extension Namespace {
     ) throws(SpaceError) -> Tuple? {
         try attempt(Verb.read.rawValue) { (core) throws(SpaceError) in
             try core.looking.find(template.form, isTaking: false, wait, interruption: interruption) {
-                () throws(SpaceError) in
+                (_) throws(SpaceError) in
                 try core.looking.lookToRead(template.form, order) { (match) throws(SpaceError) in
                     try match.decode(template.decode)
                 }

@@ -182,8 +182,8 @@ extension Namespace {
         try await attempt(suspending: Verb.take.rawValue) { (core) async throws(SpaceError) in
             let first = FirstLook(Wait(timeout: timeout))
             return try await core.looking.suspend(for: selection.form, isTaking: true, after: first) {
-                () throws(SpaceError) in
-                try core.looking.lookToTakeAll(selection, order, max: max)
+                (aim) throws(SpaceError) in
+                aim.only == nil ? try core.looking.lookToTakeAll(selection, order, max: max) : nil
             } ?? []
         }
     }

@@ -27,9 +27,9 @@ extension Namespace {
     ) throws(SpaceError) -> Content? {
         try attempt(Verb(isTaking: isTaking).rawValue) { (core) throws(SpaceError) in
             try core.looking.find(template.form, isTaking: isTaking, wait, interruption: interruption) {
-                () throws(SpaceError) in
+                (aim: inout Aim) throws(SpaceError) in
                 isTaking
-                    ? try core.looking.lookToTake(template.form, order, content)
+                    ? try core.looking.lookToTake(template.form, order, &aim, content)
                     : try core.looking.lookToRead(template.form, order, content)
             }
         }
@@ -48,7 +48,7 @@ extension Namespace {
     ) async throws(SpaceError) -> Content? {
         try await attempt(suspending: Verb.read.rawValue) { (core) async throws(SpaceError) in
             try await core.looking.suspend(for: template.form, isTaking: false, after: FirstLook(wait)) {
-                () throws(SpaceError) in
+                (_) throws(SpaceError) in
                 try core.looking.lookToRead(template.form, order, content)
             }
         }
@@ -70,8 +70,8 @@ extension Namespace {
         try await attempt(suspending: (isTake ? Verb.take : .claim).rawValue) { (core) async throws(SpaceError) in
             let terms = try core.claiming.prepareClaim(deadline, isTake: isTake)
             return try await core.looking.suspend(for: template.form, isTaking: true, after: FirstLook(wait)) {
-                () throws(SpaceError) in
-                try core.claiming.lookToClaim(template.form, order, terms)
+                (aim: inout Aim) throws(SpaceError) in
+                try core.claiming.lookToClaim(template.form, order, terms, &aim)
             }
         }
     }

@@ -19,10 +19,11 @@ struct FirstLook {
     @inline(__always)
     mutating func make<R>(
         in core: NamespaceCore,
-        _ look: () throws(SpaceError) -> Found<R>?
+        _ look: (inout Aim) throws(SpaceError) -> Found<R>?
     ) throws(SpaceError) -> Found<R>? {
         isMade = true
-        return try core.waits.lookIfPossible(&hindrance, look)
+        var aim = Aim()
+        return try core.waits.lookIfPossible(&hindrance, &aim, look)
     }
 
     /// Whether the time has passed; the error of the look is thrown if it has, and the look could not be carried out.
@@ -44,10 +45,11 @@ extension Waits {
     /// Looks; if a look is not possible at this moment, the result is `nil` and `hindrance` says why.
     func lookIfPossible<R>(
         _ hindrance: inout SpaceError?,
-        _ look: () throws(SpaceError) -> Found<R>?
+        _ aim: inout Aim,
+        _ look: (inout Aim) throws(SpaceError) -> Found<R>?
     ) throws(SpaceError) -> Found<R>? {
         do throws(SpaceError) {
-            let found = try look()
+            let found = try look(&aim)
             hindrance = nil
             return found
         } catch {

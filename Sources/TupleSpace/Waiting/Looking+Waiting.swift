@@ -11,9 +11,12 @@ extension Looking {
         isTaking: Bool,
         _ wait: Wait,
         interruption: Interruption? = nil,
-        _ look: () throws(SpaceError) -> Found<Result>?
+        _ look: (inout Aim) throws(SpaceError) -> Found<Result>?
     ) throws(SpaceError) -> Result? {
-        if case .none = wait { return try look()?.result }
+        if case .none = wait {
+            var aim = Aim()
+            return try look(&aim)?.result
+        }
         return try core.waits.block(
             Interest(template, isTaking: isTaking),
             text: template.json,
@@ -29,7 +32,7 @@ extension Looking {
         for template: TemplateForm,
         isTaking: Bool,
         after first: FirstLook,
-        _ look: () throws(SpaceError) -> Found<Result>?
+        _ look: (inout Aim) throws(SpaceError) -> Found<Result>?
     ) async throws(SpaceError) -> Result? {
         try await core.waits.suspend(
             Interest(template, isTaking: isTaking),

@@ -67,7 +67,7 @@ extension Steps {
                         text: sleep.text,
                         until: sleep.end,
                         interruption: interruption
-                    ) { () throws(SpaceError) in try wait.look() ? Found(result: (), removed: nil) : nil }
+                    ) { (_) throws(SpaceError) in try wait.look() ? Found(result: (), removed: nil) : nil }
                 }
             }
         } catch {
@@ -90,7 +90,7 @@ extension Steps {
                         sleep.interest,
                         text: { sleep.text },
                         until: sleep.end
-                    ) { () throws(SpaceError) in try wait.look() ? Found(result: (), removed: nil) : nil }
+                    ) { (_) throws(SpaceError) in try wait.look() ? Found(result: (), removed: nil) : nil }
                 }
             }
         } catch {

@@ -6,10 +6,11 @@ import TupleCoding
 /// Threads and tasks follow the same rules; their drivers (`block`, `suspend`) differ only in how they sleep. One turn
 /// goes:
 ///
-///     remember the wake word → re-arm (a granted slot becomes active again) → if the start of the waiter's line is above
-///     its ticket, lower it → look → if the look found nothing, hand on the grant → sleep until the wake word is raised
+///     remember the wake word → look for the tuple that was granted, if one was → re-arm (a granted slot becomes active
+///     again) → if the start of the waiter's line is above its ticket, lower it → look for any match → if the look found
+///     nothing, hand on the grant → sleep until the wake word is raised
 ///
-/// So whatever is written after the start was lowered is either seen by the look or rings the word again.
+/// While it looks for what it was granted, its slot stays granted, so that the next tuple goes to the next taker. Whatever is written after the start was lowered is either seen by the look or rings the word again.
 struct WaitLoop {
     private let core: NamespaceCore
     /// When the wait ends; `nil`: only when something is found.
@@ -18,6 +19,8 @@ struct WaitLoop {
     /// The waiter's slot; `nil` if the table was full: then the shared word stands in, which every commit rings.
     private let tenancy: WaitSlots.Tenancy?
     private var pending: UInt64?
+    private var aim = Aim()
+    private var hasLooked = false
     private(set) var wakeWordAtLook: UInt32 = 0
     private(set) var transactionAtLook = -1
     /// Whether the wait is for a tuple or a place, which can also come free because its holder dies.
@@ -77,16 +80,30 @@ struct WaitLoop {
     var wakeWord: WakeWord { WakeWord(slot?.wakeWord ?? core.slots.overflow) }
     var isRaised: Bool { wakeWord.isRaised(since: wakeWordAtLook) }
 
-    /// Takes one turn: looks, and hands on what was granted in vain.
+    /// Takes one turn: looks for what was granted, then for any match, and hands on what was granted in vain.
     ///
     /// A look that could not be carried out does not end the wait.
-    mutating func turn<R>(_ look: () throws(SpaceError) -> Found<R>?) throws(SpaceError) -> R? {
-        prepare()
-        guard let found = try core.waits.lookIfPossible(&hindrance, look) else {
-            CrashPoint.reach(.lookedInVain)
-            foundNothing()
-            return nil
+    mutating func turn<R>(_ look: (inout Aim) throws(SpaceError) -> Found<R>?) throws(SpaceError) -> R? {
+        let isRung = wakeWord.isRung(since: wakeWordAtLook)
+        wakeWordAtLook = wakeWord.word.loadSequential()
+        transactionAtLook = core.engine.lastChange
+        aim = Aim()
+        if let granted {
+            CrashPoint.reach(.grantSeen)
+            aim.only = granted
+            if let found = try core.waits.lookIfPossible(&hindrance, &aim, look) { return finish(found) }
+            aim.only = nil
         }
+        rearm()
+        aim.isGlance = hasLooked && !isRung && pending == nil
+        hasLooked = true
+        if let found = try core.waits.lookIfPossible(&hindrance, &aim, look) { return finish(found) }
+        CrashPoint.reach(.lookedInVain)
+        foundNothing()
+        return nil
+    }
+
+    private mutating func finish<R>(_ found: Found<R>) -> R {
         took = found.removed
         // A ring during the look is no lost one.
         if isNudged, !wakeWord.isRung(since: wakeWordAtLook) { core.waits.noteLateFind(of: found.removed) }
@@ -113,10 +130,15 @@ struct WaitLoop {
     /// Notes that the waiter looks because of a commit for which the word was not raised.
     mutating func lookUnrung() { isNudged = hindrance == nil && !isRaised }
 
-    /// Prepares a look: remembers the wake word, re-arms a granted slot, and lowers the start of its line.
-    private mutating func prepare() {
-        wakeWordAtLook = wakeWord.word.loadSequential()
-        transactionAtLook = core.engine.lastChange
+    /// What the slot was granted.
+    private var granted: UInt64? {
+        guard let tenancy else { return nil }
+        let word = tenancy.slot.current
+        return word.state == .granted && tenancy.isCurrent ? word.payload : nil
+    }
+
+    /// Prepares a look for any match: re-arms a granted slot, and lowers the start of its line.
+    private mutating func rearm() {
         guard let tenancy else {
             renew()
             return SharedWord64.fence()
@@ -137,7 +159,7 @@ struct WaitLoop {
 
     /// Called after a look that found nothing: hands on the tuple that had been granted.
     private mutating func foundNothing() {
-        if hindrance != nil { transactionAtLook = -1 }
+        if mustLookAgain { transactionAtLook = -1 }
         guard let id = pending else { return }
         pending = nil
         handOn(id)
@@ -162,6 +184,10 @@ struct WaitLoop {
         // The only possible errors are a bad address and a bad time; even then the thread looks again.
         _ = try? Futex(at: wakeWord.word.address).wait(while: wakeWordAtLook, until: end)
     }
+
+    /// Whether a look at the next tick is necessary, even if nothing changes: the last one could not be carried out, or left
+    /// a tuple to another taker.
+    var mustLookAgain: Bool { hindrance != nil || aim.hasLeft }
 
     /// Whether there may be something new although the word was not raised.
     var mayHaveMissed: Bool { core.engine.lastChange != transactionAtLook }

@@ -24,7 +24,7 @@ package struct Waits {
         text: @autoclosure () -> String,
         until deadline: MonotonicInstant?,
         interruption: Interruption? = nil,
-        _ look: () throws(SpaceError) -> Found<R>?
+        _ look: (inout Aim) throws(SpaceError) -> Found<R>?
     ) throws(SpaceError) -> R? {
         var first = FirstLook(until: deadline)
         if let found = try first.make(in: core, look) { return found.result }
@@ -70,7 +70,7 @@ package struct Waits {
                     core.tellOfWait(for: interest())
                 }
                 wait.attendClaimants()
-                if hasLasted, wait.hasSlot, wait.hindrance == nil, EventLoop.attend(core, mayRest: true) {
+                if hasLasted, wait.hasSlot, !wait.mustLookAgain, EventLoop.attend(core, mayRest: true) {
                     // If the control file was cut, no process can wake this waiter.
                     let end = min(wait.deadline ?? .distantFuture, .now.advanced(by: Self.longestSleep))
                     wait.sleep(until: min(end, interruption?.sleepLimit ?? end))
@@ -105,7 +105,7 @@ package struct Waits {
     /// A tuple that is handed over meanwhile costs its writer no look at the slots.
     private func spin<R>(
         _ first: inout FirstLook,
-        _ look: () throws(SpaceError) -> Found<R>?
+        _ look: (inout Aim) throws(SpaceError) -> Found<R>?
     ) throws(SpaceError) -> Found<R>? {
         // The first of these looks sees what has changed since the caller's.
         var seen: Int?

@@ -12,7 +12,7 @@ extension Waits {
         _ interest: Interest,
         text: () -> String,
         until deadline: MonotonicInstant?,
-        _ look: () throws(SpaceError) -> Found<R>?
+        _ look: (inout Aim) throws(SpaceError) -> Found<R>?
     ) async throws(SpaceError) -> R? {
         try await suspend(interest, text: text, after: FirstLook(until: deadline), look)
     }
@@ -22,7 +22,7 @@ extension Waits {
         _ interest: Interest,
         text: () -> String,
         after first: FirstLook,
-        _ look: () throws(SpaceError) -> Found<R>?
+        _ look: (inout Aim) throws(SpaceError) -> Found<R>?
     ) async throws(SpaceError) -> R? {
         var first = first
         if !first.isMade {
@@ -40,8 +40,8 @@ extension Waits {
             if try wait.isOver() { return nil }
             wait.attendClaimants()
             let isAttended = EventLoop.attend(core)
-            // Without a task word no process wakes the task, and a look that was hindered is repeated.
-            let mustTick = taskWord == nil || !wait.hasSlot || wait.hindrance != nil
+            // Without a task word no process wakes the task, and a look that was hindered or left something is repeated.
+            let mustTick = taskWord == nil || !wait.hasSlot || wait.mustLookAgain
             let tick = MonotonicInstant.now.advanced(by: wait.hindrance == nil ? Ticking.interval : Limits.tick)
             let end = mustTick ? min(tick, wait.deadline ?? tick) : wait.deadline
             if isAttended {
