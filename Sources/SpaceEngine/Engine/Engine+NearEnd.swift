@@ -158,13 +158,13 @@ extension Engine {
     ) -> NearSight {
         for _ in 0..<Self.looks {
             let word = near.word.load()
-            let commit = environment.lastTransaction
+            let commit = lastCommit
             let (head, tail) = (near.head.loadRelaxed(), near.tail.load())
             guard let floor = absences.floor(template, asOf: commit), near.isSound(head, tail) else { return .unknown }
             var isSound = true
             let match = near.first(template, order, min(max(head, floor), tail)..<tail, copiedTo: buffer, &isSound)
             SharedWord64.acquireFence()
-            guard near.word.loadRelaxed() == word, environment.lastTransaction == commit else { continue }
+            guard near.word.loadRelaxed() == word, lastCommit == commit else { continue }
             guard isSound, !control.isCut else { return .unknown }
             guard let match else { return .nothing }
             return .match(match.lend(to: borrow))
@@ -209,7 +209,7 @@ extension Engine {
 
     /// Whether it is known that nothing is claimed and that nothing expires, in LMDB as of its last commit and here.
     package var hasNothingToReturn: Bool {
-        absences.hasNothingToReturn(asOf: environment.lastTransaction) && !(near?.hasClaims ?? false)
+        absences.hasNothingToReturn(asOf: lastCommit) && !(near?.hasClaims ?? false)
     }
 
     /// Notes what the tables' counters say, so that a look that finds nothing need not read them again.

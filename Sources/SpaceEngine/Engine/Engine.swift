@@ -129,8 +129,11 @@ package final class Engine: @unchecked Sendable {
 
     package var mode: StorageMode { control.header.mode }
 
+    /// The number of LMDB's last commit.
+    @inline(__always)
+    package var lastCommit: Int { environment.lastTransaction }
     /// A number that rises with each change of any process: LMDB's commits and the near end's changes.
-    package var lastChange: Int { environment.lastTransaction &+ Int(truncatingIfNeeded: near?.word.load() ?? 0) }
+    package var lastChange: Int { lastCommit &+ Int(truncatingIfNeeded: near?.word.load() ?? 0) }
     /// How many bytes of the data file are in use.
     package var bytesInUse: Int {
         (try? withEnvironment { (environment) throws(LMDBError) in environment.bytesInUse }) ?? 0

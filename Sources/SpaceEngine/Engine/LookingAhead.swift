@@ -19,7 +19,7 @@ package struct LookingAhead {
     ) throws(SpaceError) -> (match: Match, commit: Int, head: IndexKey)? {
         guard engine.ahead.mayHave, let near, near.marks.isSound else { return nil }
         try engine.checkUsable()
-        let commit = engine.environment.lastTransaction
+        let commit = engine.lastCommit
         return withUnsafeTemporaryAllocation(byteCount: NearRing.longestTuple, alignment: 8) { buffer in
             let found = engine.ahead.first(template, asOf: commit, near.marks, copiedTo: buffer)
             guard let (match, head) = found else { return nil }

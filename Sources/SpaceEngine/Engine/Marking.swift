@@ -49,7 +49,7 @@ package struct Marking {
             if terms != nil, engine.diskReserve.isKeptPartUsed { return .refused }
             guard near.marks.place(of: id) == nil else { return .lost }
             var (deliveries, head) = (deliveries, head.map { (shape: $0.shape, hash: $0.hash, commit: commit) })
-            if engine.environment.lastTransaction != commit {
+            if engine.lastCommit != commit {
                 // The tuple may be another process's by now, or have returned from there, or have got an end.
                 guard let now = try stateInTables(of: id) else { return .lost }
                 if now.endsByItself { return .refused }

@@ -142,7 +142,15 @@ extension NamespaceCore {
     }
 
     package func cell(_ key: String) throws(SpaceError) -> Value? {
-        try lookAtCell(key) { (snapshot, row) throws(SpaceError) in try snapshot.value(key, row.element) }
+        try checkUsable()
+        if let value = keptCells.value(of: key, asOf: engine.lastCommit) { return value }
+        var commit: Int?
+        let value = try lookAtCell(key) { (snapshot, row) throws(SpaceError) in
+            commit = row.end.isNever && row.element.count <= KeptCells.longest ? snapshot.commit : nil
+            return try snapshot.value(key, row.element)
+        }
+        if let commit, let value { keptCells.keep(value, of: key, asOf: commit) }
+        return value
     }
 
     func allCells() throws(SpaceError) -> [(key: String, value: Value)] {

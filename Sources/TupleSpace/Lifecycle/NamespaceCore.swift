@@ -22,6 +22,7 @@ package final class NamespaceCore: Sendable {
     /// What this process knows of the upkeep.
     let upkeepState = UpkeepState()
     let spinPolicy = SpinPolicy()
+    let keptCells = KeptCells()
     /// What this process counts in, if latencies are measured.
     let latencyMeter = LatencyMeter()
     /// How this process reaches the daemon, in a namespace that several machines share.

@@ -22,6 +22,7 @@ WORKS = {
     "write, then take by another field": ("other", 2000, 6000),
     "write in a batch, claim and complete": ("claim", 2000, 6000),
     "get a cell": ("get", 4000, 12000),
+    "get the same cell again": ("poll", 4000, 12000),
     "read a tuple": ("read", 2000, 6000),
     "write in a batch of 100": ("batch", 4000, 12000),
     "an empty queue: write, take, write, claim and complete": ("queue", 2000, 6000, 0),

@@ -40,6 +40,7 @@ TABLE = [
          {"redis": 20, "sqlite": 5, "rinda": 100}, has_upkeep=True, has_ring=True),
     Work("take by another field", "take other", ("other", 5000), 1.7, has_upkeep=True),
     Work("get a cell", "get", ("get", 100000), 2.0),
+    Work("get the same cell again", "poll", ("poll", 100000), 0.3),
     Work("read a tuple", "read", ("read", 40000), 2.5),
     Work("write 100 in a batch, each", "batch", ("batch", 40000), 1.5),
     *(

@@ -66,6 +66,7 @@ enum Main {
         case "prepared-take": try OneProcess(space).preparedTakes(count)
         case "batch": try OneProcess(space).batch(count)
         case "get": try OneProcess(space).get(count)
+        case "poll": try OneProcess(space).poll(count)
         case "read": try OneProcess(space).read(count)
         case "durable": try OneProcess.durable(space, count)
         case "hand-off-spinning": try Processes.handOff(space, count, sleeping: false)

@@ -176,6 +176,14 @@ struct OneProcess {
         }
     }
 
+    /// Reads one cell again and again, while no process commits.
+    func poll(_ count: Int) throws {
+        for number in 0..<Self.cells { try namespace.set("progress-\(number)", Double(number)) }
+        try measure("poll", count) { _ in
+            guard try namespace.get("progress-7") != nil else { throw Failure("a cell is missing") }
+        }
+    }
+
     func read(_ count: Int) throws {
         try indexOther()
         let tuples = 100_000
