@@ -21,7 +21,8 @@ struct KeptCellsTests {
 
     /// What the next read finds in the copies.
     private func kept(_ key: String) -> Value? {
-        namespace.core.keptCells.value(of: key, asOf: namespace.core.engine.lastCommit)
+        let core = namespace.core
+        return core.keptCells.value(of: key, KeptCells.hash(of: key), asOf: core.engine.lastCommit)
     }
 
     private func value(_ key: String) throws -> Value? { try namespace.get(key) }

@@ -143,13 +143,14 @@ extension NamespaceCore {
 
     package func cell(_ key: String) throws(SpaceError) -> Value? {
         try checkUsable()
-        if let value = keptCells.value(of: key, asOf: engine.lastCommit) { return value }
+        let hash = KeptCells.hash(of: key)
+        if let value = keptCells.value(of: key, hash, asOf: engine.lastCommit) { return value }
         var commit: Int?
         let value = try lookAtCell(key) { (snapshot, row) throws(SpaceError) in
             commit = row.end.isNever && row.element.count <= KeptCells.longest ? snapshot.commit : nil
             return try snapshot.value(key, row.element)
         }
-        if let commit, let value { keptCells.keep(value, of: key, asOf: commit) }
+        if let commit, let value { keptCells.keep(value, of: key, hash, asOf: commit) }
         return value
     }
 
