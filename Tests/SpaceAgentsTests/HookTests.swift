@@ -87,7 +87,9 @@ struct HookTests {
                 "", "{", "\u{0}", "[]", #"{"tool_input":7}"#, #"{"tool_name":"Bash","tool_input":{"command":"rm a"}}"#,
             ] {
                 let result = try hook(input)
-                #expect([.exited(0), .exited(65)].contains(result.ending), "\(input): \(result)")
+                // What names no tool and no file can't be judged.
+                let isShell = input.contains("Bash")
+                #expect(result.ending == .exited(isShell ? 0 : 2), "\(input): \(result)")
             }
         }
     }
@@ -117,6 +119,106 @@ struct HookTests {
             let root = try #require(checkout.options().dropFirst().first)
             let child = try checkout.runner.shell("printf '%s' '\(event)' | space mcp hook --root \(root); echo $?")
             #expect(child.lines == ["2"], "\(child)")
+        }
+    }
+
+    @Test("What can't be judged is refused with 2: a busy namespace, an event too deep, an editor that names no file")
+    func closed() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("hold", #"{"names":["file:src/**"]}"#)
+            // The hook runs while this process has the gate.
+            let namespace = try checkout.namespaceHandle()
+            let busy = try namespace.transaction { _ in try checkout.hook(editing: "src/a") }
+            #expect(busy.ending == .exited(2) && busy.errors.contains("try again"), "\(busy)")
+            #expect(busy.errors.contains("process \(getpid())"), "\(busy.errors)")
+            func hook(_ input: String) throws -> CommandResult {
+                try checkout.runner.start("space", ["mcp", "hook"] + checkout.options()).finish(input: input)
+            }
+            let deep = String(repeating: "[", count: 70) + String(repeating: "]", count: 70)
+            let name = checkout.path("main/src/a")
+            for input in [
+                #"{"tool_name":"Edit","tool_input":{"file_path":"\#(name)","x":\#(deep)}}"#,
+                #"{"tool_name":"Edit","tool_input":{}}"#, #"{"tool_name":"Write","tool_input":{"file_path":["a"]}}"#,
+                #"{"tool_name":"Edit","tool_input":{"file_path":"a\u0000b"}}"#,
+                #"{"tool_name":"Edit","tool_input":{"file_path":"\#(String(repeating: "a/", count: 3000))"}}"#,
+            ] {
+                let result = try hook(input)
+                #expect(result.ending == .exited(2) && result.errors.contains("try again"), "\(input): \(result)")
+            }
+            let nowhere = try checkout.runner.start("space", ["mcp", "hook", "--dir", checkout.path("typo")])
+                .finish(input: #"{"tool_name":"Edit","tool_input":{"file_path":"a"}}"#)
+            #expect(nowhere.ending == .exited(2), "\(nowhere)")
+        }
+    }
+
+    @Test("Tools that look are known by their whole names, and of a server's by the last part")
+    func tools() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("hold", #"{"names":["file:src/**"]}"#)
+            for tool in [
+                "search_replace", "list_edit", "view_and_edit", "readwrite", "mcp__read__write_file", "mcp__x__",
+            ] {
+                #expect(try checkout.hook(editing: "src/a", tool: tool).ending == .exited(2), "\(tool)")
+            }
+            for tool in ["Read", "mcp__fs__read_file", "mcp__my_fs__list_directory", "NotebookRead", "grep_search"] {
+                #expect(try checkout.hook(editing: "src/a", tool: tool).ending == .exited(0), "\(tool)")
+            }
+        }
+    }
+
+    @Test("Outside of git a file is looked for in the agents' folders above it")
+    func plainFolders() throws {
+        try withCheckout { checkout in
+            let plain = checkout.path("plain")
+            for folder in ["plain", "plain/sub"] { mkdir(checkout.path(folder), 0o700) }
+            let agent = try ScriptedAgent(in: checkout, plain)
+            try agent.call("hold", #"{"names":["file:sub/x"]}"#)
+            for folder in [plain, "\(plain)/sub", "/"] {
+                #expect(try checkout.hook(editing: "\(plain)/sub/x", from: folder).ending == .exited(2), "\(folder)")
+                #expect(try checkout.hook(editing: "\(plain)/sub/y", from: folder).ending == .exited(0), "\(folder)")
+            }
+            #expect(try checkout.hook(editing: "x", from: "\(plain)/sub").ending == .exited(2))
+            // A repository in the folder is a part of it.
+            mkdir(checkout.path("plain/sub/.git"), 0o700)
+            #expect(try checkout.hook(editing: "x", from: "\(plain)/sub").ending == .exited(2))
+        }
+    }
+
+    @Test("The guard needs files, and a folder that exists")
+    func guardsWords() throws {
+        try withCheckout { checkout in
+            func check(_ words: String...) throws -> CommandResult {
+                try checkout.runner.start("space", ["mcp", "guard"] + words).finish()
+            }
+            #expect(try check().ending == .exited(64))
+            #expect(try check("").ending == .exited(64))
+            let root = try #require(checkout.options().dropFirst().first)
+            let typo = try check("--root", root, "--dir", checkout.path("typo"), "f")
+            #expect(typo.ending == .exited(64) && typo.errors.contains("is no folder"), "\(typo)")
+            #expect(try check("--root", root, "--dir", checkout.main, "f").ending == .exited(0))
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("who")
+            let namespace = try checkout.namespaceHandle()
+            let busy = try namespace.transaction { _ in try check("--root", root, "--dir", checkout.main, "f") }
+            #expect(busy.ending == .exited(2) && busy.errors.contains("try again"), "\(busy)")
+        }
+    }
+
+    @Test("Paths of a thousand folders and commits of many files are looked up")
+    func long() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("hold", #"{"names":["file:last/**"]}"#)
+            let deep = String(repeating: "a/", count: 1000)
+            #expect(try checkout.hook(editing: deep + "b").ending == .exited(0))
+            #expect(
+                try checkout.hook(editing: deep + String(repeating: "../", count: 1000) + "last/x").ending == .exited(2)
+            )
+            let files = (0..<30_000).map { "src/\($0 % 100)/\($0)\u{0}" }.joined()
+            let command = try checkout.runner.start("space", ["mcp", "guard", "-z"] + checkout.options())
+            #expect(try command.finish(input: files + "last/x\u{0}").ending == .exited(1))
         }
     }
 }

@@ -24,13 +24,24 @@ package struct Repository: Hashable, Sendable {
     package var isGit: Bool { gitFolder != nil }
 
     /// The repositories that a path without links is in, the innermost first: a submodule is one in another.
-    static func enclosing(_ path: String) -> [Repository] {
+    static func enclosing(_ path: String) -> [Repository] { around(path).filter(\.isGit) }
+
+    /// The repositories that a path without links is in, and the folders that are none, the innermost first.
+    static func around(_ path: String) -> [Repository] {
         var found: [Repository] = []
-        var names = ResolvedPath.names(in: path)
+        var folder = path
         while true {
-            if let repository = Repository(at: "/" + names.joined(separator: "/")) { found.append(repository) }
-            if names.popLast() == nil { return found }
+            if let place = at(folder) { found.append(place) }
+            let parent = ResolvedPath.parent(of: folder)
+            guard parent.utf8.count < folder.utf8.count else { return found }
+            folder = parent
         }
+    }
+
+    /// The worktree whose folder this is, or the folder by itself; `nil` if it is no folder.
+    static func at(_ path: String) -> Repository? {
+        guard isFolder(path) else { return nil }
+        return Repository(at: path) ?? Repository(common: path, worktree: path, gitFolder: nil)
     }
 
     /// The worktree whose folder this is; `nil` if there is no `.git` in it.
@@ -39,7 +50,8 @@ package struct Repository: Hashable, Sendable {
     /// and a file `commondir` there names what is shared.
     private init?(at folder: String) {
         let entry = folder == "/" ? "/.git" : "\(folder)/.git"
-        let place = ResolvedPath.of(entry, from: "/") ?? entry
+        // The folder has no links, so only the entry itself is looked at.
+        let place = ResolvedPath.linkText(entry).flatMap { ResolvedPath.of($0, from: folder) } ?? entry
         var own = place
         if !Self.isFolder(place) {
             guard let named = Self.line(of: place, after: "gitdir: "), let path = ResolvedPath.of(named, from: folder),
@@ -47,7 +59,6 @@ package struct Repository: Hashable, Sendable {
             else { return nil }
             own = path
         }
-        own = ResolvedPath.of(own, from: "/") ?? own
         var common = own
         if let named = Self.line(of: "\(own)/commondir"), let path = ResolvedPath.of(named, from: own) { common = path }
         self.init(common: common, worktree: folder, gitFolder: own)

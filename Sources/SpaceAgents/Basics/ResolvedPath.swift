@@ -13,25 +13,32 @@ enum ResolvedPath {
     /// - Returns: The path; `nil` if it leads through too many links.
     static func of(_ path: String, from folder: String) -> String? {
         var rest = Array(names(in: path.utf8.first == slash ? path : "\(folder)/\(path)").reversed())
-        var names: [String] = []
+        // Without a slash at its end: the root is empty.
+        var place = ""
         var links = 0
         while let name = rest.popLast() {
             if name == "." { continue }
             if name == ".." {
-                _ = names.popLast()
+                place = String(place.utf8.prefix(upTo: place.utf8.lastIndex(of: slash) ?? place.startIndex)) ?? ""
                 continue
             }
-            let place = "/" + (names + [name]).joined(separator: "/")
-            guard let target = linkText(place) else {
-                names.append(name)
+            let next = "\(place)/\(name)"
+            guard let target = linkText(next) else {
+                place = next
                 continue
             }
             links += 1
             guard links <= mostLinks else { return nil }
-            if target.utf8.first == slash { names = [] }
-            rest += self.names(in: target).reversed()
+            if target.utf8.first == slash { place = "" }
+            rest += names(in: target).reversed()
         }
-        return "/" + names.joined(separator: "/")
+        return place.isEmpty ? "/" : place
+    }
+
+    /// The folder that an absolute path is in; of the root, itself.
+    static func parent(of path: String) -> String {
+        guard let end = path.utf8.lastIndex(of: slash), end > path.startIndex else { return "/" }
+        return String(path.utf8[..<end]) ?? "/"
     }
 
     private static let slash = UInt8(ascii: "/")
@@ -45,10 +52,12 @@ enum ResolvedPath {
 
     /// The text of a symbolic link; `nil` if there is none at the path.
     static func linkText(_ path: String) -> String? {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink(path, &bytes, bytes.count)
-        guard count > 0 else { return nil }
-        return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { bytes in
+            guard let start = bytes.baseAddress else { return nil }
+            let count = readlink(path, start, bytes.count)
+            guard count > 0 else { return nil }
+            return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+        }
     }
 
     /// The path of `path` from a folder that it is in; `nil` if it is not in it.

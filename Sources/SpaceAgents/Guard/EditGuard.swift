@@ -1,12 +1,13 @@
+import Glibc
 import SharedSpace
 import SpaceSystem
 import TupleCoding
 
 /// Refuses edits of files that another agent holds.
 ///
-/// A file is looked for by where it is, not by where the agent is: in the namespace of each repository that encloses it, so
-/// also in another worktree than the agent's, or another repository. The agent is the nearest ancestor of this process that
-/// is one.
+/// A file is looked for by where it is, not by where the agent is: in the namespace of each repository and each plain
+/// folder that encloses it, so also in another worktree than the agent's, or another repository. The agent is the nearest
+/// ancestor of this process that is one.
 package struct EditGuard {
     private let root: String
     private let ancestors: [ProcessIdentity]
@@ -35,24 +36,29 @@ package struct EditGuard {
     ///   - files: Their paths, absolute or from `folder`.
     ///   - folder: The folder of the agent.
     /// - Returns: The file and its holder; `nil` if no other agent holds one.
-    /// - Throws: What hinders the look at a namespace.
+    /// - Throws: `AgentError` for what can't be a file's path, and what hinders the look at a namespace.
     package func refusal(of files: [String], from folder: String) throws -> Refusal? {
-        var holds: [Repository: (rows: [HoldRow], directory: AgentDirectory)?] = [:]
+        let home = Repository(of: folder)
+        var places = Places()
+        var known: [[UInt8]: Others?] = [:]
         for file in files {
+            guard file.utf8.count < Int(PATH_MAX), !file.utf8.contains(0) else {
+                throw AgentError("a path of \(file.utf8.count) bytes, or with a NUL in it, is no file's")
+            }
             guard let path = ResolvedPath.of(file, from: folder) else { continue }
+            let absolute = HoldName(ofFile: path)
             // A file in no repository may be held by its path in that of the agent.
-            let places = Repository.enclosing(path) + [Repository(of: folder)]
-            for place in places {
-                let key = Repository(of: place.worktree)
-                if holds[key] == nil { holds[key] = .some(try look(in: place)) }
-                guard case let (rows, directory)?? = holds[key] else { continue }
-                let own = agent(among: rows, directory)
-                let name = HoldName(ofFile: place.path(of: path) ?? path)
-                for row in rows where row.who.process != own && row.name.overlaps(name) && row.who.isAlive {
+            for place in places.around(path) + [home] {
+                let key = Array(place.common.utf8)
+                if known[key] == nil { known[key] = .some(try others(in: place)) }
+                guard case let others?? = known[key] else { continue }
+                let name = place.path(of: path).map { HoldName(ofFile: $0) } ?? absolute
+                for row in others.holds where row.name.overlaps(name) || row.name.overlaps(absolute) {
+                    guard row.who.isAlive else { continue }
                     return Refusal(
                         file: file,
                         name: row.name.text,
-                        holder: directory.name(of: row.who),
+                        holder: others.directory.name(of: row.who),
                         pid: row.who.process.pid,
                         since: row.since,
                         why: row.why
@@ -63,14 +69,34 @@ package struct EditGuard {
         return nil
     }
 
-    private func look(in place: Repository) throws -> (rows: [HoldRow], directory: AgentDirectory)? {
+    /// What the other agents of a repository hold.
+    private struct Others {
+        let holds: [HoldRow]
+        let directory: AgentDirectory
+    }
+
+    private func others(in place: Repository) throws -> Others? {
         try AgentSpace(root: root, repository: place).look { namespace in
-            (try namespace.rows(HoldRow.all, as: HoldRow.self), try AgentDirectory(of: namespace))
+            let rows = try namespace.rows(HoldRow.all, as: HoldRow.self)
+            let directory = try AgentDirectory(of: namespace)
+            let known = Set(directory.all.map(\.process) + rows.map(\.who.process))
+            let own = ancestors.first(where: known.contains)
+            return Others(holds: rows.filter { $0.who.process != own }, directory: directory)
         }
     }
 
-    private func agent(among rows: [HoldRow], _ directory: AgentDirectory) -> ProcessIdentity? {
-        let known = Set(directory.all.map(\.process) + rows.map(\.who.process))
-        return ancestors.first(where: known.contains)
+    /// What encloses files; the answer is kept per folder, because a commit has many files of one.
+    private struct Places {
+        private var known: [[UInt8]: [Repository]] = [:]
+
+        /// The repositories and plain folders that a path without links is in.
+        mutating func around(_ path: String) -> [Repository] {
+            let parent = ResolvedPath.parent(of: path)
+            let key = Array(parent.utf8)
+            let outer = known[key] ?? Repository.around(parent)
+            known[key] = outer
+            // A folder may be a repository itself.
+            return path == parent ? outer : (Repository.at(path).map { [$0] } ?? []) + outer
+        }
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import SharedSpace
 import SpaceAgents
 import SpaceSystem
+import TupleCoding
 
 /// The command `space mcp [ACTION]`.
 struct MCPCommand: ParsableCommand {
@@ -23,11 +24,11 @@ struct MCPCommand: ParsableCommand {
             server itself may be ended and started again. Tasks outlive a reboot.
 
             hook reads a client's event before a tool is used (PreToolUse) from standard input, and ends with 2 and a message \
-            on standard error if the tool would change a file that another agent holds. It looks for the file where it is, also \
-            in another worktree or through a link. What a shell command changes it can't know.
+            on standard error if the tool would change a file that another agent holds, or if it can't find that out. It looks \
+            for the file where it is, also in another worktree or through a link. What a shell command changes it can't know.
 
             guard does so for files: those named, or with -z those on standard input, each followed by a NUL; status 1 if \
-            another agent holds one. A git hook (pre-commit) is: git diff --cached --name-only --no-renames -z | space mcp guard -z
+            another agent holds one, 2 if that can't be found out. A git hook (pre-commit) is: git diff --cached --name-only --no-renames -z | space mcp guard -z
 
             install prints what to add to the clients' settings; --write adds it in this repository, --remove takes it out. \
             Clients: claude, codex, cursor, gemini, vscode, zed, pre-commit; without one, all are printed, and written are \
@@ -127,29 +128,59 @@ struct MCPCommand: ParsableCommand {
     private static let largestEvent = 64 << 20
 
     private func hook() throws {
-        let event: ToolUseEvent
-        do {
-            event = try ToolUseEvent(try Input.all(most: Self.largestEvent))
-        } catch {
-            throw CommandFailure.badData("the event on standard input: \(error)")
-        }
-        guard !event.files.isEmpty else { return }
-        let folder = try event.folder ?? agents.folder()
-        if let refusal = try EditGuard(root: try agents.rootPath()).refusal(of: event.files, from: folder) {
-            throw CommandFailure(.refusedByHook, text(of: refusal))
+        try refuse(with: .refusedByHook, "the edit is refused") {
+            let event: ToolUseEvent
+            do {
+                event = try ToolUseEvent(try Input.all(most: Self.largestEvent))
+            } catch let error as AgentError {
+                throw CommandFailure.badData("the event on standard input: \(error)")
+            } catch let error as TupleCodingError {
+                throw CommandFailure.badData("the event on standard input: \(error)")
+            }
+            guard !event.files.isEmpty else { return nil }
+            let here = try agents.folder()
+            return try EditGuard(root: try agents.rootPath()).refusal(of: event.files, from: event.folder ?? here)
         }
     }
 
     private func guardFiles() throws {
+        guard null || !words.isEmpty else { throw CommandFailure.usage("guard needs a file, or -z") }
+        guard !words.contains("") else { throw CommandFailure.usage("guard: an empty word names no file") }
+        let folder = try agents.folder()
         var files = words
         if null {
             files += try Input.all(most: Self.largestEvent).split(separator: 0).map {
                 String(decoding: $0, as: UTF8.self)
             }
         }
-        if let refusal = try EditGuard(root: try agents.rootPath()).refusal(of: files, from: try agents.folder()) {
-            throw CommandFailure(.nothing, text(of: refusal))
+        try refuse(with: .nothing, "it counts as held") {
+            try EditGuard(root: try agents.rootPath()).refusal(of: files, from: folder)
         }
+    }
+
+    /// Ends with a status and a message if another agent holds a file, and with 2 if that can't be found out.
+    ///
+    /// Of all statuses a client blocks the edit for 2 alone.
+    private func refuse(
+        with status: ExitStatus,
+        _ consequence: String,
+        _ look: () throws -> EditGuard.Refusal?
+    ) throws {
+        let refusal: EditGuard.Refusal?
+        do {
+            refusal = try look()
+        } catch let error as Terminated {
+            throw error
+        } catch let error as SpaceError where error.code == .cancelled {
+            throw error
+        } catch {
+            let reason = (error as? CommandFailure).map { $0.message ?? "" } ?? "\(error)"
+            throw CommandFailure(
+                .refusedByHook,
+                "can't find out who holds the file, so \(consequence), try again: \(reason)"
+            )
+        }
+        if let refusal { throw CommandFailure(status, text(of: refusal)) }
     }
 
     private func text(of refusal: EditGuard.Refusal) -> String {

@@ -27,7 +27,7 @@ struct AgentOptions: ParsableArguments {
 
     /// The folder that the options name.
     ///
-    /// - Throws: `CommandFailure` (usage) if the working directory was removed.
+    /// - Throws: `CommandFailure` (usage) if the working directory was removed, or `--dir` names no folder.
     func folder() throws -> String {
         guard let here = getcwd(nil, 0) else {
             throw CommandFailure.usage("the working directory is gone; name a folder with --dir")
@@ -35,7 +35,12 @@ struct AgentOptions: ParsableArguments {
         defer { free(here) }
         let folder = String(cString: here)
         guard let dir else { return folder }
-        return dir.hasPrefix("/") ? dir : "\(folder)/\(dir)"
+        let path = dir.hasPrefix("/") ? dir : "\(folder)/\(dir)"
+        var info = stat()
+        guard !dir.isEmpty, stat(path, &info) == 0, info.st_mode & S_IFMT == S_IFDIR else {
+            throw CommandFailure.usage("--dir: \(dir.quotedForPeople) is no folder")
+        }
+        return path
     }
 
     /// The root folder of the agents' namespaces.
