@@ -44,6 +44,16 @@ struct ProtocolTests {
         }
     }
 
+    @Test("An id without a fraction is an integer, however it is written")
+    func wholeIDs() throws {
+        try withCheckout { checkout in
+            for (id, answered) in [("1.0", 1), ("2e2", 200), ("-0.0", 0)] {
+                let all = try answers([#"{"jsonrpc":"2.0","id":\#(id),"method":"ping"}"#], checkout)
+                #expect(all.count == 1 && all[0]["id"] == .int(answered) && all[0]["result"] != nil, "\(all)")
+            }
+        }
+    }
+
     @Test("A client of the form without a beginning discovers the server, and says its version in each request")
     func discover() throws {
         try withCheckout { checkout in

@@ -9,6 +9,10 @@ enum RequestID: Hashable {
     init?(_ value: Value) {
         switch value {
         case .int(let number): self = .number(number)
+        // 1.0 is an integer to JSON, and is answered as 1.
+        case .double(let number):
+            guard let whole = Int(exactly: number) else { return nil }
+            self = .number(whole)
         case .string(let text): self = .text(Name(text))
         default: return nil
         }
