@@ -37,6 +37,15 @@ package enum AgentProcess {
         return found
     }
 
+    /// Whether a process is a thread of the kernel, which never ends: PF_KTHREAD among its flags, field 9 of proc(5)'s `stat`.
+    package static func isKernelThread(_ pid: Int32) -> Bool {
+        guard let stat = try? FileBytes.read(at: AT_FDCWD, "/proc/\(pid)/stat", limit: 4096) else { return false }
+        // The command may have spaces in it; the state behind it is field 3.
+        let fields = stat.split(separator: UInt8(ascii: ")")).last?.split(separator: UInt8(ascii: " ")) ?? []
+        guard fields.count > 6, let flags = UInt32(String(decoding: fields[6], as: UTF8.self)) else { return false }
+        return flags & 0x0020_0000 != 0
+    }
+
     /// The folder in which a process works; `nil` if it can't be read.
     package static func folder(of pid: Int32) -> String? { ResolvedPath.linkText("/proc/\(pid)/cwd") }
 

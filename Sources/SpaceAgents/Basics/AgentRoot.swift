@@ -8,8 +8,14 @@ package enum AgentRoot {
     /// - Throws: `AgentError` if the user has no home.
     package static func path() throws(AgentError) -> String {
         if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return "\(state)/shared-space" }
-        if let home = variable("HOME") ?? homeOfUser, home.hasPrefix("/") { return "\(home)/.local/state/shared-space" }
+        if let usual { return usual }
         throw AgentError("there is no folder for the agents' tasks: set HOME or XDG_STATE_HOME to an absolute path")
+    }
+
+    /// The folder that every process of the user finds, whatever `XDG_STATE_HOME` is; `nil` if the user has no home.
+    package static var usual: String? {
+        guard let home = variable("HOME") ?? homeOfUser, home.hasPrefix("/") else { return nil }
+        return "\(home)/.local/state/shared-space"
     }
 
     /// Makes the folders above the root that are missing, for this user alone; the space makes the root.

@@ -1,6 +1,7 @@
 import Glibc
 import SpaceSystem
 import SystemPackage
+import TupleCoding
 
 /// What a client's settings need, so that it starts the server, and asks the hook.
 package enum ClientSettings: String, CaseIterable, Sendable {
@@ -11,8 +12,8 @@ package enum ClientSettings: String, CaseIterable, Sendable {
     enum Entry {
         /// A member of an object.
         case member([String], value: String)
-        /// An element of an array, known by a mark in it.
-        case element([String], value: String, mark: String)
+        /// An element of an array, known by a mark in it, with the command that it must have.
+        case element([String], value: String, mark: String, command: String)
         /// Lines at the end of a text.
         case lines(String)
         /// A whole script.
@@ -32,56 +33,98 @@ package enum ClientSettings: String, CaseIterable, Sendable {
         }
     }
 
-    /// The files and what they need; paths are from the worktree's folder.
-    var entries: [(file: String, entry: Entry)] {
-        let server = #"{ "command": "space", "args": ["mcp"] }"#
+    /// A file, the folder that it must be in, and what it needs.
+    struct Place {
+        let path: String
+        let within: String
+        let entry: Entry
+    }
+
+    /// The files and what they need.
+    ///
+    /// - Parameters:
+    ///   - repository: The repository.
+    ///   - root: The root of the agents' namespaces, if the clients' processes must be told.
+    func places(in repository: Repository, root: String?) -> [Place] {
+        func inWorktree(_ file: String, _ entry: Entry) -> Place {
+            Place(path: "\(repository.worktree)/\(file)", within: repository.worktree, entry: entry)
+        }
+        let words = ["mcp"] + (root.map { ["--root", $0] } ?? [])
+        let arguments = "[" + words.map { Value.string($0).json }.joined(separator: ", ") + "]"
+        let server = #"{ "command": "space", "args": \#(arguments) }"#
+        let option = root.map { " --root '" + $0.replacing("'", with: "'\\''") + "'" } ?? ""
         switch self {
         case .claude:
-            let hook = #"{ "type": "command", "command": "space mcp hook" }"#
+            let command = Value.string("space mcp hook\(option)").json
+            let hook = #"{ "type": "command", "command": \#(command) }"#
             return [
-                (".mcp.json", .member(["mcpServers", "space"], value: server)),
-                (
+                inWorktree(".mcp.json", .member(["mcpServers", "space"], value: server)),
+                inWorktree(
                     ".claude/settings.json",
                     .element(
                         ["hooks", "PreToolUse"],
                         value: #"{ "matcher": "Edit|MultiEdit|Write|NotebookEdit", "hooks": [\#(hook)] }"#,
-                        mark: "space mcp hook"
+                        mark: "space mcp hook",
+                        command: command
                     )
                 ),
             ]
         case .codex:
-            return [(".codex/config.toml", .lines("[mcp_servers.space]\ncommand = \"space\"\nargs = [\"mcp\"]\n"))]
-        case .cursor: return [(".cursor/mcp.json", .member(["mcpServers", "space"], value: server))]
-        case .gemini: return [(".gemini/settings.json", .member(["mcpServers", "space"], value: server))]
+            return [
+                inWorktree(
+                    ".codex/config.toml",
+                    .lines("[mcp_servers.space]\ncommand = \"space\"\nargs = \(arguments)\n")
+                )
+            ]
+        case .cursor: return [inWorktree(".cursor/mcp.json", .member(["mcpServers", "space"], value: server))]
+        case .gemini: return [inWorktree(".gemini/settings.json", .member(["mcpServers", "space"], value: server))]
         case .vscode:
-            let server = #"{ "type": "stdio", "command": "space", "args": ["mcp"] }"#
-            return [(".vscode/mcp.json", .member(["servers", "space"], value: server))]
+            let server = #"{ "type": "stdio", "command": "space", "args": \#(arguments) }"#
+            return [inWorktree(".vscode/mcp.json", .member(["servers", "space"], value: server))]
         case .zed:
-            let server = #"{ "source": "custom", "command": "space", "args": ["mcp"], "env": {} }"#
-            return [(".zed/settings.json", .member(["context_servers", "space"], value: server))]
+            let server = #"{ "source": "custom", "command": "space", "args": \#(arguments), "env": {} }"#
+            return [inWorktree(".zed/settings.json", .member(["context_servers", "space"], value: server))]
         case .preCommit:
-            let script = """
-                #!/bin/sh
-                # space mcp guard: no commit of files that another agent holds
-                command -v space >/dev/null || exit 0
-                git diff --cached --name-only --no-renames -z | space mcp guard -z
-
-                """
-            return [("hooks/pre-commit", .script(script))]
+            let folder = Self.hooks(of: repository)
+            let isInWorktree = ResolvedPath.relative(folder, to: repository.worktree) != nil
+            return [
+                Place(
+                    path: "\(folder)/pre-commit",
+                    within: isInWorktree ? repository.worktree : repository.common,
+                    entry: .script(Self.script + "\(option)\n")
+                )
+            ]
         }
     }
 
+    /// The folder from which git runs the hooks: `core.hooksPath` may name any.
+    private static func hooks(of repository: Repository) -> String {
+        guard repository.isGit else { return "\(repository.worktree)/.git/hooks" }
+        let answer = GitAnswer.line(of: ["rev-parse", "--git-path", "hooks"], in: repository.worktree)
+        return answer.flatMap { ResolvedPath.of($0, from: repository.worktree) } ?? "\(repository.common)/hooks"
+    }
+
+    /// The script without the end of its last line.
+    private static let script = """
+        #!/bin/sh
+        # space mcp guard: no commit of files that another agent holds
+        command -v space >/dev/null || exit 0
+        \(guardLine)
+        """
+
+    private static let guardLine = "git diff --cached --name-only --no-renames -z | space mcp guard -z"
+
     // MARK: Showing
 
-    /// What to add by hand: each file, and its content if it has no other.
-    package var shown: [(file: String, text: String)] {
-        entries.map { file, entry in
+    /// What to add by hand: each file, from the worktree's folder if it is in it, and its content if it has no other.
+    package func shown(in repository: Repository, root: String?) -> [(file: String, text: String)] {
+        places(in: repository, root: root).map { place in
+            let file = ResolvedPath.relative(place.path, to: repository.worktree) ?? place.path
             var edit = JSONEdit()
-            switch entry {
-            case .lines(let text): return (file, text)
-            case .script(let text): return (".git/\(file)", text)
+            switch place.entry {
+            case .lines(let text), .script(let text): return (file, text)
             case .member(let path, let value): try? edit.set(path, to: value)
-            case .element(let path, let value, let mark): try? edit.add(value, to: path, unlessOneHas: mark)
+            case .element(let path, let value, let mark, _): try? edit.add(value, to: path, unlessOneHas: mark)
             }
             return (file, String(decoding: edit.text, as: UTF8.self))
         }
@@ -104,29 +147,38 @@ package enum ClientSettings: String, CaseIterable, Sendable {
 
     /// Adds the entries to the files of a repository, or takes them out.
     ///
-    /// - Returns: What became of each file.
-    /// - Throws: `AgentError` for a file that can't be changed; those before it are changed then.
+    /// - Parameters:
+    ///   - repository: The repository.
+    ///   - root: The root of the agents' namespaces, if the clients' processes must be told.
+    ///   - removing: Whether to take them out.
+    ///   - told: Called with what became of each file, or with why it can't be changed.
+    /// - Throws: What `told` throws.
     package func apply(
         to repository: Repository,
+        root: String?,
         removing: Bool,
-        _ told: (_ file: String, Change) throws -> Void
+        _ told: (_ file: String, Result<Change, AgentError>) throws -> Void
     ) throws {
-        for (file, entry) in entries {
-            let folder = self == .preCommit ? repository.common : repository.worktree
+        for place in places(in: repository, root: root) {
+            let path = place.path
             if self == .preCommit, !repository.isGit {
-                throw AgentError("\(repository.worktree) is in no git repository, so it has no pre-commit hook")
+                let reason = "\(repository.worktree) is in no git repository, so it has no pre-commit hook"
+                try told(path, .failure(AgentError(reason)))
+                continue
             }
-            let path = "\(folder)/\(file)"
+            let result: Result<Change, AgentError>
             do {
-                let change = try apply(entry, to: path, within: folder, removing: removing)
-                try told(path, change)
+                result = .success(try apply(place.entry, to: path, within: place.within, removing: removing))
             } catch let error as AgentError {
-                throw AgentError(
-                    "cannot change \(path): \(error); add or remove by hand what 'space mcp install' shows"
-                )
-            } catch let error as Errno {
-                throw AgentError("cannot change \(path): \(error)")
+                let advice =
+                    self == .preCommit
+                    ? "add a line to it by hand: \(Self.guardLine)"
+                    : "add or remove by hand what 'space mcp install' shows"
+                result = .failure(AgentError("cannot change \(path): \(error); \(advice)"))
+            } catch {
+                result = .failure(AgentError("cannot change \(path): \(error)"))
             }
+            try told(path, result)
         }
     }
 
@@ -136,11 +188,16 @@ package enum ClientSettings: String, CaseIterable, Sendable {
         // A link that leads out of the repository was not made for this.
         guard let target = ResolvedPath.of(path, from: "/"), let root = ResolvedPath.of(folder, from: "/"),
             ResolvedPath.relative(target, to: root) != nil
-        else { throw AgentError("it leads out of \(folder) through a symbolic link") }
+        else {
+            if removing { return .unchanged }
+            throw AgentError("it leads out of \(folder), through a symbolic link or core.hooksPath")
+        }
         let old = try Self.contents(of: target)
         if old == nil, removing { return .unchanged }
         let before = old ?? []
         guard let new = try Self.changed(before, isThere: old != nil, entry, removing: removing) else {
+            // A link would lead nowhere.
+            guard ResolvedPath.linkText(path) == nil else { return .unchanged }
             guard unlink(target) == 0 else { throw Errno(rawValue: errno) }
             return .removed
         }
@@ -162,33 +219,62 @@ package enum ClientSettings: String, CaseIterable, Sendable {
         switch entry {
         case .member(let path, let value):
             var edit = try JSONEdit(before)
-            if removing { _ = edit.remove(path) } else { try edit.set(path, to: value) }
+            let (old, new) = (edit.json(at: path), try? Value(foreignJSON: Array(value.utf8)))
+            // One of ours may name another root.
+            let isOurs = old.map(Self.withoutRoot) == new.map(Self.withoutRoot)
+            if removing { return isOurs ? edit.removeAndPrune(path) : before }
+            guard old == nil || isOurs else { throw differs }
+            if old != new { try edit.set(path, to: value) }
             return edit.text
-        case .element(let path, let value, let mark):
+        case .element(let path, let value, let mark, let command):
             var edit = try JSONEdit(before)
-            if removing {
-                _ = edit.remove(from: path, having: mark)
-            } else {
-                try edit.add(value, to: path, unlessOneHas: mark)
-            }
+            if removing { return edit.removeAndPrune(from: path, having: mark) }
+            if edit.hasElement(in: path, having: mark), !edit.hasElement(in: path, having: command) { throw differs }
+            try edit.add(value, to: path, unlessOneHas: mark)
             return edit.text
         case .lines(let lines):
-            let parts = text.split(separator: lines, maxSplits: 1, omittingEmptySubsequences: false)
-            if removing { return Array(parts.joined().utf8) }
-            if parts.count > 1 { return before }
-            if text.contains(lines.prefix { $0 != "\n" }) {
-                throw AgentError("it has such an entry already, which differs")
+            let parts = Self.parts(of: text, around: lines)
+            if let parts {
+                if !removing { return Array((parts.before + lines + parts.after).utf8) }
+                // The empty line before ours is ours too.
+                let front = parts.before.hasSuffix("\n\n") ? String(parts.before.dropLast()) : parts.before
+                let rest = front + parts.after
+                return rest.allSatisfy(\.isWhitespace) ? nil : Array(rest.utf8)
             }
+            if removing { return before }
+            guard !TOMLText.defines(["mcp_servers", "space"], in: text) else { throw differs }
             let separator = text.isEmpty ? "" : text.hasSuffix("\n") ? "\n" : "\n\n"
             return Array((text + separator + lines).utf8)
-        case .script(let script):
-            let isOurs = before == Array(script.utf8)
-            if isThere, !isOurs {
+        case .script(let new):
+            let rest = text.dropping(prefix: script)
+            let isOurs = rest.map { $0 == "\n" || $0.hasPrefix(" --root ") && $0.dropLast().allSatisfy { $0 != "\n" } }
+            if isThere, isOurs != true {
                 if removing { return before }
-                throw AgentError("there is another script; call 'space mcp guard' in it")
+                throw AgentError("there is another script")
             }
-            return removing ? nil : Array(script.utf8)
+            return removing ? nil : Array(new.utf8)
         }
+    }
+
+    private static var differs: AgentError { AgentError("it has an entry for space already, which differs") }
+
+    /// A server's entry without the root that it may name.
+    private static func withoutRoot(_ value: Value) -> Value {
+        guard var members = value.members, let words = members["args"]?.list, words.count == 3,
+            words.first?.text == "mcp", words[1].text == "--root"
+        else { return value }
+        members["args"] = .array(["mcp"])
+        return .object(members)
+    }
+
+    /// What is around our lines in a text, whatever root they name.
+    private static func parts(of text: String, around lines: String) -> (before: String, after: String)? {
+        let start = lines.prefix { $0 != "]" } + "]\ncommand = \"space\"\nargs = [\"mcp\""
+        let parts = text.split(separator: start, maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let line = parts[1].prefix { $0 != "\n" }
+        guard line == "]" || line.hasPrefix(", \"--root\", ") && line.hasSuffix("]") else { return nil }
+        return (String(parts[0]), String(parts[1].dropFirst(line.count + 1)))
     }
 
     /// Writes a file beside it, and puts that in its place: a reader sees the one or the other.

@@ -78,6 +78,37 @@ struct JSONEdit {
         return remove(from: array.lowerBound) { part, edit in edit.contains(mark, in: part.value) }
     }
 
+    /// Removes a member, and the objects around it that are empty then.
+    ///
+    /// - Returns: The text; `nil` if nothing is left.
+    mutating func removeAndPrune(_ path: [String]) -> [UInt8]? { remove(path) ? prune(path.dropLast()) : text }
+
+    /// Removes the elements of an array that have a mark, and what around it is empty then.
+    ///
+    /// - Returns: The text; `nil` if nothing is left.
+    mutating func removeAndPrune(from path: [String], having mark: String) -> [UInt8]? {
+        remove(from: path, having: mark) ? prune(path[...]) : text
+    }
+
+    private mutating func prune(_ path: ArraySlice<String>) -> [UInt8]? {
+        var path = Array(path)
+        while let place = value(at: path), parts(at: place.lowerBound).isEmpty {
+            guard !path.isEmpty else { return nil }
+            _ = remove(path)
+            path.removeLast()
+        }
+        return text
+    }
+
+    /// The value of a member; `nil` if it isn't there.
+    func json(at path: [String]) -> Value? { value(at: path).flatMap { try? Value(foreignJSON: Array(text[$0])) } }
+
+    /// Whether an array has an element with a mark in its text.
+    func hasElement(in path: [String], having mark: String) -> Bool {
+        guard let array = value(at: path) else { return false }
+        return parts(at: array.lowerBound).contains { contains(mark, in: $0.value) }
+    }
+
     /// Whether a member is there.
     func has(_ path: [String]) -> Bool { value(at: path) != nil }
 

@@ -31,8 +31,9 @@ struct MCPCommand: ParsableCommand {
             another agent holds one, 2 if that can't be found out. A git hook (pre-commit) is: git diff --cached --name-only --no-renames -z | space mcp guard -z
 
             install prints what to add to the clients' settings; --write adds it in this repository, --remove takes it out. \
-            Clients: claude, codex, cursor, gemini, vscode, zed, pre-commit; without one, all are printed, and written are \
-            claude and those that have a folder here already.
+            A root other than ~/.local/state/shared-space is written with it (--root). Clients: claude, codex, cursor, gemini, \
+            vscode, zed, pre-commit; without one, all are printed, and written are claude and those that have a folder here \
+            already.
 
             'space agents' shows who does what. The article Coding agents has the layout of the tuples.
 
@@ -93,6 +94,9 @@ struct MCPCommand: ParsableCommand {
         var process = found
         if let owner {
             let pid = try OwnerOptions.pid(owner, from: "--owner")
+            guard !AgentProcess.isKernelThread(pid) else {
+                throw CommandFailure.usage("--owner: process \(pid) is a thread of the kernel, which never ends")
+            }
             process = try OwnerOptions.Choice.process(pid).request().enrolled
         }
         guard let process else {
@@ -203,25 +207,34 @@ struct MCPCommand: ParsableCommand {
             }
             return client
         }
+        // A client may start its servers without the variables of this shell.
+        let path = try agents.rootPath()
+        let root = path == AgentRoot.usual ? nil : path
         guard write || remove else {
             for client in clients.isEmpty ? ClientSettings.allCases : clients {
-                for (file, text) in client.shown { try Output.print(text: "# \(client.rawValue): \(file)\n\(text)\n") }
+                for (file, text) in client.shown(in: repository, root: root) {
+                    try Output.print(text: "# \(client.rawValue): \(file)\n\(text)\n")
+                }
             }
             return
         }
         let meant =
             !clients.isEmpty
             ? clients : ClientSettings.allCases.filter { remove || $0.isUsed(in: repository) }
-        do {
-            for client in meant {
-                if remove, client == .preCommit, !repository.isGit { continue }
-                try client.apply(to: repository, removing: remove) { file, change in
+        var hasFailed = false
+        for client in meant {
+            if remove, client == .preCommit, !repository.isGit { continue }
+            try client.apply(to: repository, root: root, removing: remove) { file, result in
+                switch result {
+                case .success(let change):
                     if clients.isEmpty, change == .unchanged, remove { return }
                     try Output.print(line: PeopleText.escaped("\(file): \(change.rawValue)"))
+                case .failure(let error):
+                    hasFailed = true
+                    Messages.print("space: \(error)")
                 }
             }
-        } catch let error as AgentError {
-            throw CommandFailure(.inputOutput, "\(error)")
         }
+        if hasFailed { throw CommandFailure(.inputOutput, nil) }
     }
 }
