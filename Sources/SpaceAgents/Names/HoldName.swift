@@ -1,4 +1,5 @@
 import Glibc
+import SpaceSystem
 import TupleCoding
 
 /// The name of something that an agent holds: `file:src/**`, `port:3000-3010`, or any word, such as `gpu` or `branch:main`.
@@ -86,9 +87,41 @@ package struct HoldName: Hashable, Sendable {
         let rest = names[count...].joined(separator: "/")
         // Of several that enclose it, such as a submodule, that of the agents counts.
         let home = Repository.enclosing(start).first { $0.common == repository.common } ?? repository
-        let path = home.path(of: start) ?? start
+        let inside = home.path(of: start)
+        let path = inside ?? start
+        // What stands for others in the name of a link's target, or of a folder above, would be read as a wildcard.
+        guard !path.contains("*"), !path.contains("?") else {
+            throw AgentError(
+                "\"file:\(pattern)\" leads to \(path), whose * or ? would stand for others; say that path, with ? for them"
+            )
+        }
         if path.isEmpty { return rest.isEmpty ? "**" : rest }
-        return rest.isEmpty ? path : path == "/" ? "/\(rest)" : "\(path)/\(rest)"
+        let stored = rest.isEmpty ? path : path == "/" ? "/\(rest)" : "\(path)/\(rest)"
+        // Others hold the files of the worktree by their paths from its folder, which no absolute path meets.
+        guard inside != nil || !PathPattern(stored).overlaps(PathPattern(below: repository.worktree)) else {
+            throw AgentError(
+                "\"file:\(pattern)\" encloses files of the agents' folder, \(repository.worktree): "
+                    + "hold those by their paths from it, such as file:**, and what is beside it by a path of its own"
+            )
+        }
+        return stored
+    }
+
+    /// What the agent may have meant, if the name is a word that looks like a path or a port.
+    ///
+    /// `folder`: The folder of the worktree.
+    func hint(in folder: String) -> String? {
+        guard case .word = kind else { return nil }
+        let word = String(text.drop { $0 == " " })
+        for prefix in [Self.file, Self.port] where word.lowercased().utf8.starts(with: prefix.utf8) {
+            let rest = word.dropping(prefix: String(word.prefix(prefix.count))) ?? ""
+            let meant = String(rest.drop { $0 == " " })
+            return "\"\(text)\" is a word; for a \(prefix.dropLast()) say \(prefix)\(meant)"
+        }
+        // branch:topic/x and a URL are words.
+        let isPath = word.prefix { $0 != ":" }.utf8.contains(UInt8(ascii: "/"))
+        guard isPath || (try? Directory.info(at: AT_FDCWD, "\(folder)/\(word)"))?.kind == .regular else { return nil }
+        return "\"\(text)\" is a word; for a file say file:\(word)"
     }
 
     private static func ports(in text: String) -> ClosedRange<Int>? {

@@ -36,11 +36,19 @@ struct PathPattern: Hashable, Sendable {
                 .name(part.map { isLiteral ? .scalar($0) : $0 == "*" ? .any : $0 == "?" ? .one : .scalar($0) })
             )
         }
+        // The root alone is the folder of all.
+        if !isLiteral, components.isEmpty { components.append(.folders) }
         if !isLiteral, case .name(let last)? = components.last, !last.contains(.any), !last.contains(.one) {
             components.append(.folders)
         }
         self.components = components
         isAbsolute = text.utf8.first == UInt8(ascii: "/")
+    }
+
+    /// Makes a pattern of all that is below a folder, in whose absolute path nothing is a wildcard.
+    init(below folder: String) {
+        let path = PathPattern(folder, isLiteral: true)
+        (components, isAbsolute) = (path.components + [.folders], true)
     }
 
     /// Whether a file could be in both.

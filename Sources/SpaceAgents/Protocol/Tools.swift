@@ -199,6 +199,8 @@ struct Tools {
             interruption: interruption
         )
         var answer = JSONObject()
+        let hints = names.compactMap { $0.hint(in: agent.worktree) }
+        if !hints.isEmpty { answer.add("hint", hints.joined(separator: "; ")) }
         switch outcome {
         case .granted(let granted, let new):
             answer.add("held", granted.map(\.text))
