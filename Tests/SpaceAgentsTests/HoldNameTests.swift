@@ -44,6 +44,7 @@ struct HoldNameTests {
             )
             try agent.call("hold", #"{"names":["file:../deep"]}"#)
             #expect(try checkout.hook(editing: checkout.path("deep/third/a")).ending == .exited(2))
+            #expect(try checkout.hook(editing: "a", from: checkout.path("deep/third")).ending == .exited(2))
             #expect(try checkout.hook(editing: checkout.path("main/a")).ending == .exited(0))
         }
     }

@@ -168,6 +168,22 @@ struct HookTests {
         }
     }
 
+    @Test("A file is found by each name of its member, and in a patch among the words of a command")
+    func members() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("hold", #"{"names":["file:a"]}"#)
+            for input in [
+                #"{"filePath":"a"}"#, #"{"absolutePath":"a"}"#, #"{"edits":[{"path":"b"},{"path":"a"}]}"#,
+                #"{"command":["apply_patch","*** Begin Patch\n*** Update File: a\n"]}"#,
+            ] {
+                let command = try checkout.runner.start("space", ["mcp", "hook"] + checkout.options())
+                let result = try command.finish(input: #"{"tool_name":"edit","tool_input":\#(input)}"#)
+                #expect(result.ending == .exited(2) && result.errors.contains("a is held by"), "\(input): \(result)")
+            }
+        }
+    }
+
     @Test("Outside of git a file is looked for in the agents' folders above it")
     func plainFolders() throws {
         try withCheckout { checkout in

@@ -20,14 +20,15 @@ package struct ToolUseEvent {
         }
         var files: [String] = []
         if let input = event["tool_input"]?.members ?? event["input"]?.members {
-            for name in ["file_path", "notebook_path", "path", "absolute_path", "target_file"] {
-                files += try Self.file(in: input[name], name)
-            }
+            for name in Self.members { files += try Self.file(in: input[name], name) }
             for edit in input["edits"]?.list ?? [] {
-                files += try Self.file(in: edit.members?["file_path"], "file_path")
+                for name in Self.members { files += try Self.file(in: edit.members?[name], name) }
             }
             for name in ["patch", "input", "command"] {
-                if let text = input[name]?.text { files += Self.files(inPatch: text) }
+                // A command may be a list of its words, of which one is the patch.
+                for text in [input[name]?.text] + (input[name]?.list ?? []).map(\.text) {
+                    files += text.map { Self.files(inPatch: $0) } ?? []
+                }
             }
         }
         // A shell's command and the like name no file, and pass.
@@ -36,6 +37,12 @@ package struct ToolUseEvent {
         }
         self.files = files
     }
+
+    /// The members of an input that name a file.
+    private static let members = [
+        "file_path", "filePath", "notebook_path", "notebookPath", "path", "absolute_path", "absolutePath",
+        "target_file",
+    ]
 
     private static func file(in value: Value?, _ name: String) throws(AgentError) -> [String] {
         switch value {
