@@ -59,6 +59,31 @@ struct TaskToolTests {
         }
     }
 
+    @Test("References of a call are resolved by numbers and keys, without those that are done, and have a bound")
+    func references() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("task_add", #"{"tasks":[{"title":"a","key":"A"},{"title":"b","key":"B"},{"title":"c"}]}"#)
+            #expect(try agent.call("task_claim", #"{"id":1}"#)["id"] == 1)
+            try agent.call("task_end", #"{"id":1,"how":"done"}"#)
+            let tasks = #"{"title":"d","key":"D","after":[3,"A","B",1,2,3]},{"title":"e","after":["D",2,"D"]}"#
+            let added = try agent.call("task_add", #"{"tasks":[\#(tasks)]}"#)
+            #expect(added["tasks"]?[0]?["after"] == [3, 2] && added["tasks"]?[1]?["after"] == [4, 2], "\(added)")
+            for wrong in ["6", "0", #""C""#] {
+                #expect(try agent.call("task_add", #"{"tasks":[{"title":"x","after":[\#(wrong)]}]}"#)["error"] != nil)
+            }
+            let many = (0..<101).map { _ in #"{"title":"x","after":[\#(String(repeating: "3,", count: 99))3]}"# }
+            let refusal = try agent.call("task_add", #"{"tasks":[\#(many.joined(separator: ","))]}"#)
+            #expect(refusal["error"] != nil, "\(refusal["tasks"]?.elements.count ?? 0) tasks were added")
+            let handle = try checkout.namespaceHandle()
+            #expect(try handle.count(matching: ["open", .any, .any]) == 4)
+            #expect(try agent.call("task_claim", #"{"id":3}"#)["id"] == 3)
+            #expect(try agent.call("task_end", #"{"id":3,"how":"done"}"#)["frees"] == nil)
+            #expect(try agent.call("task_claim", #"{"id":2}"#)["id"] == 2)
+            #expect(try agent.call("task_end", #"{"id":2,"how":"done"}"#)["frees"]?[0]?["id"] == 4)
+        }
+    }
+
     @Test("A killed agent's task is with the next one that waits")
     func killed() throws {
         try withCheckout { checkout in

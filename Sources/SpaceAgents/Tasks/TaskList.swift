@@ -17,6 +17,9 @@ package struct TaskList {
 
     // MARK: Adding
 
+    /// How many tasks all those of one call can come after, each counted for each.
+    private static let referencesAtOnce = 10_000
+
     /// A task that was added, or that was there already.
     package struct Added: Sendable {
         package let id: Int
@@ -27,24 +30,33 @@ package struct TaskList {
 
     /// Adds tasks, all or none; one whose key is there already adds nothing.
     ///
-    /// - Throws: `AgentError` if one is to come after a task that there never was.
+    /// - Throws: `AgentError` if one is to come after a task that there never was, and if there are too many.
     package func add(_ tasks: [NewTask]) throws -> [Added] {
         guard tasks.count <= AgentLimits.tasksAtOnce else {
             throw AgentError("\(tasks.count) tasks at once are too many; \(AgentLimits.tasksAtOnce) are the most")
         }
+        let references = tasks.reduce(0) { $0 + $1.after.count }
+        guard references <= Self.referencesAtOnce else {
+            throw AgentError(
+                "\(references) references in after are too many for one call; \(Self.referencesAtOnce) are the most"
+            )
+        }
         return try namespace.transaction { t in
+            var numbers = try TaskNumbers(in: t)
             var added: [Added] = []
             for task in tasks {
-                if !task.key.isEmpty, let id = try Self.id(ofKey: task.key, in: t) {
+                if !task.key.isEmpty, let id = try numbers.id(ofKey: task.key, in: t) {
                     added.append(Added(id: id, isNew: false, after: []))
                     continue
                 }
                 var after: [Int] = []
+                var known: Set<Int> = []
                 for reference in task.after {
-                    let id = try Self.id(reference, in: t)
-                    if try t.count(matching: ["open", id, .any]) > 0, !after.contains(id) { after.append(id) }
+                    let id = try numbers.id(reference, in: t)
+                    if numbers.isOpen(id), known.insert(id).inserted { after.append(id) }
                 }
                 let id = try t.increment("tasks")
+                numbers.add(id, key: task.key)
                 let row = TaskRow(
                     id: id,
                     priority: task.priority,
@@ -58,28 +70,6 @@ package struct TaskList {
                 added.append(Added(id: id, isNew: true, after: after))
             }
             return added
-        }
-    }
-
-    private static func id(ofKey key: String, in t: borrowing Transaction) throws(SpaceError) -> Int? {
-        if let (_, id, _) = try t.readIfExists("open", any(Int.self), key) { return id }
-        return try t.readAll(matching: ["done", .any, key, .any, .any, .any], max: 1).first?[1].number
-    }
-
-    private static func id(_ reference: NewTask.Reference, in t: borrowing Transaction) throws -> Int {
-        switch reference {
-        case .id(let id):
-            guard id >= 1, id <= (try t.get("tasks", as: Int.self) ?? 0) else {
-                throw AgentError("after: there is no task \(id)")
-            }
-            return id
-        case .key(let key):
-            guard let id = try id(ofKey: key, in: t) else {
-                throw AgentError(
-                    "after: no task has the key \"\(key)\"; add the task that comes first before, or earlier in the same call"
-                )
-            }
-            return id
         }
     }
 
@@ -282,13 +272,12 @@ package struct TaskList {
             try t.write(tuple: row, expires: AgentLimits.memory)
         }
         var freed: [TaskRow] = []
-        for var row: TaskRow in try t.rows(TaskRow.later) where row.after.contains(task.id) {
+        let rows: [TaskRow] = try t.rows(TaskRow.later).filter { $0.after.contains(task.id) }
+        if rows.isEmpty { return [] }
+        let numbers = try TaskNumbers(in: t)
+        for var row in rows {
             try t.takeAll(matching: ["later", row.id, .any, .any, .any, .any, .any])
-            row.after = try row.after.filter { id in
-                let isDone = id == task.id
-                if isDone { return false }
-                return try t.count(matching: ["open", id, .any]) > 0
-            }
+            row.after = row.after.filter { $0 != task.id && numbers.isOpen($0) }
             try t.write(inPlaceOfTaken: row.tuple)
             if row.after.isEmpty { freed.append(row) }
         }
