@@ -59,6 +59,27 @@ struct TaskToolTests {
         }
     }
 
+    @Test("Of tasks that come at once, an agent that waits gets the one of the highest priority")
+    func priorityAfterWait() throws {
+        try withCheckout { checkout in
+            let first = try ScriptedAgent(in: checkout)
+            let second = try ScriptedAgent(in: checkout)
+            try first.call("who")
+            let wait = try second.begin("task_claim", #"{"wait_s":50}"#)
+            let handle = try checkout.namespaceHandle()
+            #expect(try eventually { try handle.status().waiters.count == 1 })
+            let tasks = #"{"title":"low","priority":1},{"title":"high","priority":9},{"title":"mid","priority":8}"#
+            try first.call("task_add", #"{"tasks":[\#(tasks)]}"#)
+            let task = try second.result(of: wait)
+            #expect(task["title"] == "high" && task["you_also_have"] == nil, "\(task)")
+            #expect(try handle.status().claims.count == 1)
+            #expect(try handle.count(matching: WorkRow.all) == 1)
+            #expect(try first.call("task_claim")["title"] == "mid")
+            let last = try first.call("task_claim")
+            #expect(last["title"] == "low" && last["tried_before"] == 0, "\(last)")
+        }
+    }
+
     @Test("References of a call are resolved by numbers and keys, without those that are done, and have a bound")
     func references() throws {
         try withCheckout { checkout in

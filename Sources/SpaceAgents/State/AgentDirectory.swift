@@ -47,6 +47,9 @@ extension PresenceRow {
 extension WorkRow {
     static var all: Template { ["work", .any, .any, .any, .any, .any] }
     static func of(_ id: Int) -> Template { ["work", id, .any, .any, .any, .any] }
+    static func of(_ id: Int, claim: UInt64) -> Template {
+        ["work", id, Int(Int64(bitPattern: claim)), .any, .any, .any]
+    }
 }
 
 extension HoldRow {

@@ -102,13 +102,11 @@ package struct TaskList {
         if id == nil, match == nil, let left = try unclaimedByName(of: who) { return left }
         let deadline = MonotonicInstant.now.advanced(by: wait)
         while true {
-            var claim: HeldClaim?
-            for priority in stride(from: 9, through: 0, by: -1) where claim == nil {
-                claim = try self.claim(Self.template(id, priority, match), for: who, .none, interruption)
-            }
+            var claim = try best(above: -1, id, match, for: who, interruption)
             if claim == nil, wait > .zero {
                 let rest = deadline.remaining
                 claim = try self.claim(Self.template(id, nil, match), for: who, .upTo(rest), interruption)
+                if id == nil, let first = claim { claim = try swap(first, match, for: who, interruption) }
             }
             guard let claim else { return nil }
             guard let task = TaskRow(claim.tuple.fields) else {
@@ -128,6 +126,45 @@ package struct TaskList {
                 return Claimed(task: task, claim: claim, notes: try namespace.rows(NoteRow.of(task.id)))
             }
         }
+    }
+
+    /// Claims the free task of the highest priority, of those the oldest, if that is above another priority.
+    private func best(
+        above least: Int,
+        _ id: Int?,
+        _ match: Pattern?,
+        for who: AgentName,
+        _ interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        for priority in stride(from: 9, to: least, by: -1) {
+            let template = Self.template(id, priority, match)
+            if let claim = try claim(template, for: who, .none, interruption) { return claim }
+        }
+        return nil
+    }
+
+    /// Gives a task back that a wait has got if a free one has a higher priority, and returns that one's claim.
+    ///
+    /// Of tasks that come at once, a waiter is given the first. A server that is killed in here leaves both claims to its
+    /// agent, which is told of them in its next calls.
+    private func swap(
+        _ first: HeldClaim,
+        _ match: Pattern?,
+        for who: AgentName,
+        _ interruption: Interruption?
+    ) throws -> HeldClaim {
+        guard let task = TaskRow(first.tuple.fields) else { return first }
+        let better: HeldClaim?
+        do {
+            better = try best(above: task.priority, nil, match, for: who, interruption)
+        } catch {
+            try? namespace.release([first], wasDelivered: false)
+            throw error
+        }
+        guard let better else { return first }
+        // Another call of the agent may have found the first one and have it now.
+        if (try? note(first, of: task.id, for: who)) ?? true { giveBackUntold(first, of: task.id) }
+        return better
     }
 
     private func claim(
@@ -175,9 +212,12 @@ package struct TaskList {
     }
 
     /// Gives a task back of which the agent could not be told.
-    func giveBackUntold(_ claimed: Claimed) {
-        try? namespace.release([claimed.claim], wasDelivered: false)
-        _ = try? namespace.takeAll(matching: WorkRow.of(claimed.task.id))
+    func giveBackUntold(_ claimed: Claimed) { giveBackUntold(claimed.claim, of: claimed.task.id) }
+
+    private func giveBackUntold(_ claim: HeldClaim, of id: Int) {
+        try? namespace.release([claim], wasDelivered: false)
+        // Only the row of this claim: another agent may have the task already.
+        _ = try? namespace.takeAll(matching: WorkRow.of(id, claim: claim.number))
     }
 
     // MARK: Ending
