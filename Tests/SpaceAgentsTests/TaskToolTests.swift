@@ -80,6 +80,18 @@ struct TaskToolTests {
         }
     }
 
+    @Test("A claim by a number that no open task has is refused at once with the reason")
+    func noSuchTask() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("task_add", #"{"tasks":[{"title":"one"},{"title":"two","after":[1]}]}"#)
+            let text = Value.string("there is no open task 99; it may be done already")
+            #expect(try agent.call("task_claim", #"{"id":99}"#)["error"] == text)
+            #expect(try agent.call("task_claim", #"{"id":99,"wait_s":50}"#)["error"] == text)
+            #expect(try agent.call("task_claim", #"{"id":2}"#)["nothing"] == true)
+        }
+    }
+
     @Test("References of a call are resolved by numbers and keys, without those that are done, and have a bound")
     func references() throws {
         try withCheckout { checkout in

@@ -98,7 +98,7 @@ extension TaskList {
                     TaskRow($0.fields)
                 }
             }
-            guard let task else { throw AgentError("there is no open task \(id)") }
+            guard let task else { throw Self.notOpen(id) }
             return try Self.finish(task, by: name, at: now, in: t).map(\.id)
         }
     }

@@ -91,7 +91,7 @@ package struct TaskList {
     ///   - wait: How long to wait for one.
     ///   - interruption: Ends the wait.
     /// - Returns: The task; `nil` if there was none in time.
-    /// - Throws: `cancelled` if the wait is ended.
+    /// - Throws: `cancelled` if the wait is ended, and `AgentError` if no open task has the number.
     func claim(
         for who: AgentName,
         matching match: Pattern?,
@@ -103,6 +103,9 @@ package struct TaskList {
         let deadline = MonotonicInstant.now.advanced(by: wait)
         while true {
             var claim = try best(above: -1, id, match, for: who, interruption)
+            if claim == nil, let id, try namespace.count(matching: ["open", id, .any]) == 0 {
+                throw Self.notOpen(id)
+            }
             if claim == nil, wait > .zero {
                 let rest = deadline.remaining
                 claim = try self.claim(Self.template(id, nil, match), for: who, .upTo(rest), interruption)
@@ -270,11 +273,9 @@ package struct TaskList {
     private func held(_ id: Int, by who: AgentName) throws -> ClaimedTask {
         guard let task = try namespace.claimedTasks().first(where: { $0.task.id == id }) else {
             if try namespace.count(matching: ["task", id, .any, .any, .any, .any]) > 0 { throw Self.lost(id) }
-            let isOpen = try namespace.count(matching: ["open", id, .any]) > 0
+            guard try namespace.count(matching: ["open", id, .any]) > 0 else { throw Self.notOpen(id) }
             throw AgentError(
-                isOpen
-                    ? "task \(id) is not claimed: it waits for others, or was set aside; claim one with task_claim"
-                    : "there is no open task \(id); it may be done already"
+                "task \(id) is not claimed: it waits for others, or was set aside; claim one with task_claim"
             )
         }
         let works = try namespace.rows(WorkRow.of(id), as: WorkRow.self).first { $0.claim == task.claim.number }
@@ -287,6 +288,10 @@ package struct TaskList {
             throw AgentError("task \(id) is not yours: \(directory.name(of: works.who)) has it, of the same process")
         }
         return task
+    }
+
+    static func notOpen(_ id: Int) -> AgentError {
+        AgentError("there is no open task \(id); it may be done already")
     }
 
     private static func lost(_ id: Int) -> AgentError {
