@@ -240,8 +240,8 @@ package struct TaskList {
         try AgentLimits.check(note, "a note", most: AgentLimits.detailBytes)
         let task = try held(id, by: who)
         let now = Clock.realtimeMilliseconds()
-        func run(remembers: Bool) throws -> [TaskRow] {
-            try namespace.transaction { t in
+        let freed = try Self.rememberingIfPossible { remembers in
+            try namespace.transaction { t -> [TaskRow] in
                 if remembers, !note.isEmpty, end != .done {
                     try t.write(tuple: NoteRow(id: id, author: name, time: now, text: note).tuple)
                 }
@@ -258,15 +258,17 @@ package struct TaskList {
                 return []
             }
         }
-        let freed: [TaskRow]
-        do {
-            freed = try run(remembers: true)
-        } catch let error as SpaceError where error.isOfStorage {
-            // On a full disk a task can still be ended, but nothing is remembered of it.
-            freed = try run(remembers: false)
-        }
         if end == .setAside { try setAside(task) }
         return freed
+    }
+
+    /// Ends a task; without room for it nothing is remembered of the task, but it can be ended.
+    static func rememberingIfPossible<Result>(_ end: (_ remembers: Bool) throws -> Result) throws -> Result {
+        do {
+            return try end(true)
+        } catch let error as SpaceError where error.isOfStorage {
+            return try end(false)
+        }
     }
 
     /// The claim of an agent on a task.
@@ -306,7 +308,7 @@ package struct TaskList {
         _ task: TaskRow,
         by name: String,
         at now: Int64,
-        remembers: Bool = true,
+        remembers: Bool,
         in t: borrowing Transaction
     ) throws -> [TaskRow] {
         try t.takeAll(matching: WorkRow.of(task.id))
