@@ -8,7 +8,8 @@ import TupleCoding
 // agent looks again after each change, and takes all names in one transaction as soon as none of them meets another's hold,
 // nor what an agent with an earlier turn asks for. So holds are all or none, and are given in the order of asking; agents
 // that ask for other things pass. A waiting call that ends without success leaves its ask for a minute without its right to
-// be served first, so the next call for the same names goes on with the same turn.
+// be served first, so the next call for the same names goes on with the same turn. Each call that waits has an ask and a
+// turn of its own, also if several calls of one agent wait at once.
 
 /// Who holds what, and who waits, at one moment.
 struct HoldRules {
@@ -110,22 +111,33 @@ struct HoldRules {
 
     // MARK: Deadlocks
 
-    /// The circles of agents each of which holds, or stands before, what the one before it waits for.
+    /// The circles of asks each of which waits for an agent that holds, or stands before, what it asks for, and that waits
+    /// by the next ask.
     ///
-    /// It is the wait graph of locks that finds them. The graph knows numbers, so each agent has one here.
+    /// It is the wait graph of locks that finds them. The graph knows numbers, so each ask and each agent has one here: an
+    /// agent waits until all of its asks have ended.
     ///
     /// - Parameter asking: What the caller asks for beside what the rows say.
     /// - Returns: The circles.
-    func deadlocks(with asking: AskRow? = nil) -> [[AgentName]] {
-        var asks = asks.filter { $0.who != asking?.who }
-        if let asking { asks.append(asking) }
+    func deadlocks(with asking: AskRow? = nil) -> [[AskRow]] {
+        var asks = asks.filter { $0.turn != asking?.turn }
+        if let asking { asks.insert(asking, at: 0) }
+        // An agent that waits for something else now has given up what it waited for before.
+        let waiting = Set(asks.filter(\.waits).map(\.who))
+        asks.removeAll { !$0.waits && waiting.contains($0.who) }
+        // The asks have the numbers from 1 on, and the agents those behind them.
         var names: [AgentName] = []
         func number(_ who: AgentName) -> Int32 {
-            if let known = names.firstIndex(of: who) { return Int32(known + 1) }
-            names.append(who)
-            return Int32(names.count)
+            let index = names.firstIndex(of: who) ?? names.endIndex
+            if index == names.endIndex { names.append(who) }
+            return Int32(asks.count + 1 + index)
         }
-        let waits = asks.compactMap { ask -> WaitGraph.Wait? in
+        func wait(_ pid: Int32, _ ask: AskRow, for blockers: [Int32], needsAll: Bool) -> WaitGraph.Wait {
+            let subject = WaitGraph.Subject.hold(kind: "hold", name: Name(ask.names.first?.text ?? ""))
+            return WaitGraph.Wait(pid: pid, subject: subject, blockers: blockers, needsAll: needsAll, since: ask.since)
+        }
+        var waits: [WaitGraph.Wait] = []
+        for (index, ask) in asks.enumerated() {
             // What is in the way of a name that has no alternative has to go; of ports one is enough.
             var firm: Set<AgentName> = []
             var ports: Set<AgentName> = []
@@ -135,14 +147,12 @@ struct HoldRules {
                 if case .ports = obstacle.name.kind { ports.formUnion(blockers) } else { firm.formUnion(blockers) }
             }
             let blockers = firm.isEmpty ? ports : firm
-            guard !blockers.isEmpty else { return nil }
-            return WaitGraph.Wait(
-                pid: number(ask.who),
-                subject: .hold(kind: "hold", name: Name(ask.names.first?.text ?? "")),
-                blockers: blockers.map(number).sorted(),
-                needsAll: !firm.isEmpty,
-                since: ask.since
-            )
+            guard !blockers.isEmpty else { continue }
+            let numbers = blockers.map(number).sorted()
+            waits.append(wait(Int32(index + 1), ask, for: numbers, needsAll: !firm.isEmpty))
+        }
+        for (who, own) in Dictionary(grouping: waits.map(\.pid), by: { asks[Int($0) - 1].who }) {
+            waits.append(wait(number(who), asks[Int(own[0]) - 1], for: own, needsAll: true))
         }
         let nothing = ProcessView(
             parent: { _ in nil },
@@ -151,9 +161,9 @@ struct HoldRules {
             waitsForChild: { _ in false }
         )
         let circles = WaitGraph(waits, busy: [], processes: nothing).deadlocks.map { deadlock in
-            deadlock.steps.map { names[Int($0.pid) - 1] }
+            deadlock.steps.map { Int($0.pid) - 1 }.filter(asks.indices.contains).map { asks[$0] }
         }
         // Agents that do not wait now have gone on to something else.
-        return circles.filter { circle in asks.contains { $0.waits && circle.contains($0.who) } }
+        return circles.filter { $0.contains(where: \.waits) }
     }
 }

@@ -61,6 +61,13 @@ extension AskRow {
     static func of(_ who: AgentName) -> Template {
         ["ask", .any, who.process.agentKey, who.label, .any, .any, .any, .any]
     }
+    static func of(_ who: AgentName, turn: Int) -> Template {
+        ["ask", turn, who.process.agentKey, who.label, .any, .any, .any, .any]
+    }
+    /// Those of waits that have ended without success.
+    static func left(by who: AgentName) -> Template {
+        ["ask", .any, who.process.agentKey, who.label, .any, .any, .any, false]
+    }
 }
 
 extension NoteRow {
