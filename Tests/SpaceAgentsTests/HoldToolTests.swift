@@ -182,6 +182,17 @@ struct HoldToolTests {
         }
     }
 
+    @Test("Names of one call that are in each other's way are refused with the reason")
+    func ownObstacle() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            let port = try Listener().port
+            let refusal = try agent.call("hold", #"{"names":["port:\#(port)","port:\#(port)-\#(port)"]}"#)
+            #expect(refusal["refused"] == true, "\(refusal)")
+            #expect(refusal["in_the_way"]?[0]?["why"] == "the other names of this call take it", "\(refusal)")
+        }
+    }
+
     @Test("A range of ports gives one that no agent holds and no program uses")
     func ports() throws {
         try withCheckout { checkout in

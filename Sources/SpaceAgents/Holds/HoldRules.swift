@@ -33,6 +33,8 @@ struct HoldRules {
         let ahead: [AskRow]
         /// Whether a program that is no agent has the port.
         var isTaken = false
+        /// Whether other names of the same call take all that is free of it.
+        var isOwn = false
     }
 
     /// What is to be written for an agent, or what is in the way.
@@ -59,53 +61,27 @@ struct HoldRules {
         var verdict = Verdict()
         let others = holds.filter { $0.who != who }
         let before = asks.filter { $0.waits && $0.who != who && $0.turn < turn ?? .max }
-        let own = holds.filter { $0.who == who }.map(\.name)
+        let own = Set(holds.filter { $0.who == who }.map(\.name))
         for name in names {
+            if case .ports = name.kind { continue }
+            if own.contains(name) {
+                verdict.kept.insert(name)
+                continue
+            }
             let ahead = before.filter { $0.names.contains { $0.overlaps(name) } }
-            guard case .ports(let range) = name.kind else {
-                if own.contains(name) {
-                    verdict.granted.append(name)
-                    verdict.kept.insert(name)
-                    continue
-                }
-                let conflicts = others.filter { $0.name.overlaps(name) }
-                if conflicts.isEmpty, ahead.isEmpty {
-                    verdict.granted.append(name)
-                } else {
-                    verdict.obstacles.append(Obstacle(name: name, holds: conflicts, ahead: ahead))
-                }
-                continue
-            }
-            let had = own.first { $0.overlaps(name) && !verdict.granted.contains($0) }
-            if let had {
-                verdict.granted.append(had)
-                verdict.kept.insert(had)
-                continue
-            }
-            let held = others.filter { $0.name.overlaps(name) }
-            let taken = held.map(\.name) + verdict.granted
-            // Those before that want a port of the same range get one each.
-            var skipped = ahead.count
-            var sawForeign = false
-            let port = range.first { port in
-                let candidate = HoldName(ofPort: port)
-                guard !taken.contains(where: { $0.overlaps(candidate) }) else { return false }
-                guard isFree(port) else {
-                    sawForeign = true
-                    return false
-                }
-                if skipped > 0 {
-                    skipped -= 1
-                    return false
-                }
-                return true
-            }
-            if let port {
-                verdict.granted.append(HoldName(ofPort: port))
-            } else {
-                verdict.obstacles.append(Obstacle(name: name, holds: held, ahead: ahead, isTaken: sawForeign))
+            let conflicts = others.filter { $0.name.overlaps(name) }
+            if !conflicts.isEmpty || !ahead.isEmpty {
+                verdict.obstacles.append(Obstacle(name: name, holds: conflicts, ahead: ahead))
             }
         }
+        // What the agent has is kept if that leaves a port for each of its names.
+        var choice = PortChoice(of: names, own: own, others: others, before: before)
+        choice.choose(keepsOwn: true, isFree: isFree)
+        if !choice.obstacles.isEmpty { choice.choose(keepsOwn: false, isFree: isFree) }
+        verdict.obstacles += choice.obstacles
+        guard verdict.obstacles.isEmpty else { return verdict }
+        verdict.granted = names.map { choice.chosen[$0] ?? $0 }
+        verdict.kept.formUnion(verdict.granted.filter(own.contains))
         return verdict
     }
 

@@ -317,10 +317,10 @@ extension HoldRules.Obstacle {
             object.add("why", ask.why)
             return object
         }
-        if isTaken, objects.isEmpty {
+        if isTaken || isOwn, objects.isEmpty {
             var object = JSONObject()
             object.add("name", name.text)
-            object.add("why", "another program uses it")
+            object.add("why", isTaken ? "another program uses it" : "the other names of this call take it")
             objects.append(object)
         }
         return objects
