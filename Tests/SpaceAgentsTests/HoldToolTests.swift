@@ -182,6 +182,21 @@ struct HoldToolTests {
         }
     }
 
+    @Test("A wait for a port ends when the program that uses it has ended")
+    func usedPort() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            var used: Listener? = try Listener()
+            let name = "port:\(used?.port ?? 0)"
+            try agent.call("who")
+            let handle = try checkout.namespaceHandle()
+            let wait = try agent.begin("hold", #"{"names":["\#(name)"],"wait_s":50}"#)
+            #expect(try eventually { try handle.count(matching: AskRow.all) == 1 })
+            used = nil
+            #expect(try agent.result(of: wait)["held"]?.texts == [name])
+        }
+    }
+
     @Test("Names of one call that are in each other's way are refused with the reason")
     func ownObstacle() throws {
         try withCheckout { checkout in

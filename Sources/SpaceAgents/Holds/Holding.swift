@@ -42,7 +42,16 @@ struct Holding {
         let deadline = MonotonicInstant.now.advanced(by: wait)
         let isWaiting = wait > .zero
         defer { if let turn { try? leave(who, turn) } }
-        let granted = try namespace.wait(until: deadline, interruption: interruption) { () -> Outcome? in
+        // No change of the namespace says that a program has ended that is no agent.
+        func usesPort() -> Bool {
+            guard case .refused(let obstacles, _, _)? = last else { return false }
+            return obstacles.contains(where: \.isTaken)
+        }
+        let granted = try namespace.wait(
+            until: deadline,
+            interruption: interruption,
+            looksAgain: { usesPort() ? Self.portInterval : nil }
+        ) { () -> Outcome? in
             let ends = isWaiting ? deadline : nil
             let outcome = try attempt(names, for: who, why: why, turn: &turn, until: ends)
             last = outcome
@@ -58,6 +67,8 @@ struct Holding {
         return outcome
     }
 
+    /// How often a wait looks whether a program still uses a port.
+    private static let portInterval = Duration.milliseconds(300)
     /// How long an ask may outlive its wait: the server that was to end it may be suspended.
     private static let grace = Duration.seconds(5)
 
