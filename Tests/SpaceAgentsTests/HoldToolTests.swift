@@ -3,6 +3,7 @@ import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import Synchronization
 import Testing
 
 @testable import SpaceAgents
@@ -185,15 +186,24 @@ struct HoldToolTests {
     @Test("A wait for a port ends when the program that uses it has ended")
     func usedPort() throws {
         try withCheckout { checkout in
-            let agent = try ScriptedAgent(in: checkout)
-            var used: Listener? = try Listener()
-            let name = "port:\(used?.port ?? 0)"
-            try agent.call("who")
-            let handle = try checkout.namespaceHandle()
-            let wait = try agent.begin("hold", #"{"names":["\#(name)"],"wait_s":50}"#)
-            #expect(try eventually { try handle.count(matching: AskRow.all) == 1 })
-            used = nil
-            #expect(try agent.result(of: wait)["held"]?.texts == [name])
+            try ScriptedAgent(in: checkout).call("who")
+            let holding = Holding(namespace: try checkout.namespaceHandle())
+            let who = AgentName(try #require(ProcessIdentity.of(pid: getpid())))
+            let used = Mutex<Listener?>(try Listener())
+            let name = HoldName(ofPort: used.withLock { $0?.port ?? 0 })
+            // It is asked when the wait has looked and is about to sleep: the program ends only then.
+            let ending = Interruption {
+                used.withLock { $0 = nil }
+                return false
+            }
+            let outcome = try holding.hold([name], for: who, why: "", wait: .seconds(50), interruption: ending)
+            guard case .granted(let granted, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(granted == [name])
+            let gone = try holding.letGo(nil, by: who)
+            #expect(gone == [name])
         }
     }
 
