@@ -3,6 +3,7 @@ import SharedSpace
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import Synchronization
 import Testing
 
 @testable import SpaceAgents
@@ -97,6 +98,123 @@ struct HoldToolTests {
             try second.call("let_go")
             #expect(try first.result(of: wait)["held"]?.texts == ["b"])
             #expect(try !checkout.agents().output.contains("DEADLOCK"))
+        }
+    }
+
+    @Test("Two waits of one agent at once have a turn each")
+    func parallelWaits() throws {
+        try withCheckout { checkout in
+            let holder = try ScriptedAgent(in: checkout)
+            let first = try ScriptedAgent(in: checkout)
+            let second = try ScriptedAgent(in: checkout)
+            try holder.call("hold", #"{"names":["x","y"]}"#)
+            let handle = try checkout.namespaceHandle()
+            func asks() throws -> Int { try handle.rows(AskRow.all, as: AskRow.self).filter(\.waits).count }
+            let one = try first.begin("hold", #"{"names":["x"],"wait_s":50}"#)
+            #expect(try eventually { try asks() == 1 })
+            let other = try first.begin("hold", #"{"names":["y"],"wait_s":50}"#)
+            #expect(try eventually { try asks() == 2 })
+            let late = try second.begin("hold", #"{"names":["x"],"wait_s":50}"#)
+            #expect(try eventually { try asks() == 3 })
+            let agents = try second.call("who")["agents"]?.elements ?? []
+            let waits = agents.first { $0["pid"] == .int(Int(first.pid)) }?["waits"]?.elements ?? []
+            #expect(waits.map { $0["names"]?.texts } == [["x"], ["y"]], "\(agents)")
+            // To let go of all is to give up no wait.
+            try first.call("let_go")
+            try holder.call("let_go", #"{"names":["x"]}"#)
+            #expect(try first.result(of: one)["held"]?.texts == ["x"])
+            #expect(try asks() == 2)
+            try holder.call("let_go")
+            #expect(try first.result(of: other)["held"]?.texts == ["y"])
+            try first.call("let_go")
+            #expect(try second.result(of: late)["held"]?.texts == ["x"])
+            #expect(try handle.count(matching: AskRow.all) == 0)
+        }
+    }
+
+    @Test("A deadlock through one of two waits of an agent is named at once")
+    func deadlockOfParallelWaits() throws {
+        try withCheckout { checkout in
+            let first = try ScriptedAgent(in: checkout)
+            let second = try ScriptedAgent(in: checkout)
+            let third = try ScriptedAgent(in: checkout)
+            try first.call("hold", #"{"names":["a"]}"#)
+            try second.call("hold", #"{"names":["b"]}"#)
+            try third.call("hold", #"{"names":["c"]}"#)
+            let handle = try checkout.namespaceHandle()
+            func asks() throws -> Int { try handle.rows(AskRow.all, as: AskRow.self).filter(\.waits).count }
+            let wait = try first.begin("hold", #"{"names":["b"],"wait_s":50}"#)
+            #expect(try eventually { try asks() == 1 })
+            let other = try first.begin("hold", #"{"names":["c"],"wait_s":50}"#)
+            #expect(try eventually { try asks() == 2 })
+            let refusal = try second.call("hold", #"{"names":["a"],"wait_s":50}"#)
+            guard case .string(let circle)? = refusal["deadlock"] else {
+                Issue.record("no deadlock: \(refusal)")
+                return
+            }
+            #expect(circle.contains("-\(first.pid)") && circle.contains("-\(second.pid)"), "\(circle)")
+            #expect(!circle.contains("-\(third.pid)"), "\(circle)")
+            try second.call("let_go")
+            #expect(try first.result(of: wait)["held"]?.texts == ["b"])
+            try third.call("let_go")
+            #expect(try first.result(of: other)["held"]?.texts == ["c"])
+        }
+    }
+
+    @Test("A waiter whose server is suspended gives its place up when its wait is over")
+    func suspended() throws {
+        try withCheckout { checkout in
+            let holder = try ScriptedAgent(in: checkout)
+            let first = try ScriptedAgent(in: checkout)
+            let second = try ScriptedAgent(in: checkout)
+            try holder.call("hold", #"{"names":["gpu"]}"#)
+            let handle = try checkout.namespaceHandle()
+            func asks() throws -> Int { try handle.rows(AskRow.all, as: AskRow.self).filter(\.waits).count }
+            _ = try first.begin("hold", #"{"names":["gpu"],"wait_s":2}"#)
+            #expect(try eventually { try asks() == 1 })
+            let server = try first.server()
+            kill(server, SIGSTOP)
+            defer { kill(server, SIGCONT) }
+            try holder.call("let_go")
+            let refusal = try second.call("hold", #"{"names":["gpu"]}"#)
+            #expect(refusal["place_in_line"] == 2, "\(refusal)")
+            let answer = try second.call("hold", #"{"names":["gpu"],"wait_s":50}"#)
+            #expect(answer["held"]?.texts == ["gpu"], "\(answer)")
+        }
+    }
+
+    @Test("A wait for a port ends when the program that uses it has ended")
+    func usedPort() throws {
+        try withCheckout { checkout in
+            try ScriptedAgent(in: checkout).call("who")
+            let holding = Holding(namespace: try checkout.namespaceHandle())
+            let who = AgentName(try #require(ProcessIdentity.of(pid: getpid())))
+            let used = Mutex<Listener?>(try Listener())
+            let name = HoldName(ofPort: used.withLock { $0?.port ?? 0 })
+            // It is asked when the wait has looked and is about to sleep: the program ends only then.
+            let ending = Interruption {
+                used.withLock { $0 = nil }
+                return false
+            }
+            let outcome = try holding.hold([name], for: who, why: "", wait: .seconds(50), interruption: ending)
+            guard case .granted(let granted, _) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(granted == [name])
+            let gone = try holding.letGo(nil, by: who)
+            #expect(gone == [name])
+        }
+    }
+
+    @Test("Names of one call that are in each other's way are refused with the reason")
+    func ownObstacle() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            let port = try Listener().port
+            let refusal = try agent.call("hold", #"{"names":["port:\#(port)","port:\#(port)-\#(port)"]}"#)
+            #expect(refusal["refused"] == true, "\(refusal)")
+            #expect(refusal["in_the_way"]?[0]?["why"] == "the other names of this call take it", "\(refusal)")
         }
     }
 

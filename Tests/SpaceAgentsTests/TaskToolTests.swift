@@ -59,6 +59,64 @@ struct TaskToolTests {
         }
     }
 
+    @Test("Of tasks that come at once, an agent that waits gets the one of the highest priority")
+    func priorityAfterWait() throws {
+        try withCheckout { checkout in
+            let first = try ScriptedAgent(in: checkout)
+            let second = try ScriptedAgent(in: checkout)
+            try first.call("who")
+            let wait = try second.begin("task_claim", #"{"wait_s":50}"#)
+            let handle = try checkout.namespaceHandle()
+            #expect(try eventually { try handle.status().waiters.count == 1 })
+            let tasks = #"{"title":"low","priority":1},{"title":"high","priority":9},{"title":"mid","priority":8}"#
+            try first.call("task_add", #"{"tasks":[\#(tasks)]}"#)
+            let task = try second.result(of: wait)
+            #expect(task["title"] == "high" && task["you_also_have"] == nil, "\(task)")
+            #expect(try handle.status().claims.count == 1)
+            #expect(try handle.count(matching: WorkRow.all) == 1)
+            #expect(try first.call("task_claim")["title"] == "mid")
+            let last = try first.call("task_claim")
+            #expect(last["title"] == "low" && last["tried_before"] == 0, "\(last)")
+        }
+    }
+
+    @Test("A claim by a number that no open task has is refused at once with the reason")
+    func noSuchTask() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("task_add", #"{"tasks":[{"title":"one"},{"title":"two","after":[1]}]}"#)
+            let text = Value.string("there is no open task 99; it may be done already")
+            #expect(try agent.call("task_claim", #"{"id":99}"#)["error"] == text)
+            #expect(try agent.call("task_claim", #"{"id":99,"wait_s":50}"#)["error"] == text)
+            #expect(try agent.call("task_claim", #"{"id":2}"#)["nothing"] == true)
+        }
+    }
+
+    @Test("References of a call are resolved by numbers and keys, without those that are done, and have a bound")
+    func references() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            try agent.call("task_add", #"{"tasks":[{"title":"a","key":"A"},{"title":"b","key":"B"},{"title":"c"}]}"#)
+            #expect(try agent.call("task_claim", #"{"id":1}"#)["id"] == 1)
+            try agent.call("task_end", #"{"id":1,"how":"done"}"#)
+            let tasks = #"{"title":"d","key":"D","after":[3,"A","B",1,2,3]},{"title":"e","after":["D",2,"D"]}"#
+            let added = try agent.call("task_add", #"{"tasks":[\#(tasks)]}"#)
+            #expect(added["tasks"]?[0]?["after"] == [3, 2] && added["tasks"]?[1]?["after"] == [4, 2], "\(added)")
+            for wrong in ["6", "0", #""C""#] {
+                #expect(try agent.call("task_add", #"{"tasks":[{"title":"x","after":[\#(wrong)]}]}"#)["error"] != nil)
+            }
+            let many = (0..<101).map { _ in #"{"title":"x","after":[\#(String(repeating: "3,", count: 99))3]}"# }
+            let refusal = try agent.call("task_add", #"{"tasks":[\#(many.joined(separator: ","))]}"#)
+            #expect(refusal["error"] != nil, "\(refusal["tasks"]?.elements.count ?? 0) tasks were added")
+            let handle = try checkout.namespaceHandle()
+            #expect(try handle.count(matching: ["open", .any, .any]) == 4)
+            #expect(try agent.call("task_claim", #"{"id":3}"#)["id"] == 3)
+            #expect(try agent.call("task_end", #"{"id":3,"how":"done"}"#)["frees"] == nil)
+            #expect(try agent.call("task_claim", #"{"id":2}"#)["id"] == 2)
+            #expect(try agent.call("task_end", #"{"id":2,"how":"done"}"#)["frees"]?[0]?["id"] == 4)
+        }
+    }
+
     @Test("A killed agent's task is with the next one that waits")
     func killed() throws {
         try withCheckout { checkout in

@@ -8,7 +8,8 @@ import TupleCoding
 // agent looks again after each change, and takes all names in one transaction as soon as none of them meets another's hold,
 // nor what an agent with an earlier turn asks for. So holds are all or none, and are given in the order of asking; agents
 // that ask for other things pass. A waiting call that ends without success leaves its ask for a minute without its right to
-// be served first, so the next call for the same names goes on with the same turn.
+// be served first, so the next call for the same names goes on with the same turn. Each call that waits has an ask and a
+// turn of its own, also if several calls of one agent wait at once.
 
 /// Who holds what, and who waits, at one moment.
 struct HoldRules {
@@ -32,6 +33,8 @@ struct HoldRules {
         let ahead: [AskRow]
         /// Whether a program that is no agent has the port.
         var isTaken = false
+        /// Whether other names of the same call take all that is free of it.
+        var isOwn = false
     }
 
     /// What is to be written for an agent, or what is in the way.
@@ -58,74 +61,59 @@ struct HoldRules {
         var verdict = Verdict()
         let others = holds.filter { $0.who != who }
         let before = asks.filter { $0.waits && $0.who != who && $0.turn < turn ?? .max }
-        let own = holds.filter { $0.who == who }.map(\.name)
+        let own = Set(holds.filter { $0.who == who }.map(\.name))
         for name in names {
+            if case .ports = name.kind { continue }
+            if own.contains(name) {
+                verdict.kept.insert(name)
+                continue
+            }
             let ahead = before.filter { $0.names.contains { $0.overlaps(name) } }
-            guard case .ports(let range) = name.kind else {
-                if own.contains(name) {
-                    verdict.granted.append(name)
-                    verdict.kept.insert(name)
-                    continue
-                }
-                let conflicts = others.filter { $0.name.overlaps(name) }
-                if conflicts.isEmpty, ahead.isEmpty {
-                    verdict.granted.append(name)
-                } else {
-                    verdict.obstacles.append(Obstacle(name: name, holds: conflicts, ahead: ahead))
-                }
-                continue
-            }
-            let had = own.first { $0.overlaps(name) && !verdict.granted.contains($0) }
-            if let had {
-                verdict.granted.append(had)
-                verdict.kept.insert(had)
-                continue
-            }
-            let held = others.filter { $0.name.overlaps(name) }
-            let taken = held.map(\.name) + verdict.granted
-            // Those before that want a port of the same range get one each.
-            var skipped = ahead.count
-            var sawForeign = false
-            let port = range.first { port in
-                let candidate = HoldName(ofPort: port)
-                guard !taken.contains(where: { $0.overlaps(candidate) }) else { return false }
-                guard isFree(port) else {
-                    sawForeign = true
-                    return false
-                }
-                if skipped > 0 {
-                    skipped -= 1
-                    return false
-                }
-                return true
-            }
-            if let port {
-                verdict.granted.append(HoldName(ofPort: port))
-            } else {
-                verdict.obstacles.append(Obstacle(name: name, holds: held, ahead: ahead, isTaken: sawForeign))
+            let conflicts = others.filter { $0.name.overlaps(name) }
+            if !conflicts.isEmpty || !ahead.isEmpty {
+                verdict.obstacles.append(Obstacle(name: name, holds: conflicts, ahead: ahead))
             }
         }
+        // What the agent has is kept if that leaves a port for each of its names.
+        var choice = PortChoice(of: names, own: own, others: others, before: before)
+        choice.choose(keepsOwn: true, isFree: isFree)
+        if !choice.obstacles.isEmpty { choice.choose(keepsOwn: false, isFree: isFree) }
+        verdict.obstacles += choice.obstacles
+        guard verdict.obstacles.isEmpty else { return verdict }
+        verdict.granted = names.map { choice.chosen[$0] ?? $0 }
+        verdict.kept.formUnion(verdict.granted.filter(own.contains))
         return verdict
     }
 
     // MARK: Deadlocks
 
-    /// The circles of agents each of which holds, or stands before, what the one before it waits for.
+    /// The circles of asks each of which waits for an agent that holds, or stands before, what it asks for, and that waits
+    /// by the next ask.
     ///
-    /// It is the wait graph of locks that finds them. The graph knows numbers, so each agent has one here.
+    /// It is the wait graph of locks that finds them. The graph knows numbers, so each ask and each agent has one here: an
+    /// agent waits until all of its asks have ended.
     ///
     /// - Parameter asking: What the caller asks for beside what the rows say.
     /// - Returns: The circles.
-    func deadlocks(with asking: AskRow? = nil) -> [[AgentName]] {
-        var asks = asks.filter { $0.who != asking?.who }
-        if let asking { asks.append(asking) }
+    func deadlocks(with asking: AskRow? = nil) -> [[AskRow]] {
+        var asks = asks.filter { $0.turn != asking?.turn }
+        if let asking { asks.insert(asking, at: 0) }
+        // An agent that waits for something else now has given up what it waited for before.
+        let waiting = Set(asks.filter(\.waits).map(\.who))
+        asks.removeAll { !$0.waits && waiting.contains($0.who) }
+        // The asks have the numbers from 1 on, and the agents those behind them.
         var names: [AgentName] = []
         func number(_ who: AgentName) -> Int32 {
-            if let known = names.firstIndex(of: who) { return Int32(known + 1) }
-            names.append(who)
-            return Int32(names.count)
+            let index = names.firstIndex(of: who) ?? names.endIndex
+            if index == names.endIndex { names.append(who) }
+            return Int32(asks.count + 1 + index)
         }
-        let waits = asks.compactMap { ask -> WaitGraph.Wait? in
+        func wait(_ pid: Int32, _ ask: AskRow, for blockers: [Int32], needsAll: Bool) -> WaitGraph.Wait {
+            let subject = WaitGraph.Subject.hold(kind: "hold", name: Name(ask.names.first?.text ?? ""))
+            return WaitGraph.Wait(pid: pid, subject: subject, blockers: blockers, needsAll: needsAll, since: ask.since)
+        }
+        var waits: [WaitGraph.Wait] = []
+        for (index, ask) in asks.enumerated() {
             // What is in the way of a name that has no alternative has to go; of ports one is enough.
             var firm: Set<AgentName> = []
             var ports: Set<AgentName> = []
@@ -135,14 +123,12 @@ struct HoldRules {
                 if case .ports = obstacle.name.kind { ports.formUnion(blockers) } else { firm.formUnion(blockers) }
             }
             let blockers = firm.isEmpty ? ports : firm
-            guard !blockers.isEmpty else { return nil }
-            return WaitGraph.Wait(
-                pid: number(ask.who),
-                subject: .hold(kind: "hold", name: Name(ask.names.first?.text ?? "")),
-                blockers: blockers.map(number).sorted(),
-                needsAll: !firm.isEmpty,
-                since: ask.since
-            )
+            guard !blockers.isEmpty else { continue }
+            let numbers = blockers.map(number).sorted()
+            waits.append(wait(Int32(index + 1), ask, for: numbers, needsAll: !firm.isEmpty))
+        }
+        for (who, own) in Dictionary(grouping: waits.map(\.pid), by: { asks[Int($0) - 1].who }) {
+            waits.append(wait(number(who), asks[Int(own[0]) - 1], for: own, needsAll: true))
         }
         let nothing = ProcessView(
             parent: { _ in nil },
@@ -151,9 +137,9 @@ struct HoldRules {
             waitsForChild: { _ in false }
         )
         let circles = WaitGraph(waits, busy: [], processes: nothing).deadlocks.map { deadlock in
-            deadlock.steps.map { names[Int($0.pid) - 1] }
+            deadlock.steps.map { Int($0.pid) - 1 }.filter(asks.indices.contains).map { asks[$0] }
         }
         // Agents that do not wait now have gone on to something else.
-        return circles.filter { circle in asks.contains { $0.waits && circle.contains($0.who) } }
+        return circles.filter { $0.contains(where: \.waits) }
     }
 }

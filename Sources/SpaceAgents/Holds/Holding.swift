@@ -41,9 +41,19 @@ struct Holding {
         var turn: Int?
         let deadline = MonotonicInstant.now.advanced(by: wait)
         let isWaiting = wait > .zero
-        defer { if turn != nil { try? leave(who, names) } }
-        let granted = try namespace.wait(until: deadline, interruption: interruption) { () -> Outcome? in
-            let outcome = try attempt(names, for: who, why: why, turn: &turn, isWaiting: isWaiting)
+        defer { if let turn { try? leave(who, turn) } }
+        // No change of the namespace says that a program has ended that is no agent.
+        func usesPort() -> Bool {
+            guard case .refused(let obstacles, _, _)? = last else { return false }
+            return obstacles.contains(where: \.isTaken)
+        }
+        let granted = try namespace.wait(
+            until: deadline,
+            interruption: interruption,
+            looksAgain: { usesPort() ? Self.portInterval : nil }
+        ) { () -> Outcome? in
+            let ends = isWaiting ? deadline : nil
+            let outcome = try attempt(names, for: who, why: why, turn: &turn, until: ends)
             last = outcome
             switch outcome {
             case .granted, .refused(_, _, deadlock: .some): return outcome
@@ -57,25 +67,29 @@ struct Holding {
         return outcome
     }
 
+    /// How often a wait looks whether a program still uses a port.
+    private static let portInterval = Duration.milliseconds(300)
+    /// How long an ask may outlive its wait: the server that was to end it may be suspended.
+    private static let grace = Duration.seconds(5)
+
     /// Takes the names if all are free, or else writes down that the agent waits, if it does.
     private func attempt(
         _ names: [HoldName],
         for who: AgentName,
         why: String,
         turn: inout Int?,
-        isWaiting: Bool
+        until deadline: MonotonicInstant?
     ) throws -> Outcome {
         let known = try rules
-        let own = turn ?? known.asks.first { $0.who == who && Set($0.names) == Set(names) }?.turn
+        let own = turn ?? known.asks.first { $0.who == who && $0.isLeft(for: names) }?.turn
         let first = known.verdict(on: names, for: who, turn: own, isFree: FreePorts.isFree)
         let now = Clock.realtimeMilliseconds()
         if !first.obstacles.isEmpty {
             let ask = AskRow(turn: own ?? .max, who: who, names: names, why: why, since: now, waits: true)
-            if isWaiting, turn == nil { turn = try line(up: ask) }
+            if let deadline, turn == nil { turn = try line(up: ask, for: deadline.remaining) }
             // Of a circle only the last to ask is refused, so that the others go on once it lets go.
-            let later = Set(known.asks.filter { $0.turn > ask.turn }.map(\.who))
-            let deadlock = known.deadlocks(with: ask).first { $0.contains(who) && later.isDisjoint(with: $0) }
-            return .refused(first.obstacles, ahead: first.ahead, deadlock: deadlock)
+            let deadlock = known.deadlocks(with: ask).first { $0.map(\.turn).max() == ask.turn }
+            return .refused(first.obstacles, ahead: first.ahead, deadlock: deadlock?.map(\.who))
         }
         // The ports were looked at outside of the transaction, which must be short.
         let free = Set(first.granted)
@@ -87,7 +101,7 @@ struct Holding {
                 let row = HoldRow(name: name, who: who, why: why, since: now)
                 try t.write(row, endingWith: who.process, expires: AgentLimits.deadline)
             }
-            try t.takeAll(matching: AskRow.of(who))
+            if let own { try t.takeAll(matching: AskRow.of(who, turn: own)) }
             return verdict
         }
         guard verdict.obstacles.isEmpty else {
@@ -99,26 +113,29 @@ struct Holding {
     }
 
     /// Gives the agent a turn, or the one that it has still from its last call.
-    private func line(up ask: AskRow) throws -> Int {
+    private func line(up ask: AskRow, for wait: Duration) throws -> Int {
         var ask = ask
         return try namespace.transaction { t in
             let old: [AskRow] = try t.rows(AskRow.of(ask.who))
-            let kept = old.first { Set($0.names) == Set(ask.names) }
-            ask.turn = try kept?.turn ?? t.increment("turns")
-            ask.since = kept?.since ?? ask.since
-            try t.takeAll(matching: AskRow.of(ask.who))
+            let left = old.filter { $0.isLeft(for: ask.names) }.min { $0.turn < $1.turn }
+            if let left {
+                (ask.turn, ask.since) = (left.turn, left.since)
+                try t.takeAll(matching: AskRow.of(ask.who, turn: left.turn))
+            } else {
+                ask.turn = try t.increment("turns")
+            }
             // The turn ends with this server, too: no agent stands behind a server that was killed.
-            try t.write(tuple: ask.tuple, expires: AgentLimits.longestWait * 2, lifetime: .session)
+            try t.write(tuple: ask.tuple, expires: wait + Self.grace, lifetime: .session)
             return ask.turn
         }
     }
 
     /// Ends a wait; its turn is kept for the next call.
-    private func leave(_ who: AgentName, _ names: [HoldName]) throws {
+    private func leave(_ who: AgentName, _ turn: Int) throws {
         try namespace.transaction { t in
-            let asks: [AskRow] = try t.rows(AskRow.of(who))
-            guard var ask = asks.first(where: { Set($0.names) == Set(names) }) else { return }
-            try t.takeAll(matching: AskRow.of(who))
+            let asks: [AskRow] = try t.rows(AskRow.of(who, turn: turn))
+            guard var ask = asks.first else { return }
+            try t.takeAll(matching: AskRow.of(who, turn: turn))
             ask.waits = false
             try t.write(ask, endingWith: who.process, expires: AgentLimits.turn)
         }
@@ -145,7 +162,8 @@ struct Holding {
             for name in gone {
                 try t.takeAll(matching: ["hold", name.text, who.process.agentKey, who.label, .any, .any])
             }
-            if names == nil { try t.takeAll(matching: AskRow.of(who)) }
+            // A call that waits at the same time goes on.
+            if names == nil { try t.takeAll(matching: AskRow.left(by: who)) }
             return gone
         }
     }

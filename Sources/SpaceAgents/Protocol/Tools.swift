@@ -49,6 +49,12 @@ struct Tools {
             }
         } catch let error as SpaceError where error.code == .cancelled {
             throw error
+        } catch let error as SpaceError where error.isOfRoom {
+            return ToolAnswer(
+                error:
+                    "there is no room for it, and nothing was changed: \(error). Tasks that are ended make room: task_end "
+                    + "yours if they are done, or ask the user to end some with \"space agents done ID\", or to free the disk"
+            )
         } catch {
             return ToolAnswer(error: "\(error)")
         }
@@ -313,10 +319,10 @@ extension HoldRules.Obstacle {
             object.add("why", ask.why)
             return object
         }
-        if isTaken, objects.isEmpty {
+        if isTaken || isOwn, objects.isEmpty {
             var object = JSONObject()
             object.add("name", name.text)
-            object.add("why", "another program uses it")
+            object.add("why", isTaken ? "another program uses it" : "the other names of this call take it")
             objects.append(object)
         }
         return objects

@@ -113,7 +113,7 @@ package struct Survey {
     }
 
     /// The deadlocks, for people.
-    package var deadlocks: [String] { rules.deadlocks().map { Self.text(of: $0, directory) } }
+    package var deadlocks: [String] { rules.deadlocks().map { Self.text(of: $0.map(\.who), directory) } }
 
     /// The answer of the tool `who`, and what `space agents --json` prints.
     package func report(for who: AgentName?, of space: AgentSpace) -> JSONObject {

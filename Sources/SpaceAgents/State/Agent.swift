@@ -40,7 +40,16 @@ package final class Agent: Sendable {
     }
 
     /// Enters the agent in the list of those that are here, unless it is in it, and renews what it has.
+    ///
+    /// In a namespace that is full, neither may have room; the agent can still look, and end what it has.
     func arrive(in namespace: Namespace) throws {
+        do {
+            try enter(namespace)
+            try renew(in: namespace)
+        } catch let error as SpaceError where error.isOfRoom {}
+    }
+
+    private func enter(_ namespace: Namespace) throws {
         let template: Template = ["agent", process.agentKey, .any, .any, .any, .any]
         if try namespace.count(matching: template) == 0 {
             let client = state.withLock { $0.client }
@@ -58,7 +67,6 @@ package final class Agent: Sendable {
             }
             namespace.core.claimants.ring()
         }
-        try renew(in: namespace)
     }
 
     /// Moves the deadlines of the agent's claims and holds, at most once a minute.

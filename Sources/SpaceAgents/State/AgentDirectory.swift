@@ -47,6 +47,9 @@ extension PresenceRow {
 extension WorkRow {
     static var all: Template { ["work", .any, .any, .any, .any, .any] }
     static func of(_ id: Int) -> Template { ["work", id, .any, .any, .any, .any] }
+    static func of(_ id: Int, claim: UInt64) -> Template {
+        ["work", id, Int(Int64(bitPattern: claim)), .any, .any, .any]
+    }
 }
 
 extension HoldRow {
@@ -57,6 +60,13 @@ extension AskRow {
     static var all: Template { ["ask", .any, .any, .any, .any, .any, .any, .any] }
     static func of(_ who: AgentName) -> Template {
         ["ask", .any, who.process.agentKey, who.label, .any, .any, .any, .any]
+    }
+    static func of(_ who: AgentName, turn: Int) -> Template {
+        ["ask", turn, who.process.agentKey, who.label, .any, .any, .any, .any]
+    }
+    /// Those of waits that have ended without success.
+    static func left(by who: AgentName) -> Template {
+        ["ask", .any, who.process.agentKey, who.label, .any, .any, .any, false]
     }
 }
 

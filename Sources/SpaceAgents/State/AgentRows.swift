@@ -139,6 +139,9 @@ struct AskRow {
     var why: String
     var since: Int64
     var waits: Bool
+
+    /// Whether it is that of a wait for these names that has ended without success, whose turn the next wait takes over.
+    func isLeft(for names: [HoldName]) -> Bool { !waits && Set(self.names) == Set(names) }
 }
 
 extension AskRow: AgentRow {

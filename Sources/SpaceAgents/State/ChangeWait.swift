@@ -10,12 +10,14 @@ extension Namespace {
     /// - Parameters:
     ///   - deadline: When to give up.
     ///   - interruption: Ends the wait.
+    ///   - looksAgain: After how long to look again although nothing has changed, asked after each look; `nil`: not.
     ///   - look: Looks; `nil` if there is nothing yet.
     /// - Returns: What the look found; `nil` if the time passed first.
     /// - Throws: `cancelled` if the wait is ended.
     func wait<Result>(
         until deadline: MonotonicInstant,
         interruption: Interruption,
+        looksAgain: () -> Duration? = { nil },
         _ look: () throws -> Result?
     ) throws -> Result? {
         if let found = try look() { return found }
@@ -25,8 +27,11 @@ extension Namespace {
         while true {
             EventLoop.shared.followClaimants(of: core)
             if let found = try look() { return found }
-            guard try changes.nextBlocking(timeout: deadline.remaining, interruption: interruption) != nil else {
-                return nil
+            let rest = deadline.remaining
+            let timeout = looksAgain().map { min($0, rest) } ?? rest
+            guard try changes.nextBlocking(timeout: timeout, interruption: interruption) != nil else {
+                if deadline.hasPassed { return try look() }
+                continue
             }
             // A look sees all that has come meanwhile. Others may go on writing without an end.
             var most = 1000

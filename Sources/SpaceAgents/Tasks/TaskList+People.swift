@@ -87,19 +87,21 @@ extension TaskList {
             try namespace.kick(matching: Self.template(of: id))
         }
         let claimed = try namespace.claimedTasks().first { $0.task.id == id }
-        return try namespace.transaction { t in
-            let task: TaskRow?
-            if let claimed {
-                try t.complete(claimed.claim)
-                task = claimed.task
-            } else {
-                let later: Template = ["later", id, .any, .any, .any, .any, .any]
-                task = try t.takeAll(matching: .anyOf(Self.template(of: id), later)).first.flatMap {
-                    TaskRow($0.fields)
+        return try Self.rememberingIfPossible { remembers in
+            try namespace.transaction { t in
+                let task: TaskRow?
+                if let claimed {
+                    try t.complete(claimed.claim)
+                    task = claimed.task
+                } else {
+                    let later: Template = ["later", id, .any, .any, .any, .any, .any]
+                    task = try t.takeAll(matching: .anyOf(Self.template(of: id), later)).first.flatMap {
+                        TaskRow($0.fields)
+                    }
                 }
+                guard let task else { throw Self.notOpen(id) }
+                return try Self.finish(task, by: name, at: now, remembers: remembers, in: t).map(\.id)
             }
-            guard let task else { throw AgentError("there is no open task \(id)") }
-            return try Self.finish(task, by: name, at: now, in: t).map(\.id)
         }
     }
 

@@ -17,6 +17,9 @@ package struct TaskList {
 
     // MARK: Adding
 
+    /// How many tasks all those of one call can come after, each counted for each.
+    private static let referencesAtOnce = 10_000
+
     /// A task that was added, or that was there already.
     package struct Added: Sendable {
         package let id: Int
@@ -27,24 +30,33 @@ package struct TaskList {
 
     /// Adds tasks, all or none; one whose key is there already adds nothing.
     ///
-    /// - Throws: `AgentError` if one is to come after a task that there never was.
+    /// - Throws: `AgentError` if one is to come after a task that there never was, and if there are too many.
     package func add(_ tasks: [NewTask]) throws -> [Added] {
         guard tasks.count <= AgentLimits.tasksAtOnce else {
             throw AgentError("\(tasks.count) tasks at once are too many; \(AgentLimits.tasksAtOnce) are the most")
         }
+        let references = tasks.reduce(0) { $0 + $1.after.count }
+        guard references <= Self.referencesAtOnce else {
+            throw AgentError(
+                "\(references) references in after are too many for one call; \(Self.referencesAtOnce) are the most"
+            )
+        }
         return try namespace.transaction { t in
+            var numbers = try TaskNumbers(in: t)
             var added: [Added] = []
             for task in tasks {
-                if !task.key.isEmpty, let id = try Self.id(ofKey: task.key, in: t) {
+                if !task.key.isEmpty, let id = try numbers.id(ofKey: task.key, in: t) {
                     added.append(Added(id: id, isNew: false, after: []))
                     continue
                 }
                 var after: [Int] = []
+                var known: Set<Int> = []
                 for reference in task.after {
-                    let id = try Self.id(reference, in: t)
-                    if try t.count(matching: ["open", id, .any]) > 0, !after.contains(id) { after.append(id) }
+                    let id = try numbers.id(reference, in: t)
+                    if numbers.isOpen(id), known.insert(id).inserted { after.append(id) }
                 }
                 let id = try t.increment("tasks")
+                numbers.add(id, key: task.key)
                 let row = TaskRow(
                     id: id,
                     priority: task.priority,
@@ -58,28 +70,6 @@ package struct TaskList {
                 added.append(Added(id: id, isNew: true, after: after))
             }
             return added
-        }
-    }
-
-    private static func id(ofKey key: String, in t: borrowing Transaction) throws(SpaceError) -> Int? {
-        if let (_, id, _) = try t.readIfExists("open", any(Int.self), key) { return id }
-        return try t.readAll(matching: ["done", .any, key, .any, .any, .any], max: 1).first?[1].number
-    }
-
-    private static func id(_ reference: NewTask.Reference, in t: borrowing Transaction) throws -> Int {
-        switch reference {
-        case .id(let id):
-            guard id >= 1, id <= (try t.get("tasks", as: Int.self) ?? 0) else {
-                throw AgentError("after: there is no task \(id)")
-            }
-            return id
-        case .key(let key):
-            guard let id = try id(ofKey: key, in: t) else {
-                throw AgentError(
-                    "after: no task has the key \"\(key)\"; add the task that comes first before, or earlier in the same call"
-                )
-            }
-            return id
         }
     }
 
@@ -101,7 +91,7 @@ package struct TaskList {
     ///   - wait: How long to wait for one.
     ///   - interruption: Ends the wait.
     /// - Returns: The task; `nil` if there was none in time.
-    /// - Throws: `cancelled` if the wait is ended.
+    /// - Throws: `cancelled` if the wait is ended, and `AgentError` if no open task has the number.
     func claim(
         for who: AgentName,
         matching match: Pattern?,
@@ -112,13 +102,14 @@ package struct TaskList {
         if id == nil, match == nil, let left = try unclaimedByName(of: who) { return left }
         let deadline = MonotonicInstant.now.advanced(by: wait)
         while true {
-            var claim: HeldClaim?
-            for priority in stride(from: 9, through: 0, by: -1) where claim == nil {
-                claim = try self.claim(Self.template(id, priority, match), for: who, .none, interruption)
+            var claim = try best(above: -1, id, match, for: who, interruption)
+            if claim == nil, let id, try namespace.count(matching: ["open", id, .any]) == 0 {
+                throw Self.notOpen(id)
             }
             if claim == nil, wait > .zero {
                 let rest = deadline.remaining
                 claim = try self.claim(Self.template(id, nil, match), for: who, .upTo(rest), interruption)
+                if id == nil, let first = claim { claim = try swap(first, match, for: who, interruption) }
             }
             guard let claim else { return nil }
             guard let task = TaskRow(claim.tuple.fields) else {
@@ -138,6 +129,45 @@ package struct TaskList {
                 return Claimed(task: task, claim: claim, notes: try namespace.rows(NoteRow.of(task.id)))
             }
         }
+    }
+
+    /// Claims the free task of the highest priority, of those the oldest, if that is above another priority.
+    private func best(
+        above least: Int,
+        _ id: Int?,
+        _ match: Pattern?,
+        for who: AgentName,
+        _ interruption: Interruption?
+    ) throws(SpaceError) -> HeldClaim? {
+        for priority in stride(from: 9, to: least, by: -1) {
+            let template = Self.template(id, priority, match)
+            if let claim = try claim(template, for: who, .none, interruption) { return claim }
+        }
+        return nil
+    }
+
+    /// Gives a task back that a wait has got if a free one has a higher priority, and returns that one's claim.
+    ///
+    /// Of tasks that come at once, a waiter is given the first. A server that is killed in here leaves both claims to its
+    /// agent, which is told of them in its next calls.
+    private func swap(
+        _ first: HeldClaim,
+        _ match: Pattern?,
+        for who: AgentName,
+        _ interruption: Interruption?
+    ) throws -> HeldClaim {
+        guard let task = TaskRow(first.tuple.fields) else { return first }
+        let better: HeldClaim?
+        do {
+            better = try best(above: task.priority, nil, match, for: who, interruption)
+        } catch {
+            try? namespace.release([first], wasDelivered: false)
+            throw error
+        }
+        guard let better else { return first }
+        // Another call of the agent may have found the first one and have it now.
+        if (try? note(first, of: task.id, for: who)) ?? true { giveBackUntold(first, of: task.id) }
+        return better
     }
 
     private func claim(
@@ -185,9 +215,12 @@ package struct TaskList {
     }
 
     /// Gives a task back of which the agent could not be told.
-    func giveBackUntold(_ claimed: Claimed) {
-        try? namespace.release([claimed.claim], wasDelivered: false)
-        _ = try? namespace.takeAll(matching: WorkRow.of(claimed.task.id))
+    func giveBackUntold(_ claimed: Claimed) { giveBackUntold(claimed.claim, of: claimed.task.id) }
+
+    private func giveBackUntold(_ claim: HeldClaim, of id: Int) {
+        try? namespace.release([claim], wasDelivered: false)
+        // Only the row of this claim: another agent may have the task already.
+        _ = try? namespace.takeAll(matching: WorkRow.of(id, claim: claim.number))
     }
 
     // MARK: Ending
@@ -207,8 +240,8 @@ package struct TaskList {
         try AgentLimits.check(note, "a note", most: AgentLimits.detailBytes)
         let task = try held(id, by: who)
         let now = Clock.realtimeMilliseconds()
-        func run(remembers: Bool) throws -> [TaskRow] {
-            try namespace.transaction { t in
+        let freed = try Self.rememberingIfPossible { remembers in
+            try namespace.transaction { t -> [TaskRow] in
                 if remembers, !note.isEmpty, end != .done {
                     try t.write(tuple: NoteRow(id: id, author: name, time: now, text: note).tuple)
                 }
@@ -225,26 +258,26 @@ package struct TaskList {
                 return []
             }
         }
-        let freed: [TaskRow]
-        do {
-            freed = try run(remembers: true)
-        } catch let error as SpaceError where error.isOfStorage {
-            // On a full disk a task can still be ended, but nothing is remembered of it.
-            freed = try run(remembers: false)
-        }
         if end == .setAside { try setAside(task) }
         return freed
+    }
+
+    /// Ends a task; without room for it nothing is remembered of the task, but it can be ended.
+    static func rememberingIfPossible<Result>(_ end: (_ remembers: Bool) throws -> Result) throws -> Result {
+        do {
+            return try end(true)
+        } catch let error as SpaceError where error.isOfStorage {
+            return try end(false)
+        }
     }
 
     /// The claim of an agent on a task.
     private func held(_ id: Int, by who: AgentName) throws -> ClaimedTask {
         guard let task = try namespace.claimedTasks().first(where: { $0.task.id == id }) else {
             if try namespace.count(matching: ["task", id, .any, .any, .any, .any]) > 0 { throw Self.lost(id) }
-            let isOpen = try namespace.count(matching: ["open", id, .any]) > 0
+            guard try namespace.count(matching: ["open", id, .any]) > 0 else { throw Self.notOpen(id) }
             throw AgentError(
-                isOpen
-                    ? "task \(id) is not claimed: it waits for others, or was set aside; claim one with task_claim"
-                    : "there is no open task \(id); it may be done already"
+                "task \(id) is not claimed: it waits for others, or was set aside; claim one with task_claim"
             )
         }
         let works = try namespace.rows(WorkRow.of(id), as: WorkRow.self).first { $0.claim == task.claim.number }
@@ -259,6 +292,10 @@ package struct TaskList {
         return task
     }
 
+    static func notOpen(_ id: Int) -> AgentError {
+        AgentError("there is no open task \(id); it may be done already")
+    }
+
     private static func lost(_ id: Int) -> AgentError {
         AgentError(
             "task \(id) is not yours any more: it went back to the list (its time was over, or a person took it back); "
@@ -271,7 +308,7 @@ package struct TaskList {
         _ task: TaskRow,
         by name: String,
         at now: Int64,
-        remembers: Bool = true,
+        remembers: Bool,
         in t: borrowing Transaction
     ) throws -> [TaskRow] {
         try t.takeAll(matching: WorkRow.of(task.id))
@@ -282,13 +319,12 @@ package struct TaskList {
             try t.write(tuple: row, expires: AgentLimits.memory)
         }
         var freed: [TaskRow] = []
-        for var row: TaskRow in try t.rows(TaskRow.later) where row.after.contains(task.id) {
+        let rows: [TaskRow] = try t.rows(TaskRow.later).filter { $0.after.contains(task.id) }
+        if rows.isEmpty { return [] }
+        let numbers = try TaskNumbers(in: t)
+        for var row in rows {
             try t.takeAll(matching: ["later", row.id, .any, .any, .any, .any, .any])
-            row.after = try row.after.filter { id in
-                let isDone = id == task.id
-                if isDone { return false }
-                return try t.count(matching: ["open", id, .any]) > 0
-            }
+            row.after = row.after.filter { $0 != task.id && numbers.isOpen($0) }
             try t.write(inPlaceOfTaken: row.tuple)
             if row.after.isEmpty { freed.append(row) }
         }
