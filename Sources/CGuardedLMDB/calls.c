@@ -198,9 +198,16 @@ int guarded_txn_begin(struct guarded_environment *guard, unsigned flags, MDB_txn
 static inline int renew(struct guarded_environment *guard, MDB_txn *transaction, bool *is_newest) {
     int result = mdb_txn_renew(transaction);
     if (result != 0) return result;
-    MDB_envinfo info;
-    mdb_env_info(guard->environment, &info);
-    *is_newest = info.me_last_txnid == mdb_txn_id(transaction);
+    uintptr_t map = atomic_load_explicit(&guard->map, memory_order_acquire);
+    uint64_t last;
+    if (map != 0) {
+        last = last_commit(map, guard->page_size);
+    } else {
+        MDB_envinfo info;
+        mdb_env_info(guard->environment, &info);
+        last = info.me_last_txnid;
+    }
+    *is_newest = last == mdb_txn_id(transaction);
     return 0;
 }
 

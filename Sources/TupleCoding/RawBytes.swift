@@ -13,9 +13,9 @@ extension UnsafeRawBufferPointer {
     /// The position of the first 0x00 at or after `start`, or `nil` if there is none.
     @usableFromInline
     package func firstZero(from start: Int) -> Int? {
-        if count &- start > 256 { return firstZeroOfMany(from: start) }
         var index = start
         while index &+ 8 <= count {
+            guard index &- start < 16 else { return firstZeroOfMany(from: index) }
             let word = loadUnaligned(fromByteOffset: index, as: UInt64.self).littleEndian
             // The lowest flagged byte is a real zero; a borrow flags only bytes above a real zero.
             let zeros = (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
@@ -31,10 +31,9 @@ extension UnsafeRawBufferPointer {
 
     /// The same by memchr(3), which uses the processor's widest registers.
     ///
-    /// Most strings end soon, and the call would cost them more than a look at their bytes.
+    /// Many strings end soon, and the call would cost them more than a look at their bytes.
     @inline(never)
     private func firstZeroOfMany(from start: Int) -> Int? {
-        if let soon = slice(start..<start &+ 64).firstZero(from: 0) { return start &+ soon }
         guard let base = baseAddress, let found = memchr(base + start, 0, count &- start) else { return nil }
         return UnsafeRawPointer(found) - base
     }

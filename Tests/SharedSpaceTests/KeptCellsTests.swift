@@ -22,16 +22,17 @@ struct KeptCellsTests {
     /// What the next read finds in the copies.
     private func kept(_ key: String) -> Value? {
         let core = namespace.core
-        return core.keptCells.value(of: key, KeptCells.hash(of: key), asOf: core.engine.lastCommit)
+        return core.keptCells.value(of: key, asOf: core.engine.lastCommit)
     }
 
     private func value(_ key: String) throws -> Value? { try namespace.get(key) }
 
-    @Test func theSecondReadKeeps() throws {
+    @Test func theThirdReadKeeps() throws {
         try namespace.set("k", "a")
-        #expect(try value("k") == "a")
-        #expect(kept("k") == nil)
-        #expect(try value("k") == "a")
+        for _ in 0..<3 {
+            #expect(kept("k") == nil)
+            #expect(try value("k") == "a")
+        }
         #expect(kept("k") == "a")
         try namespace.set("other", 1)
         #expect(kept("k") == nil)

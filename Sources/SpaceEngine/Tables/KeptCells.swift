@@ -5,84 +5,90 @@ package import TupleCoding
 
 /// Copies of the cells that this process reads again and again.
 ///
-/// A read of a cell borrows a reader and searches a tree. Of several reads of a cell as of one commit, the second keeps the
-/// value; those that follow need the number of LMDB's last commit, which is one load, and a look at the copy. A read that
-/// finds no copy here pays for one more load.
+/// A read of a cell borrows a reader and searches a tree. A cell that is read three times as of one commit is kept; the reads
+/// that follow need the number of LMDB's last commit and a look at the copy. A read of a cell that was not read lately pays for
+/// one load and one store.
 ///
 /// Guarantees: what is found here is the cell as of the last commit. A cell that ends by itself is not kept.
 ///
 /// Unchecked Sendable: the tags are accessed by atomic loads and stores only.
 package final class KeptCells: @unchecked Sendable {
-    private static let places = 64
+    private static let places: UInt64 = 64
     /// The longest encoded value that is kept.
     package static let longest = 1024
 
     private final class Copy: Sendable {
-        let hash: UInt64
         let commit: Int
-        let key: [UInt8]
-        let value: Value
+        /// `nil` after the first of the reads as of the commit that have found their tag.
+        let cell: (key: [UInt8], value: Value)?
 
-        init(_ value: Value, of key: String, _ hash: UInt64, asOf commit: Int) {
-            (self.hash, self.commit, self.key, self.value) = (hash, commit, Array(key.utf8), value)
+        init(asOf commit: Int, _ cell: (key: [UInt8], value: Value)? = nil) {
+            (self.commit, self.cell) = (commit, cell)
         }
 
-        func isOf(_ key: String, _ hash: UInt64, asOf commit: Int) -> Bool {
-            guard self.hash == hash, self.commit == commit else { return false }
+        func value(of key: String) -> Value? {
+            guard let cell else { return nil }
             var key = key
-            return key.withUTF8 { bytes in
-                guard let start = bytes.baseAddress else { return self.key.isEmpty }
-                return bytes.count == self.key.count && memcmp(start, self.key, bytes.count) == 0
+            let isEqual = key.withUTF8 { bytes in
+                guard let start = bytes.baseAddress, bytes.count == cell.key.count else { return false }
+                return memcmp(start, cell.key, bytes.count) == 0
             }
+            return isEqual ? cell.value : nil
         }
     }
 
-    /// One tag a place: of the cell that was read there last and its commit; odd if there is a copy.
-    private let tags = UnsafeMutablePointer<UInt64>.allocate(capacity: places)
-    private let copies = Mutex([Copy?](repeating: nil, count: places))
+    /// One tag a place: that of the key that was read there last.
+    private let tags = UnsafeMutablePointer<UInt64>.allocate(capacity: Int(places))
+    private let copies = Mutex([Copy?](repeating: nil, count: Int(places)))
 
-    package init() { tags.initialize(repeating: 0, count: Self.places) }
+    package init() { tags.initialize(repeating: 0, count: Int(Self.places)) }
 
     deinit { tags.deallocate() }
 
-    package static func hash(of key: String) -> UInt64 {
-        var key = key
-        return key.withUTF8 { Hash64.hash(UnsafeRawBufferPointer($0)) }
+    /// A number by which a key is recognized without a look at its bytes.
+    ///
+    /// It is made of the two words of the string, which are its bytes if it is short. Different keys may have the same
+    /// number, and equal long keys different ones: what is found is compared, and what is not found is read.
+    @inline(__always)
+    private static func tag(of key: String) -> UInt64 {
+        let (first, second) = unsafeBitCast(key, to: (UInt64, UInt64).self)
+        return (first &* 0x9E37_79B9_7F4A_7C15 ^ second) &* 0xC2B2_AE3D_27D4_EB4F
     }
 
-    private static func place(of hash: UInt64) -> Int { Int(truncatingIfNeeded: hash % UInt64(places)) }
+    @inline(__always)
+    private func word(_ tag: UInt64) -> (word: SharedWord64, place: Int) {
+        let place = Int(truncatingIfNeeded: tag >> 58)
+        return (SharedWord64(at: tags + place), place)
+    }
 
-    /// The tag of the first read of a cell as of a commit.
-    private static func tag(_ hash: UInt64, _ commit: Int) -> UInt64 {
-        (hash ^ UInt64(truncatingIfNeeded: commit) &* 0x9E37_79B9_7F4A_7C15) & ~1
+    /// Whether a key was read lately, so that there may be a copy.
+    @inline(__always)
+    package func mayHave(_ key: String) -> Bool {
+        let tag = Self.tag(of: key)
+        return word(tag).word.loadRelaxed() == tag
     }
 
     /// The value of a cell as of a commit, if there is a copy.
+    package func value(of key: String, asOf commit: Int) -> Value? {
+        let place = word(Self.tag(of: key)).place
+        guard let copy = copies.withLock({ $0[place] }), copy.commit == commit else { return nil }
+        return copy.value(of: key)
+    }
+
+    /// Keeps the value that a read has found, if it is the third one of its cell as of the commit.
     @inline(__always)
-    package func value(of key: String, _ hash: UInt64, asOf commit: Int) -> Value? {
-        guard SharedWord64(at: tags + Self.place(of: hash)).loadRelaxed() == Self.tag(hash, commit) | 1 else {
-            return nil
-        }
-        return copy(of: key, hash, asOf: commit)
+    package func keep(_ value: Value, of key: String, asOf commit: Int) {
+        let tag = Self.tag(of: key)
+        let (word, place) = word(tag)
+        guard word.loadRelaxed() == tag else { return word.storeRelaxed(tag) }
+        keep(value, of: key, at: place, asOf: commit)
     }
 
-    private func copy(of key: String, _ hash: UInt64, asOf commit: Int) -> Value? {
-        guard let copy = copies.withLock({ $0[Self.place(of: hash)] }), copy.isOf(key, hash, asOf: commit) else {
-            return nil
-        }
-        return copy.value
-    }
-
-    /// Keeps the value that a read has found, if it is the second of its cell as of the commit.
-    package func keep(_ value: Value, of key: String, _ hash: UInt64, asOf commit: Int) {
-        let (place, tag) = (Self.place(of: hash), Self.tag(hash, commit))
-        let word = SharedWord64(at: tags + place)
-        switch word.loadRelaxed() {
-        case tag:
-            copies.withLock { $0[place] = Copy(value, of: key, hash, asOf: commit) }
-            word.storeRelaxed(tag | 1)
-        case tag | 1: break
-        default: word.storeRelaxed(tag)
+    @inline(never)
+    private func keep(_ value: Value, of key: String, at place: Int, asOf commit: Int) {
+        copies.withLock { copies in
+            let isSecond = copies[place]?.commit == commit
+            copies[place] = Copy(asOf: commit, isSecond ? (Array(key.utf8), value) : nil)
         }
     }
 }

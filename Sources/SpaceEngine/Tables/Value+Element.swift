@@ -21,6 +21,15 @@ extension Value {
     }
 
     package init(encodedElement bytes: UnsafeRawBufferPointer) throws(TupleCodingError) {
+        // Numbers need no decoder.
+        if let bits = bytes.doubleBits(at: 0), bytes.count == 9 {
+            self = .double(Double(orderedBits: bits))
+            return
+        }
+        if let (value, end) = bytes.integer(at: 0), bytes.count == end {
+            self = .int(value)
+            return
+        }
         var decoder = TupleDecoder(bytes)
         self = try decoder.decodeValue()
         try decoder.finish()

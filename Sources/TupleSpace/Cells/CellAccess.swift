@@ -142,16 +142,19 @@ extension NamespaceCore {
     }
 
     package func cell(_ key: String) throws(SpaceError) -> Value? {
-        try checkUsable()
-        let hash = KeptCells.hash(of: key)
-        if let value = keptCells.value(of: key, hash, asOf: engine.lastCommit) { return value }
-        var commit: Int?
-        let value = try lookAtCell(key) { (snapshot, row) throws(SpaceError) in
-            commit = row.end.isNever && row.element.count <= KeptCells.longest ? snapshot.commit : nil
-            return try snapshot.value(key, row.element)
+        if keptCells.mayHave(key), let value = try keptCell(key) { return value }
+        let found = try lookAtCell(key) { (snapshot, row) throws(SpaceError) in
+            let mayKeep = row.end.isNever && row.element.count <= KeptCells.longest
+            return (value: try snapshot.value(key, row.element), commit: mayKeep ? snapshot.commit : nil)
         }
-        if let commit, let value { keptCells.keep(value, of: key, hash, asOf: commit) }
-        return value
+        guard let found else { return nil }
+        if let commit = found.commit { keptCells.keep(found.value, of: key, asOf: commit) }
+        return found.value
+    }
+
+    private func keptCell(_ key: String) throws(SpaceError) -> Value? {
+        try checkUsable()
+        return keptCells.value(of: key, asOf: engine.lastCommit)
     }
 
     func allCells() throws(SpaceError) -> [(key: String, value: Value)] {
