@@ -40,11 +40,7 @@ package enum ClientSettings: String, CaseIterable, Sendable {
         let entry: Entry
     }
 
-    /// The files and what they need.
-    ///
-    /// - Parameters:
-    ///   - repository: The repository.
-    ///   - root: The root of the agents' namespaces, if the clients' processes must be told.
+    /// The files in a repository and what they need; `root` is the agents' root, if the clients' processes must be told.
     func places(in repository: Repository, root: String?) -> [Place] {
         func inWorktree(_ file: String, _ entry: Entry) -> Place {
             Place(path: "\(repository.worktree)/\(file)", within: repository.worktree, entry: entry)
