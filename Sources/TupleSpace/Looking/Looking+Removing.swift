@@ -29,13 +29,13 @@ extension Looking {
         while true {
             var sight = Sight(isForTake: true)
             var borrowed = Borrowed<T>()
-            try look(template, order, &sight) { borrowed.decode($0, decode) }
             if let only = aim.only {
-                if sight.match?.id.rawValue != only {
-                    sight = try look(only, template) { borrowed.decode($0, decode) }
-                }
+                try look(for: only, template, &sight) { borrowed.decode($0, decode) }
                 if sight.match == nil { return nil }
-            } else if aim.isGlance, let first = sight.match?.id.rawValue, aim.leaves(first, core) {
+            } else {
+                try look(template, order, &sight) { borrowed.decode($0, decode) }
+            }
+            if aim.isGlance, let first = sight.match?.id.rawValue, aim.leaves(first, core) {
                 return nil
             }
             guard let match = sight.match else {
@@ -77,26 +77,30 @@ extension Looking {
         }
     }
 
-    /// Looks for the match with an id, in the near end and then in both.
-    @inline(never)
-    private func look(_ id: UInt64, _ template: TemplateForm, _ borrow: (Match) -> Void) throws(SpaceError) -> Sight {
-        var sight = Sight(isForTake: true)
-        let word = core.engine.nearState.word
-        if case .match(let match)? = core.engine.lookNear(template, .oldestFirst, floor: id, since: word, borrow),
-            match.id.rawValue == id
-        {
-            (sight.match, sight.isNear) = (match, true)
-            return sight
+    /// Looks for the match with an id, in the near end and then in the tables.
+    private func look(
+        for id: UInt64,
+        _ template: TemplateForm,
+        _ sight: inout Sight,
+        _ borrow: (Match) -> Void
+    ) throws(SpaceError) {
+        for _ in 0..<Self.looks {
+            let word = core.engine.nearState.word
+            let near = core.engine.lookNear(template, .oldestFirst, floor: id, since: word, borrow)
+            guard let near else { continue }
+            if case .match(let match) = near, match.id.rawValue == id {
+                return (sight.match, sight.isNear) = (match, true)
+            }
+            break
         }
-        try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+        try core.read(showsMarks: core.engine.nearState.mayHaveMarks) { (snapshot) throws(SpaceError) in
             var search = try search(snapshot, .oldestFirst, within: id..<id + 1)
             try search.forEach(template) { (id, row) throws(SpaceError) in
                 sight.match = Match(id, row)
                 return false
             }
-            (sight.isNear, sight.commit) = (snapshot.isNear(id), snapshot.commit)
+            sight.commit = snapshot.commit
         }
-        return sight
     }
 
     /// Removes the candidate, or looks again in the same transaction, when others have been quicker several times.

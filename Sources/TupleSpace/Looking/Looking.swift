@@ -50,7 +50,7 @@ package struct Looking {
         init(isForTake: Bool) { self.isForTake = isForTake }
     }
 
-    private static let looks = 16
+    static let looks = 16
 
     /// Looks for the first match, in the tables and in the near end.
     @inline(__always)
