@@ -64,4 +64,26 @@ struct AimTests {
         // No taker was granted the second one.
         #expect(try take(&aim) == 1)
     }
+
+    /// Two tuples whose takers do not run are both taken, though the glances of one process see them by turns.
+    @Test func twoTuplesAreLeftForAWhileEach() throws {
+        let templates: [Template] = [["a", .any], ["b", .any]]
+        let others = try templates.map {
+            let interest = Interest($0.form, isTaking: true)
+            return try #require(namespace.core.waits.publishWait(interest, taskWord: nil))
+        }
+        defer { for other in others { _ = namespace.core.slots.withdraw(other, session: namespace.session) } }
+        try namespace.write("a", 0)
+        try namespace.write("b", 1)
+        var taken: [Int] = []
+        let areTaken = try eventually {
+            for template in templates {
+                var aim = Aim()
+                aim.isGlance = true
+                if let number = try take(&aim, template) { taken.append(number) }
+            }
+            return taken.count == 2
+        }
+        #expect(areTaken, "\(taken)")
+    }
 }

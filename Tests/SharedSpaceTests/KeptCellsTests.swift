@@ -38,6 +38,21 @@ struct KeptCellsTests {
         #expect(kept("k") == nil)
     }
 
+    /// Also of the reads that decode, which most programs call.
+    @Test func theTypedReadIsServed() throws {
+        try namespace.set("k", 7)
+        for _ in 0..<3 {
+            let number: Int? = try namespace.get("k")
+            #expect(number == 7)
+        }
+        #expect(kept("k") == 7)
+        // In a transaction's body a read sees what the body has set.
+        try namespace.transaction {
+            _ = try $0.set("k", 8)
+            #expect(try $0.get("k") == 8)
+        }
+    }
+
     /// A read that comes after another process's commit sees it.
     @Test func anotherProcessesCommitIsSeen() throws {
         let runner = CommandRunner(root: root.path)

@@ -76,6 +76,14 @@ enum OpenCells {
         return end
     }
 
+    /// The value of a cell; `nil` if the cell is not set.
+    func value(of key: String) throws(SpaceError) -> Value? {
+        if case .namespace(let namespace) = self { return try namespace.get(key) }
+        return try look("get a cell", at: key) { (snapshot, row) throws(SpaceError) in
+            try snapshot.value(key, row.element)
+        }
+    }
+
     /// Reads a cell: passes `body` its row; the result is `nil` if the cell is not set.
     func look<Result>(
         _ operation: @autoclosure () -> String,

@@ -19,15 +19,18 @@ final class UpkeepState: Sendable {
 
     /// How long the glances of this process leave a tuple to the taker that was granted it.
     static let grantPatience = Duration.seconds(1)
-    /// The tuple that they leave, and until when.
-    private let left = Mutex((id: UInt64(0), end: MonotonicInstant.now))
+    private static let mostLeft = 256
+    /// The tuples that they leave, and until when.
+    private let left = Mutex([UInt64: MonotonicInstant]())
 
     /// Whether a glance leaves a tuple: `isPromised` is asked once, when the first of them sees it.
     func leaves(_ id: UInt64, _ isPromised: () -> Bool) -> Bool {
         left.withLock { left in
-            if left.id == id { return !left.end.hasPassed }
+            if let end = left[id] { return !end.hasPassed }
             guard isPromised() else { return false }
-            left = (id, .now.advanced(by: Self.grantPatience))
+            // What nobody has taken since is left once more.
+            if left.count >= Self.mostLeft { left = left.filter { !$0.value.hasPassed } }
+            left[id] = .now.advanced(by: Self.grantPatience)
             return true
         }
     }
