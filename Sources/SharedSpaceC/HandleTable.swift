@@ -135,10 +135,11 @@ final class HandleTable: @unchecked Sendable {
         return try body(unsafeDowncast(object, to: Object.self))
     }
 
-    /// Closes a handle.
+    /// Closes a handle; in a child made by fork it does nothing, since what the handle stands for is the parent's.
     ///
     /// - Throws: What `use` throws, and what the closing throws, after which the handle is closed too.
     func close<Object: HandleObject>(_ handle: OpaquePointer?, _ type: Object.Type) throws(SpaceError) {
+        if LibraryUse.isInherited { return }
         // Before the slot is marked: a handle of another kind must not be closed by mistake.
         try use(handle, type) { (_) throws(SpaceError) in }
         let (slot, index) = try find(handle, Object.kind)

@@ -88,7 +88,6 @@ final class Loop: HandleObject {
 
     private let state = Mutex(State())
     private let news: EventFD
-    private let process = ForkGuard.generation
     /// Changes when no task is left.
     private let rest = FutexWord()
 
@@ -98,12 +97,6 @@ final class Loop: HandleObject {
         } catch {
             throw SpaceError(error, subject: "the descriptor of an event loop")
         }
-    }
-
-    /// A child made by fork shares the descriptor with its parent, and has none of the threads that run the waits.
-    func checkUsable() throws(SpaceError) {
-        guard process != ForkGuard.generation else { return }
-        throw SpaceError(.forked, reason: "this loop was opened before fork, by another process")
     }
 
     var descriptor: Int32 { news.raw }
@@ -198,7 +191,6 @@ final class Loop: HandleObject {
 
     /// Cancels all waits, and returns when no task is left.
     func close() {
-        if process != ForkGuard.generation { return }
         let waits = state.withLock { state in
             state.isClosed = true
             defer { state.waits = [:] }

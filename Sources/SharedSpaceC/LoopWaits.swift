@@ -246,8 +246,7 @@ private func use(
     call(error) { () throws(SpaceError) in
         try SpaceError.naming("use a loop", on: nil) { () throws(SpaceError) in
             try HandleTable.shared.use(loop, Loop.self) { (loop) throws(SpaceError) in
-                try loop.checkUsable()
-                return try body(loop)
+                try body(loop)
             }
         }
     }
@@ -296,8 +295,7 @@ private func use(
 ) -> Int32 {
     use(loop: loop, error) { (loop) throws(SpaceError) in
         try HandleTable.shared.use(ns, NamespaceHandle.self) { (handle) throws(SpaceError) in
-            if handle.namespace.core.isInherited { try handle.namespace.core.checkUsable() }
-            return try SpaceError.naming("begin a wait", on: handle.namespace.name) { () throws(SpaceError) in
+            try SpaceError.naming("begin a wait", on: handle.namespace.name) { () throws(SpaceError) in
                 let awaited = try Awaited(what)
                 let how = try Options(how, allowing: awaited.flags)
                 let work =
@@ -321,7 +319,6 @@ private func use(
 ) -> Int32 {
     use(loop: loop, error) { (loop) throws(SpaceError) in
         try HandleTable.shared.use(watch, Watch.self) { (watch) throws(SpaceError) in
-            if watch.isInherited { try watch.checkUsable() }
             let how = try Options(how, allowing: .json)
             let work = watch.work(try how.timeout, how.flags)
             try watch.beginWait()
@@ -346,8 +343,6 @@ private func use(
 ) -> Int32 {
     use(loop: loop, error) { (loop) throws(SpaceError) in
         try HandleTable.shared.use(responder, ResponderHandle.self) { (responder) throws(SpaceError) in
-            let core = responder.requests.namespace.core
-            if core.isInherited { try core.checkUsable() }
             let how = try Options(how, allowing: .json)
             try loop.begin(token, responder.work(try how.timeout, how.flags))
             return 1

@@ -27,8 +27,6 @@ final class NamespaceHandle: HandleObject {
     init(_ namespace: Namespace) { self.namespace = namespace }
 
     func close() throws(SpaceError) {
-        // A child made by fork has nothing here of its own, and perhaps locks that no thread will ever unlock.
-        guard !namespace.core.isInherited else { return }
         let rest = kept.withLock { kept in
             let rest = kept
             kept = Kept()
@@ -107,8 +105,6 @@ func use(
     call(error) { () throws(SpaceError) in
         do throws(SpaceError) {
             return try HandleTable.shared.use(ns, NamespaceHandle.self) { (handle) throws(SpaceError) in
-                // In a child made by fork nothing is looked at, and no lock of this handle is asked for.
-                if handle.namespace.core.isInherited { try handle.namespace.core.checkUsable() }
                 do throws(SpaceError) {
                     return try body(handle)
                 } catch {

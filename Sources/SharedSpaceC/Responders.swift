@@ -76,8 +76,6 @@ final class ResponderHandle: HandleObject {
     init(_ requests: RequestSource) { self.requests = requests }
 
     func close() throws(SpaceError) {
-        // A child made by fork has nothing here of its own.
-        guard !requests.namespace.core.isInherited else { return }
         // If it can't be removed now, it is removed when this process ends.
         try? requests.end()
         try requests.namespace.leave()
@@ -147,9 +145,7 @@ func use(
     call(error) { () throws(SpaceError) in
         try SpaceError.naming("respond", on: nil) { () throws(SpaceError) in
             try HandleTable.shared.use(responder, ResponderHandle.self) { (responder) throws(SpaceError) in
-                let core = responder.requests.namespace.core
-                if core.isInherited { try core.checkUsable() }
-                return try body(responder)
+                try body(responder)
             }
         }
     }

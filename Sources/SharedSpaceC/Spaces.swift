@@ -155,7 +155,8 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     _ ns: OpaquePointer!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    call(error) { () throws(SpaceError) in
+    if LibraryUse.isInherited { return 1 }
+    return call(error) { () throws(SpaceError) in
         try HandleTable.shared.close(ns, NamespaceHandle.self)
         return 1
     }

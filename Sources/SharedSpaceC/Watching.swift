@@ -20,17 +20,8 @@ final class Watch: HandleObject {
 
     init(_ namespace: Namespace, _ changes: Changes) { (self.namespace, self.changes) = (namespace, changes) }
 
-    var isInherited: Bool { namespace.core.isInherited }
-
-    func close() throws(SpaceError) {
-        // The registration ends with the last reference, unless it is the parent's.
-        if isInherited { return }
-        try namespace.leave()
-    }
-
-    func checkUsable() throws(SpaceError) {
-        try namespace.core.checkUsable()
-    }
+    // The registration ends with the last reference.
+    func close() throws(SpaceError) { try namespace.leave() }
 
     /// The next change; `nil` if the time has passed.
     func next(_ how: Options) throws(SpaceError) -> Change? {
@@ -250,8 +241,7 @@ private func use(
     call(error) { () throws(SpaceError) in
         try SpaceError.naming("watch", on: nil) { () throws(SpaceError) in
             try HandleTable.shared.use(watch, Watch.self) { (watch) throws(SpaceError) in
-                if watch.isInherited { try watch.checkUsable() }
-                return try body(watch)
+                try body(watch)
             }
         }
     }

@@ -13,14 +13,20 @@ package enum LibraryUse {
     /// The fork generation in which the first namespace was opened, or 0 if none was.
     private static let generation = Atomic<UInt32>(0)
 
+    /// Whether this process was forked from one that had opened namespaces.
+    ///
+    /// It takes no lock.
+    package static var isInherited: Bool {
+        let first = generation.load(ordering: .relaxed)
+        return first != 0 && first != ForkGuard.generation
+    }
+
     /// Notes that this process uses the library from now on.
     ///
     /// - Throws: `forked`.
     package static func begin() throws(SpaceError) {
-        let current = ForkGuard.generation
-        guard generation.load(ordering: .relaxed) != current else { return }
-        let first = generation.compareExchange(expected: 0, desired: current, ordering: .relaxed)
-        guard !first.exchanged, first.original != current else { return }
+        let first = generation.compareExchange(expected: 0, desired: ForkGuard.generation, ordering: .relaxed)
+        guard !first.exchanged, isInherited else { return }
         throw .forked(
             "this process was forked from one that had opened namespaces, and has its parent's locks without its threads"
         )

@@ -35,7 +35,7 @@ int main(void) {
             FAILS(sharedspace_loop_descriptor(loop, &error), "forked");
             FAILS(sharedspace_loop_begin(loop, 7, ns, SHAREDSPACE_WAIT_TAKE, &job, NULL, 1, &how, &error), "forked");
             sharedspace_loop_close(loop);
-            FAILS(sharedspace_loop_next(loop, &token, &outcome, &result, &error), "closed");
+            FAILS(sharedspace_loop_next(loop, &token, &outcome, &result, &error), "forked");
             FAILS(sharedspace_loop_open(&other, &error), "forked");
             exit(0);
         }
