@@ -359,6 +359,75 @@ struct MemberTests {
         try cluster.expectSame(n)
     }
 
+    /// What a process wrote for its session ends with it on all machines, also if all of it is more than one entry has room
+    /// for, because a watcher's journal has it once more.
+    @Test func largeValuesOfASessionEndWithIt() throws {
+        let n = try cluster.namespaces()
+        let watcher = try Agent(cluster[0].root, "n")
+        #expect(try watcher.ask("watch").hasPrefix("ok"))
+        let text = String(repeating: "x", count: 100_000)
+        let writer = try Agent(cluster[1].root, "n")
+        for number in 0..<24 { try writer.run("write-session [\"large\", \(number), \"\(text)\"]") }
+        try n[0].synchronize()
+        #expect(try n[0].count(matching: ["large", .any, .any]) == 24)
+        try writer.kill()
+        for namespace in n { #expect(try eventually { try namespace.count(matching: ["large", .any, .any]) == 0 }) }
+        try cluster.expectSame(n)
+    }
+
+    /// How many tuples and cells end by themselves.
+    private func expiring(in namespace: Namespace) throws -> UInt64 {
+        try namespace.core.read { (snapshot) throws(SpaceError) in try snapshot.counters().expiring }
+    }
+
+    /// Two machines of one name work, and are told.
+    @Test func twoMachinesOfOneNameAreTold() throws {
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        let twin = try runner.start("space", ["join", "--store", cluster.store, "--name", "m0"])
+        defer { twin.signal(SIGKILL) }
+        #expect(try twin.readLine() == "joined m0")
+        #expect(try eventually { try cluster[0].machines().contains("are all named m0") })
+        #expect(try cluster[1].machines().contains("are all named m0"))
+    }
+
+    /// What can't be ended is told, with the reason; when it can be, nothing is told any more.
+    @Test func whatCannotBeEndedIsATrouble() throws {
+        let n = try cluster.namespaces()
+        let writer = try Agent(cluster[1].root, "n")
+        try writer.run("write-session [\"gone\", 1]")
+        let holder = try Agent(cluster[1].root, "n")
+        try holder.run("arm stop gateTaken")
+        try holder.send("transact")
+        try holder.waitUntilStopped()
+        try writer.kill()
+        func isTold() throws -> Bool {
+            let said = try cluster[1].machines()
+            return said.contains("what dead processes of this machine had can't be ended")
+                && said.contains("process \(holder.pid)")
+        }
+        #expect(try eventually { try isTold() })
+        holder.resume()
+        #expect(try holder.line()?.hasPrefix("ok") == true)
+        for namespace in n { #expect(try eventually { try namespace.count(matching: ["gone", 1]) == 0 }) }
+        #expect(try eventually { try !isTold() })
+        try cluster.expectSame(n)
+    }
+
+    /// Tuples that expire at once go also if all of them are more than one entry has room for, and a large write beside them
+    /// is not refused for their sake.
+    @Test func largeValuesExpire() throws {
+        let n = try cluster.namespaces()
+        let watcher = try Agent(cluster[1].root, "n")
+        #expect(try watcher.ask("watch").hasPrefix("ok"))
+        let text = String(repeating: "x", count: 100_000)
+        for number in 0..<12 { try n[0].write("large", number, text, expires: .seconds(2)) }
+        #expect(try eventually { try n[0].readIfExists("large", any(Int.self), any(String.self)) == nil })
+        try n[0].write("other", String(repeating: "y", count: 400_000))
+        for namespace in n { #expect(try eventually { try expiring(in: namespace) == 0 }) }
+        try cluster.expectSame(n)
+    }
+
     /// A claim for another process that is made just after the machine became another member lasts as long as that process.
     @Test func aClaimForAProcessOutlivesTheMember() throws {
         let n = try cluster.namespaces()

@@ -85,7 +85,9 @@ package protocol Replica: AnyObject, Sendable {
     ///
     /// Processes that wait in the namespace do so at once, but only of their own machine. On a machine without such a
     /// process, the daemon must do it.
-    func endDeadProcesses()
+    ///
+    /// - Throws: Why something could not be ended; all else was.
+    func endDeadProcesses() throws(SpaceError)
 
     /// What processes of this root wait to take.
     var takersInterests: Set<Interest> { get }

@@ -5,11 +5,33 @@ extension ClusterSession {
     /// How long a report waits for the store; it asks three things at once, and a member of etcd that hangs costs 1.5 s.
     private static let patience = Duration.seconds(2)
 
-    /// What the store says of itself; `nil` if it does not answer.
+    /// What the store says of itself, and what is wrong with its members; `nil` if it does not answer.
     func storeState() async -> ClusterReport.StoreState? {
         let store = store
-        return await result(within: Self.patience) { try await store.status() }
-            .map { ClusterReport.StoreState(version: $0.version, troubles: $0.troubles) }
+        async let members = members()
+        guard let status = await result(within: Self.patience, { try await store.status() }) else { return nil }
+        let troubles = status.troubles + Self.twins(await members ?? []) + numbersTrouble
+        return ClusterReport.StoreState(version: status.version, troubles: troubles)
+    }
+
+    /// The names that more than one daemon has.
+    private static func twins(_ members: [ClusterReport.Member]) -> [String] {
+        Dictionary(grouping: members.filter { $0.number == $0.first }, by: \.machine)
+            .filter { $0.value.count > 1 }
+            .map { name, twins in
+                "members \(twins.map { "\($0.number)" }.joined(separator: " and ")) are all named \(name): start each "
+                    + "machine with a name of its own (space join --name), unless one was just started again"
+            }
+            .sorted()
+    }
+
+    /// What is said before the numbers of members end: there are some for years, unless daemons start again and again.
+    private var numbersTrouble: [String] {
+        guard UInt64(membership.number) * 5 >= Registrar.mostMembers * 4 else { return [] }
+        return [
+            "\(membership.number) of \(Registrar.mostMembers) numbers of members are used, one for each start of a daemon: "
+                + "before they end, bring the namespaces under another prefix (space join --prefix)"
+        ]
     }
 
     /// The replicas of this root that were set aside, in words, with the reason if this session has done it.
@@ -28,10 +50,10 @@ extension ClusterSession {
                 let name = namespace.keys.name.text
                 for event in await namespace.takeUntoldEvents() { tell(.event("\(name): \(event)")) }
             }
-            if let status = try? await store.status() {
-                var troubles = status.troubles
+            if let state = await storeState() {
+                var troubles = state.troubles
                 for namespace in all {
-                    if let why = await namespace.stopped { troubles.append("\(namespace.keys.name.text): \(why)") }
+                    troubles += await namespace.lastingTroubles.map { "\(namespace.keys.name.text): \($0)" }
                 }
                 tell(.troubles(troubles + (await copiesAside())))
             }

@@ -32,7 +32,10 @@ extension LiveNamespace {
             value.interests.isEmpty ? .delete(.key(key)) : .put(key, value.encoded, identity.lease)
         let isSameLife = StoreCompare.value(keys.id, NumberValue(keys.life.number).encoded)
         // What fails now is tried again at the next look.
-        let outcome = try? await store.transact(StoreTransaction(if: [isSameLife], then: [change]))
-        interests = outcome?.held == true ? value : nil
+        interests = nil
+        await tried(.publishInterests) {
+            let outcome = try await store.transact(StoreTransaction(if: [isSameLife], then: [change]))
+            if outcome.held { interests = value }
+        }
     }
 }

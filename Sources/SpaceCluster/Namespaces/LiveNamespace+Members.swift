@@ -71,7 +71,7 @@ extension LiveNamespace {
         let members = Set(try await onReplica { try replica.members() }.map(\.number))
         guard members.intersection(joined.keys).min() == me else { return }
         if !waiting.isSubset(of: members) {
-            do { try await onThread { try replica.tellTime(as: me) } } catch { return }
+            guard await tried(.tellTime, { try await onThread { try replica.tellTime(as: me) } }) else { return }
         }
         toldTime = waiting.union(toldTime.intersection(joined.keys))
     }
@@ -121,7 +121,7 @@ extension LiveNamespace {
         while true {
             try await Task.sleep(for: settings.deathInterval)
             // Without a member of its own, the machine can't tell its sessions from those of others.
-            if hasEntered { try await onReplica { replica.endDeadProcesses() } }
+            if hasEntered { await tried(.endDeadProcesses) { try await onThread { try replica.endDeadProcesses() } } }
         }
     }
 
@@ -129,9 +129,25 @@ extension LiveNamespace {
         let me = identity.number
         guard joined.keys.min() == me else { return }
         let members = try await onReplica { try replica.members() }
-        for member in members where member.number != me && joined[member.number] == nil {
+        let dead = members.map(\.number).filter { $0 != me && joined[$0] == nil }
+        upkeepFailures.forgetMembers(but: dead)
+        for number in dead {
             // Refused if the member lives after all, or if the pen does not come; the next look tries again.
-            try? await onThread { try replica.end(member.number) }
+            await tried(.endMember(number)) { try await onThread { try replica.end(number) } }
+        }
+    }
+
+    /// Does a step of the upkeep that is tried again if it fails; returns whether it did not.
+    @discardableResult
+    func tried(_ step: UpkeepFailures.Step, _ body: () async throws -> Void) async -> Bool {
+        do {
+            try await body()
+            upkeepFailures.note(step, nil)
+            return true
+        } catch {
+            // What needs the other machines is told as that by `space machines`.
+            if !Task.isCancelled, (error as? SpaceError)?.isOfOtherMachines != true { upkeepFailures.note(step, error) }
+            return false
         }
     }
 }

@@ -62,6 +62,7 @@ extension LiveNamespace {
                     try await ownerKey.delete(revision)
                     if ownerRevision == revision { ownerRevision = nil }
                 }
+                upkeepFailures.note(.keepOwners, nil)
                 guard owners.isEmpty, ownerRevision == nil, !isOwned, !replica.isPersistent else {
                     unownedSince = nil
                     continue
@@ -74,7 +75,9 @@ extension LiveNamespace {
                 let head = applied
                 guard !replica.isPersistent else { continue }
                 if try await ownerKey.deleteNamespace(ifUnownedAt: head) { throw Leaving.gone }
-            } catch is StoreError { continue }
+            } catch let error as StoreError {
+                upkeepFailures.note(.keepOwners, error)
+            }
         }
     }
 }

@@ -41,6 +41,7 @@ package actor LiveNamespace {
     /// The bytes of the entries that were applied since the last base.
     var bytesBehindBase = 0
     var baseTrouble: String?
+    var upkeepFailures = UpkeepFailures()
     /// What this member has published that its processes wait to take; `nil` if that is not known.
     var interests: InterestsValue? = InterestsValue([])
     /// The revision of this machine's key as an owner, and when a process of it was last seen owning the namespace.
@@ -475,5 +476,8 @@ package actor LiveNamespace {
     func takeUntoldEvents() -> [String] { events.takeUntold() }
 
     /// What the report says.
-    package var allTroubles: [String] { [trouble, baseTrouble].compactMap(\.self) }
+    package var allTroubles: [String] { [trouble, baseTrouble].compactMap(\.self) + upkeepFailures.troubles }
+
+    /// What the daemon's log says: what will not pass by itself.
+    package var lastingTroubles: [String] { [stopped, baseTrouble].compactMap(\.self) + upkeepFailures.troubles }
 }

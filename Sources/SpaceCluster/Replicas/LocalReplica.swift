@@ -136,8 +136,8 @@ final class LocalReplica: Replica {
             try end(member, returningClaims: false)
         }
         // The member's sessions are dead from now on, to all machines; this returns what the one commit had no room for.
-        core.endedHolders.returnClaimsOfTheDead(timeout: timeout)
         core.dropRegistrations(of: .theDead, timeout: timeout)
+        try core.endedHolders.endTheDead(timeout: timeout)
     }
 
     /// Ends a member, and with it the claims of its sessions: a process that is told that its claim is lost finds the tuple
@@ -151,9 +151,9 @@ final class LocalReplica: Replica {
         }
     }
 
-    func endDeadProcesses() {
-        core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience)
+    func endDeadProcesses() throws(SpaceError) {
         core.dropRegistrations(of: .theDead, timeout: Engine.upkeepPatience)
+        try core.endedHolders.endTheDead(timeout: Engine.upkeepPatience)
     }
 
     var takersInterests: Set<Interest> { core.control.slots.takersInterests }

@@ -115,7 +115,7 @@ extension Engine {
                 } catch  where error.isOfRoom && couldReturnLess {
                     removesDue = false
                 }
-            } catch  where error.isOfRoom && removesDue && scope.hasRemovedDue {
+            } catch  where error.isOfStepTooLarge && removesDue && scope.hasRemovedDue {
                 (removesDue, keeps) = (false, [])
             } catch {
                 throw error

@@ -89,7 +89,8 @@ package struct NamespaceLog {
         scope.counters.logEntry = position.entry + 1
         try scope.finish()
         let changes = try scope.meter.changed.changes(engine.tables, scope.access)
-        if log.isClusters, changes.count > Self.mostEntryBytes { throw .tooLargeForMachines(changes.count) }
+        let most = scope.meter.purpose == .adding ? Self.mostAddedBytes : Self.mostEntryBytes
+        if log.isClusters, changes.count > most { throw .tooLargeForMachines(changes.count) }
         let entry = LogEntry(changes, scope.log.moment(engine.control, engine.clock), behind: position)
         // The room for this row is ensured with that of the counters, beside which it lies.
         try scope.mainLog.put(.log, LogRow(entry.position, path: path))
@@ -111,7 +112,9 @@ package struct NamespaceLog {
     }
 
     /// The most bytes of changes in an entry of several machines: etcd refuses a request above 1.5 MiB for ever.
-    private static let mostEntryBytes = 1 << 20
+    private static let mostEntryBytes = 1_300_000
+    /// The most in an entry that adds: what was written can be removed, although the journal has it once more then.
+    private static let mostAddedBytes = 1 << 20
 
     /// Takes over what entries of other machines say beside their rows.
     private func take(over moment: LogMoment, of log: any CommitLog) {

@@ -4,10 +4,14 @@ import SpaceSystem
 package struct DueRows {
     fileprivate let scope: WriteScope
 
+    /// The most bytes that one transaction removes, returns and journals of what is due: an entry of several machines'
+    /// log has room for as much again.
+    private static let mostBytes = 512 << 10
+
     /// Removes and returns what is due as far as there is disk space for it; the rest stays claimed until a later
     /// commit.
     func removeAll(pageSize: Int) throws(SpaceError) {
-        let all = try scope.snapshot.due(limit: 64)
+        let all = try fitting(scope.snapshot.due(limit: 64))
         // The loop tries everything that is due, then everything but large claims, then a single one.
         for (most, bytes) in [(all.count, Int.max), (all.count, pageSize), (1, pageSize)] {
             let due = try due(all, most, claimsUpTo: bytes)
@@ -25,19 +29,7 @@ package struct DueRows {
     /// Makes sure of the disk space for removing or returning what is due, before anything of it has changed.
     private func expectMoving(_ due: [ExpiryKey]) throws(SpaceError) {
         var sizes: [Int] = []
-        for key in due {
-            // The journal's row has a header of its own.
-            switch key.subject {
-            case .claim(let id):
-                let size = try scope.claimRow(id)?.size ?? 0
-                sizes.append(size)
-                if scope.isJournaling { sizes.append(size + 256) }
-            case .tuple(let id):
-                if scope.isJournaling { sizes.append((try scope.tuples.getValid(id)?.size ?? 0) + 256) }
-            case .cell(let cell):
-                if scope.isJournaling { sizes.append((try scope.cells.getValid(cell)?.element.count ?? 0) + 1024) }
-            }
-        }
+        for key in due { try appendSizes(of: key, to: &sizes) }
         let rows: [RoomMeter.Tree] = [
             .init(database: scope.tables.main, scattered: due.count + 1),
             .init(database: scope.tables.tuples, scattered: due.count),
@@ -47,6 +39,31 @@ package struct DueRows {
             .init(database: scope.tables.journal, ends: scope.isJournaling ? 5 * due.count : 0),
         ]
         try scope.meter.expect(rows, sizes: sizes)
+    }
+
+    /// Adds the sizes of the rows that are written when something comes to its end.
+    private func appendSizes(of key: ExpiryKey, to sizes: inout [Int]) throws(SpaceError) {
+        // The journal's row has a header of its own.
+        switch key.subject {
+        case .claim(let id):
+            let size = try scope.claimRow(id)?.size ?? 0
+            sizes.append(size)
+            if scope.isJournaling { sizes.append(size + 256) }
+        case .tuple(let id):
+            if scope.isJournaling { sizes.append((try scope.tuples.getValid(id)?.size ?? 0) + 256) }
+        case .cell(let cell):
+            if scope.isJournaling { sizes.append((try scope.cells.getValid(cell)?.element.count ?? 0) + 1024) }
+        }
+    }
+
+    /// As many of the first keys as one transaction removes; at least one.
+    package func fitting(_ keys: [ExpiryKey]) throws(SpaceError) -> [ExpiryKey] {
+        var sizes: [Int] = []
+        for (place, key) in keys.enumerated() {
+            try appendSizes(of: key, to: &sizes)
+            if place > 0, sizes.reduce(0, +) > Self.mostBytes { return Array(keys[..<place]) }
+        }
+        return keys
     }
 
     /// The first keys of all that are due: at most `most`, and no claim of a tuple larger than `bytes`.

@@ -62,14 +62,17 @@ extension Snapshot {
         return holders
     }
 
-    /// What ends with a holder, at most `limit` of each kind.
-    package func rows(ofHolder holder: ClaimHolder, limit: Int) throws(SpaceError) -> [ExpiryKey] {
+    /// What ends with a holder, at most `limit`, without those that are `left` for a later time.
+    package func rows(
+        ofHolder holder: ClaimHolder,
+        limit: Int,
+        but left: Set<ExpiryKey>
+    ) throws(SpaceError) -> [ExpiryKey] {
         var found: [ExpiryKey] = []
         for kind in ExpiryKey.Kind.held {
             var rows = try expiries.scan(prefix: ExpiryKey.start(kind, holder.raw))
-            for _ in 0..<limit {
-                guard let (key, _) = try rows.nextValid() else { break }
-                found.append(key)
+            while found.count < limit, let (key, _) = try rows.nextValid() {
+                if !left.contains(key) { found.append(key) }
             }
         }
         return found

@@ -114,13 +114,22 @@ package struct EndedHolders {
     /// at the holders in the queue of that name. The result says whether there were dead holders.
     @discardableResult
     package func returnClaimsOfTheDead(at name: String? = nil, timeout: Duration) -> Bool {
-        guard Safeguard.deadClaims.stands, let holders = try? claimHolders(at: name), !holders.isEmpty else {
-            return false
-        }
-        let dead = holders.filter { !core.liveness.isAlive($0) }
-        guard !dead.isEmpty else { return false }
+        guard let dead = try? deadHolders(at: name), !dead.isEmpty else { return false }
         try? endAll(timeout: timeout) { dead.contains($0) }
         return true
+    }
+
+    /// Returns the claims of dead holders, and ends their holds and rows.
+    ///
+    /// - Throws: Why something could not be ended; all else was.
+    package func endTheDead(timeout: Duration) throws(SpaceError) {
+        let dead = try deadHolders()
+        if !dead.isEmpty { try endAll(timeout: timeout) { dead.contains($0) } }
+    }
+
+    private func deadHolders(at name: String? = nil) throws(SpaceError) -> Set<ClaimHolder> {
+        guard Safeguard.deadClaims.stands else { return [] }
+        return try claimHolders(at: name).filter { !core.liveness.isAlive($0) }
     }
 
     /// Returns the claims of dead processes and ends their holds, after a look that found less than it was asked for.

@@ -1,0 +1,60 @@
+import ClusterStore
+import SpaceEngine
+
+/// The steps of a namespace's upkeep that have failed, and are tried again.
+///
+/// A step may fail once, beside another machine's. One that has failed three times in a row is a trouble: somebody must see
+/// what does not go by itself.
+package struct UpkeepFailures {
+    private var failures: [Step: (times: Int, why: String)] = [:]
+
+    /// What is done again and again.
+    package enum Step: Hashable {
+        case endDeadProcesses
+        case endMember(UInt32)
+        case tellTime
+        case keepOwners
+        case publishInterests
+
+        fileprivate var text: String {
+            switch self {
+            case .endDeadProcesses: "what dead processes of this machine had can't be ended"
+            case .endMember(let number): "member \(number), which has ended, can't be taken out"
+            case .tellTime: "a machine that has joined can't be told the time"
+            case .keepOwners: "the store can't be told whether this machine owns the namespace"
+            case .publishInterests: "the store can't be told what this machine's processes wait for"
+            }
+        }
+    }
+
+    private static let timesOfTrouble = 3
+
+    package init() {}
+
+    /// Notes how a step has ended.
+    ///
+    /// - Parameters:
+    ///   - step: The step.
+    ///   - error: What it threw; `nil` if it is done, or not needed any more.
+    package mutating func note(_ step: Step, _ error: (any Error)?) {
+        guard let error else {
+            failures[step] = nil
+            return
+        }
+        let why = (error as? SpaceError)?.reason ?? (error as? StoreError)?.told ?? "\(error)"
+        failures[step] = ((failures[step]?.times ?? 0) + 1, why)
+    }
+
+    /// Forgets the members that are none any more.
+    mutating func forgetMembers(but present: [UInt32]) {
+        for case .endMember(let number) in failures.keys where !present.contains(number) {
+            failures[.endMember(number)] = nil
+        }
+    }
+
+    /// The steps that have failed three times in a row, in words.
+    package var troubles: [String] {
+        failures.filter { $0.value.times >= Self.timesOfTrouble }
+            .map { "\($0.text) (tried \($1.times) times): \($1.why)" }.sorted()
+    }
+}
