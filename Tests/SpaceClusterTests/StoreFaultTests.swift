@@ -406,6 +406,52 @@ struct StoreFaultTests {
         for machine in cluster.machines { #expect(machine.root.entries(of: ".aside").count == 1) }
     }
 
+    /// The way back after the store was lost, in the article's commands: a copy is dumped and loaded, whatever its size.
+    @Test func theWayBackAfterTheStoreWasLost() throws {
+        try cluster.tell("save")
+        let n = try cluster.namespaces()
+        for batch in 0..<15 {
+            try n[0].write(contentsOf: (0..<2000).map { ["job", batch * 2000 + $0, "a text of some length"] as Tuple })
+        }
+        for key in 0..<4 { try n[0].set("large.\(key)", String(repeating: "x", count: 250_000)) }
+        try n[1].synchronize()
+        try cluster.tell("restore")
+        for machine in cluster.machines { #expect(try eventually { machine.root.entries(of: ".aside").count == 1 }) }
+        let copy = try #require(cluster[0].root.entries(of: ".aside").first)
+        let environment = ["SHARED_SPACE_OWNER": "\(getpid())", "COPY": "\(cluster[0].root.path)/.aside/\(copy)"]
+        let back = try cluster[0].runner.shell(
+            "space-dump $COPY --format json > $COPY.dump && space load n --replicated < $COPY.dump",
+            environment: environment
+        )
+        #expect(back.ending == .exited(0), "\(back.errors)")
+        let again = try cluster.machines.map { try TestCluster.open("n", in: $0) }
+        for namespace in again {
+            try namespace.synchronize()
+            #expect(try namespace.count(matching: ["job", .any, .any]) == 30_000)
+            #expect(try namespace.get("large.3") == String(repeating: "x", count: 250_000))
+        }
+        try again[1].write("job", 1)
+        try cluster.expectSame(again)
+
+        // Loaded once more, it is refused with the way, and nothing is there twice.
+        let twice = try cluster[0].runner.shell("space load n --replicated < $COPY.dump", environment: environment)
+        #expect(twice.ending == .exited(65) && twice.errors.contains("load it under a new name"), "\(twice.errors)")
+        #expect(try again[0].count(matching: ["job", .any, .any]) == 30_000)
+    }
+
+    /// A load that can't become a shared namespace makes none of this machine alone.
+    @Test func aLoadThatIsNotSharedLeavesNothing() throws {
+        let n = try cluster.namespaceOfFirst("source")
+        for number in 0..<1000 { try n.write("job", number) }
+        try cluster.end(0)
+        let loaded = try cluster[0].runner.shell(
+            "space-dump source --format json | space load m --replicated",
+            environment: ["SHARED_SPACE_OWNER": "\(getpid())"]
+        )
+        #expect(loaded.ending == .exited(75), "\(loaded.errors)")
+        #expect(try cluster[0].root.space.namespaceNames() == ["source"])
+    }
+
     /// The removal of a replica that comes late spares a namespace of the same name that was made meanwhile.
     @Test(arguments: [true, false])
     func aLateRemovalSparesTheNextNamespace(isRemoval: Bool) throws {

@@ -43,7 +43,6 @@ struct LoadCommand: ParsableCommand {
             // It is made, below.
         }
         let made = dump.options(options)
-        if made.isReplicated { return try share(contents, access, owner, made) }
         let initial = InitialContents(contents, of: namespace)
         do {
             let new = try access.open(for: owner, creates: true, options: made, contents: initial)
@@ -63,24 +62,6 @@ struct LoadCommand: ParsableCommand {
             } catch  where error.isOfStepTooLarge {
                 throw error.advising("load it under a new name, where it goes in parts")
             }
-        }
-    }
-
-    /// Loads into a new namespace of several machines, where all of it is one entry of their log; if that fails, nothing
-    /// stays.
-    private func share(
-        _ contents: LoadedContents,
-        _ access: NamespaceAccess,
-        _ owner: OwnerOptions.Choice,
-        _ options: NamespaceOptions
-    ) throws {
-        let made = try access.open(for: owner, creates: true, options: options)
-        do {
-            try load(contents, made)
-        } catch {
-            let status = try? access.space.existingNamespace(namespace, owning: false).status()
-            if let status, status.sequence == 0 { try? access.space.delete(namespace) }
-            throw error
         }
     }
 }

@@ -165,12 +165,13 @@ extension Space {
     ///
     /// Several processes may make it at the same time. In one root, the process that holds the lock of the name makes it,
     /// and the others wait for the lock. Of several machines, the first in the store wins: the others remove theirs, and
-    /// wait for its replica.
+    /// wait for its replica. With `contents`, only a new one is opened, which then has them from its first moment on.
     func openReplicated(
         _ name: String,
         owner: OwnerRequest,
         creates: Bool,
-        options: NamespaceOptions
+        options: NamespaceOptions,
+        contents: InitialContents?
     ) throws(SpaceError) -> Namespace {
         var local = options
         local.isReplicated = false
@@ -179,7 +180,7 @@ extension Space {
         let key = try NamespaceName(name)
         var isOfAnother = false
         while true {
-            if let found = try openExisting(name, owner: owner, options: local) {
+            if contents == nil, let found = try openExisting(name, owner: owner, options: local) {
                 if isOfAnother ? found.core.participation.settles() : found.core.participation.isSettled {
                     return found
                 }
@@ -187,7 +188,7 @@ extension Space {
             }
             if !isOfAnother {
                 let made = try whileMaking(key, until: deadline) { () throws(SpaceError) -> Namespace? in
-                    try findOrMakeShared(name, owner: owner, creates: creates, options: local)
+                    try findOrMakeShared(name, owner: owner, creates: creates, options: local, contents: contents)
                 }
                 if let made { return made }
             }
@@ -206,11 +207,12 @@ extension Space {
         _ name: String,
         owner: OwnerRequest,
         creates: Bool,
-        options: NamespaceOptions
+        options: NamespaceOptions,
+        contents: InitialContents?
     ) throws(SpaceError) -> Namespace? {
-        guard let found = try openExisting(name, owner: owner, options: options) else {
+        guard contents == nil, let found = try openExisting(name, owner: owner, options: options) else {
             guard creates else { return try openAsIs(name, owner: owner, creates: false, options: options) }
-            return try makeShared(name, owner: owner, options: options)
+            return try makeShared(name, owner: owner, options: options, contents: contents)
         }
         if found.core.participation.settles() { return found }
         let isAlone = !found.isReplicated
@@ -310,12 +312,14 @@ extension Space {
     private func makeShared(
         _ name: String,
         owner: OwnerRequest,
-        options: NamespaceOptions
+        options: NamespaceOptions,
+        contents: InitialContents?
     ) throws(SpaceError) -> Namespace? {
         // Nothing is made if there is no daemon, or it does not reach the cluster.
         let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
         if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
-        return try share(try openAsIs(name, owner: owner, creates: true, options: options), isOwn: true)
+        let made = try openAsIs(name, owner: owner, creates: true, options: options, contents: contents)
+        return try share(made, isOwn: true, hasContents: contents != nil)
     }
 
     /// Makes a namespace that has had no change one that several machines share.
@@ -323,20 +327,26 @@ extension Space {
     /// - Parameters:
     ///   - namespace: The namespace.
     ///   - isOwn: Whether this process has made it, and removes it after a failure.
+    ///   - hasContents: Whether it was made with contents; no other process has written to it before this is done, because
+    ///     each waits for the lock of its name.
     /// - Returns: `nil` if the machines share another one of the name, or have deleted this one already; it is removed then.
     /// - Throws: What ``Namespace/replicate()`` throws.
-    private func share(_ namespace: Namespace, isOwn: Bool) throws(SpaceError) -> Namespace? {
+    private func share(
+        _ namespace: Namespace,
+        isOwn: Bool,
+        hasContents: Bool = false
+    ) throws(SpaceError) -> Namespace? {
         do throws(SpaceError) {
             if try namespace.core.participation.replicate() {
                 try namespace.core.participation.announceOwner()
                 return namespace
             }
         } catch {
-            if isOwn { try? removeUnshared(namespace) } else { try? namespace.leave() }
+            if isOwn { try? removeUnshared(namespace, hasContents) } else { try? namespace.leave() }
             guard error.code == .namespaceDeleted else { throw error }
             return nil
         }
-        try removeUnshared(namespace)
+        try removeUnshared(namespace, hasContents)
         return nil
     }
 
@@ -344,7 +354,7 @@ extension Space {
     ///
     /// It stays if a process has written to it meanwhile. The replica of another machine's namespace, which may have
     /// taken its place, has another life, and stays, too.
-    private func removeUnshared(_ namespace: Namespace) throws(SpaceError) {
+    private func removeUnshared(_ namespace: Namespace, _ hasContents: Bool) throws(SpaceError) {
         let (name, life) = (namespace.core.name, namespace.life)
         let isInUse = namespace.isReplicated
         // Under the gate, this process counts what a killed writer has left uncounted.
@@ -352,7 +362,7 @@ extension Space {
         try? namespace.leave()
         guard !isInUse else { return }
         let remover = NamespaceRemover(root: folder, timeout: timeout)
-        _ = try remover.delete(name, of: life, onlyUnused: true, host: try .current())
+        _ = try remover.delete(name, of: life, onlyUnused: !hasContents, host: try .current())
     }
 
     /// Deletes a namespace on all machines.

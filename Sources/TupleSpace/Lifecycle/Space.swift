@@ -70,7 +70,7 @@ public final class Space: Sendable {
     ) throws(SpaceError) -> Namespace {
         try SpaceError.naming(Opening.operation, on: name) { () throws(SpaceError) in
             if options.isReplicated {
-                return try openReplicated(name, owner: owner, creates: creates, options: options)
+                return try openReplicated(name, owner: owner, creates: creates, options: options, contents: contents)
             }
             let deadline = MonotonicInstant.now.advanced(by: timeout)
             while true {
