@@ -178,6 +178,13 @@ struct StoreFaultTests {
         return base
     }
 
+    /// The fencing number of a lock that is acquired and released.
+    private func fencing(in namespace: Namespace) throws -> UInt64 {
+        guard let hold = try namespace.lock("deploy").acquire(timeout: watchdog) else { throw TestFailure("no lock") }
+        defer { try? hold.release() }
+        return hold.fencing
+    }
+
     /// A store that was set back to an older state: what only a replica has is set aside and reported, not deleted.
     @Test func aReplicaThatIsAheadIsSetAside() throws {
         let n = try cluster.namespaces()
@@ -186,6 +193,8 @@ struct StoreFaultTests {
         try cluster.tell("save")
         try n[0].write("job", 2)
         try n[1].synchronize()
+        let lostTuple = try #require(try n[1].matches(["job", 2]).first).id.rawValue
+        let lost = try fencing(in: n[1])
         try cluster.tell("restore")
         // The old replicas go, and others come; a handle on an old one ends.
         let again = try cluster.machines.enumerated().map { number, machine in
@@ -198,6 +207,11 @@ struct StoreFaultTests {
             return try #require(found)
         }
         try cluster.expectSame(again)
+        // No number is given a second time: the store has forgotten these, and other programs have seen them.
+        for number in again.indices {
+            #expect(try #require(try again[0].matches(["later", number]).first).id.rawValue > lostTuple)
+            #expect(try fencing(in: again[number]) > lost)
+        }
         #expect(try again[0].readIfExists("job", 1) != nil)
         #expect(try again[0].readIfExists("job", 2) == nil)
         for machine in cluster.machines { #expect(machine.root.entries(of: ".aside") != []) }

@@ -1,10 +1,11 @@
 package import SpaceEngine
 package import SpaceMachines
+import SpaceSystem
 
 /// A namespace of this root that several machines share, as the daemon uses it.
 ///
 /// All calls may wait for the gate and for the disk, so the daemon makes them on threads that answer no process. A call
-/// that writes through the log (``enter(_:)``, ``end(_:)``, ``execute(_:while:)``) asks for the pen and appends like any
+/// that writes through the log (``enter(_:from:)``, ``end(_:)``, ``execute(_:while:)``) asks for the pen and appends like any
 /// other process, by what ``reachLog(by:)`` was given.
 package protocol Replica: AnyObject, Sendable {
     var name: String { get }
@@ -57,7 +58,12 @@ package protocol Replica: AnyObject, Sendable {
     func members() throws(SpaceError) -> [ClusterMember]
 
     /// Appends an entry that makes a member one of this namespace; nothing happens if it is one already.
-    func enter(_ member: ClusterMember) throws(SpaceError)
+    ///
+    /// With `numbers`, it also gives up the numbers before them, and is appended in any case.
+    func enter(_ member: ClusterMember, from numbers: FreeNumbers?) throws(SpaceError)
+
+    /// The first numbers that nothing has had yet, as of the replica's last entry.
+    func freeNumbers() throws(SpaceError) -> FreeNumbers
 
     /// Appends an entry that has this machine's clock and changes nothing; a machine that has just joined needs it.
     ///
@@ -121,6 +127,30 @@ package struct ReplicaPosition: Hashable, Sendable {
     package init(entry: UInt64, link: UInt64) {
         self.entry = entry
         self.link = link
+    }
+}
+
+/// The first numbers that nothing has had yet: of tuples, and of claims, holds, items and requests.
+package struct FreeNumbers: Hashable, Sendable {
+    package let tuple: UInt64
+    package let other: UInt64
+
+    package init(tuple: UInt64, other: UInt64) {
+        self.tuple = tuple
+        self.other = other
+    }
+
+    /// Numbers beyond all that were given out before this moment, unless a namespace gave out 65,536 a second since 2026.
+    ///
+    /// A tuple's id has 48 bits (``WaitSlots/Word``), which last until 2162.
+    package static var ofNow: FreeNumbers {
+        let number = UInt64(max(0, Clock.realtimeMilliseconds() / 1000 - 1_767_225_600)) << 16
+        return FreeNumbers(tuple: number, other: number)
+    }
+
+    /// The numbers that are free here and there.
+    package func beyond(_ other: FreeNumbers?) -> FreeNumbers {
+        FreeNumbers(tuple: max(tuple, other?.tuple ?? 0), other: max(self.other, other?.other ?? 0))
     }
 }
 

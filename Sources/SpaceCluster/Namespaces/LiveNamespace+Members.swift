@@ -81,7 +81,8 @@ extension LiveNamespace {
         var pause = Pause(settings)
         while true {
             do {
-                try await onThread { try replica.enter(member) }
+                try await onThread { [lostNumbers] in try replica.enter(member, from: lostNumbers) }
+                lostNumbers = nil
                 trouble = nil
                 replica.publish(member: member.number)
                 hasEntered = true

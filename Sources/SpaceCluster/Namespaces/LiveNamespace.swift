@@ -56,6 +56,9 @@ package actor LiveNamespace {
     private(set) var stopped: String?
     /// What has happened to the replica.
     private(set) var events = ReplicaEvents()
+    /// The numbers that are free after the store was set back: it has forgotten which it gave out, and some of them are
+    /// fencing numbers that other programs have seen.
+    var lostNumbers: FreeNumbers?
     /// Whether the member has entered by an entry since the replica was attached.
     var hasEntered = false
     /// The members that entered behind an entry of this machine, or need none.
@@ -230,6 +233,12 @@ package actor LiveNamespace {
 
     // MARK: Following
 
+    /// Notes that the store was set back: the numbers that this replica has given out are not given again.
+    private func giveUpNumbers(of replica: (any Replica)?) async throws {
+        let had = try await onReplica { try replica?.freeNumbers() }
+        lostNumbers = FreeNumbers.ofNow.beyond(had).beyond(lostNumbers)
+    }
+
     /// Finds or makes the replica, and learns all that the store says of the namespace.
     private func attach() async throws -> any Replica {
         while true {
@@ -245,6 +254,7 @@ package actor LiveNamespace {
                 events.note("the store was set back from revision \(before) to \(picture.revision)")
                 await appender.forget()
                 watchedRevision = 0
+                try await giveUpNumbers(of: found)
             }
             if let damage = picture.damage { throw Leaving.stopped(damage) }
             guard let replica = found, let position else {
@@ -262,6 +272,7 @@ package actor LiveNamespace {
                 // the entries in memory are of the log that is no more.
                 await appender.forget()
                 watchedRevision = 0
+                try await giveUpNumbers(of: replica)
                 let place = try await onReplica { try replica.setAside() }
                 // The daemon tells it as long as the copy is there.
                 events.note("\(why); it was set aside: \(place)", isTold: true)

@@ -113,9 +113,19 @@ final class LocalReplica: Replica {
         }
     }
 
-    func enter(_ member: ClusterMember) throws(SpaceError) {
+    func freeNumbers() throws(SpaceError) -> FreeNumbers {
+        let counters = try core.read { (snapshot) throws(SpaceError) in try snapshot.counters() }
+        return FreeNumbers(tuple: counters.nextTuple, other: counters.nextNumber)
+    }
+
+    func enter(_ member: ClusterMember, from numbers: FreeNumbers?) throws(SpaceError) {
         try core.write(.removing) { (scope) throws(SpaceError) in
-            guard try !scope.memberRows.contains(UInt64(member.number)) else { return }
+            if let numbers {
+                scope.counters.nextTuple = max(scope.counters.nextTuple, numbers.tuple)
+                scope.counters.nextNumber = max(scope.counters.nextNumber, numbers.other)
+            } else if try scope.memberRows.contains(UInt64(member.number)) {
+                return
+            }
             try scope.memberRows.put(UInt64(member.number), MemberRow(machine: member.machine))
             scope.noteUpkeep()
         }
