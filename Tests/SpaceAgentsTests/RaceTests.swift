@@ -141,7 +141,7 @@ struct RaceTests {
                 kill(server, SIGSTOP)
                 let request = try agent.begin("task_end", #"{"id":\#(id),"how":"done"}"#)
                 let count = ledger.state.withLock { $0.done.count }
-                let patience = MonotonicInstant.now.advanced(by: .milliseconds(300))
+                let patience = MonotonicInstant.now.advanced(by: .milliseconds(100))
                 _ = try eventually { patience.hasPassed || ledger.state.withLock { $0.done.count } > count }
                 kill(server, SIGCONT)
                 end = try agent.result(of: request)
