@@ -84,6 +84,27 @@ struct MailToolTests {
         }
     }
 
+    @Test("Of the messages of a day the last thousand are kept, so a look at them stays short")
+    func bounded() throws {
+        try withCheckout { checkout in
+            let ada = try ScriptedAgent(in: checkout)
+            let bob = try ScriptedAgent(in: checkout)
+            for agent in [ada, bob] { try agent.call("who") }
+            let handle = try checkout.namespaceHandle()
+            try handle.transaction { t in
+                for number in 1...1099 {
+                    try t.write(tuple: MailRow(number: number, to: "", from: "x", time: 0, text: "\(number)").tuple)
+                }
+                try t.set("mail", 1099)
+            }
+            try ada.call("say", #"{"text":"the last"}"#)
+            let kept = try handle.readAll(matching: ["mail", .any, .any, .any, .any, .any]).map { $0[1] }
+            #expect(kept.count == 1000 && kept.first == 101 && kept.last == 1100, "\(kept.count)")
+            #expect(try texts(bob.call("say")).first == "101")
+            _ = try handle.takeAll(matching: ["mail", .any, .any, .any, .any, .any])
+        }
+    }
+
     @Test("What a dead agent was sent goes with it")
     func dead() throws {
         try withCheckout { checkout in

@@ -40,6 +40,9 @@ struct Mail {
             } else {
                 try t.write(tuple: row.tuple, expires: AgentLimits.mail)
             }
+            // Each look walks through all that are kept; to remove one at each message would be a walk too.
+            guard number.isMultiple(of: AgentLimits.messagesRemovedAtOnce) else { return }
+            try t.takeAll(matching: ["mail", ...(number - AgentLimits.messagesKept), .any, .any, .any, .any])
         }
     }
 
