@@ -224,7 +224,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "space-test-agent",
-            dependencies: ["SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceSystem", system],
+            dependencies: [
+                "SharedSpace", "SharedSpaceObjects", "SpaceAgents", "SpaceInspection", "SpaceSystem", system,
+            ],
             path: "Tests/space-test-agent",
             swiftSettings: settings
         ),
@@ -350,7 +352,7 @@ let package = Package(
             dependencies: [
                 "SharedSpace", "SpaceAgents", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine",
                 "TupleCoding", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting", "space",
-                "space-dump", system,
+                "space-dump", "space-test-agent", system,
             ],
             swiftSettings: settings
         ),

@@ -27,6 +27,7 @@ final class Checkout {
         try write("gitdir: \(path("main/.git/worktrees/other"))\n".utf8, toFile: path("other/.git"))
         try write("ref: refs/heads/topic/x\n".utf8, toFile: path("main/.git/worktrees/other/HEAD"))
         try write("../..\n".utf8, toFile: path("main/.git/worktrees/other/commondir"))
+        try write("\(path("other/.git"))\n".utf8, toFile: path("main/.git/worktrees/other/gitdir"))
     }
 
     func path(_ name: String) -> String { "\(files.path)/\(name)" }

@@ -32,6 +32,37 @@ struct HoldNameTests {
         }
     }
 
+    @Test("A folder that encloses another worktree only is refused too, and that of a removed one is not")
+    func enclosingOther() throws {
+        try withCheckout { checkout in
+            for folder in ["deep", "deep/third", "main/.git/worktrees/third", "main/.git/worktrees/gone"] {
+                mkdir(checkout.path(folder), 0o700)
+            }
+            let own = checkout.path("main/.git/worktrees/third")
+            try write("gitdir: \(own)\n".utf8, toFile: checkout.path("deep/third/.git"))
+            try write("../..\n".utf8, toFile: "\(own)/commondir")
+            // Newer versions of git write the path from there.
+            try write("../../../../deep/third/.git\n".utf8, toFile: "\(own)/gitdir")
+            let gone = checkout.path("removed/worktree/.git")
+            try write("\(gone)\n".utf8, toFile: checkout.path("main/.git/worktrees/gone/gitdir"))
+            let first = try ScriptedAgent(in: checkout)
+            let second = try ScriptedAgent(in: checkout, checkout.other)
+            for (agent, name, enclosed) in [
+                (first, "file:../deep", "deep/third"), (first, "file:../deep/t*", "deep/third"),
+                (first, "file:../oth??", "other"), (second, "file:../ma*/src", "main"),
+            ] {
+                let answer = try agent.call("hold", #"{"names":["\#(name)"]}"#)
+                guard case .string(let error)? = answer["error"] else {
+                    Issue.record("\(name): \(answer)")
+                    continue
+                }
+                #expect(error.contains("encloses") && error.contains(checkout.path(enclosed)), "\(error)")
+            }
+            #expect(try first.call("hold", #"{"names":["file:../removed","file:../deep/x"]}"#)["held"] != nil)
+            #expect(try second.call("hold", #"{"names":["file:../deep/third/src"]}"#)["held"]?.texts == ["file:src"])
+        }
+    }
+
     @Test("A hold by an absolute path is found by the guard in the worktree that it encloses")
     func absolute() throws {
         try withCheckout { checkout in

@@ -152,6 +152,24 @@ struct HookTests {
         }
     }
 
+    @Test("An event larger than what an agent can have written is refused, and is not read to its end")
+    func large() throws {
+        try withCheckout { checkout in
+            for (size, status) in [(3 << 20, Int32(0)), (5 << 20, 2)] {
+                let text = String(repeating: "a", count: size)
+                let command = try checkout.runner.start("space", ["mcp", "hook"] + checkout.options())
+                let event = #"{"tool_name":"Write","tool_input":{"file_path":"a","content":"\#(text)"}}"#
+                let result = try command.finish(input: event)
+                #expect(result.ending == .exited(status), "\(result)")
+                #expect(result.errors.contains("longer than") == (status == 2), "\(result.errors)")
+            }
+            // The rest of it stays where it is.
+            let endless = try checkout.runner.start("space", ["mcp", "hook"] + checkout.options())
+            try endless.send(String(repeating: " ", count: 4 << 20 + 1))
+            #expect(try endless.wait() == .exited(2))
+        }
+    }
+
     @Test("Tools that look are known by their whole names, and of a server's by the last part")
     func tools() throws {
         try withCheckout { checkout in

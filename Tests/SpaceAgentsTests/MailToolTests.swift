@@ -40,6 +40,9 @@ struct MailToolTests {
             let wait = try bob.begin("say", #"{"wait_s":50}"#)
             try ada.call("say", #"{"text":"now"}"#)
             #expect(try texts(bob.result(of: wait)) == ["now"])
+            // A server that is killed before it has noted that would tell it again.
+            let handle = try checkout.namespaceHandle()
+            #expect(try eventually { try handle.count(matching: ["seen", .any, .any, .any]) == 1 })
             try ada.call("say", #"{"text":"later"}"#)
             kill(try bob.server(), SIGKILL)
             let server = try checkout.runner.start("space", ["mcp", "--owner", "\(bob.pid)"] + checkout.options())
@@ -47,6 +50,58 @@ struct MailToolTests {
             let result = try server.finish(input: call + "\n")
             let answer = try Value(json: result.lines[0])["result"]?["structuredContent"]
             #expect(answer.map(texts) == ["later"], "\(result)")
+        }
+    }
+
+    @Test("Of many messages the oldest come first, then how many more there are, and an agent's own are not among them")
+    func many() throws {
+        try withCheckout { checkout in
+            let ada = try ScriptedAgent(in: checkout)
+            let bob = try ScriptedAgent(in: checkout)
+            try ada.call("who")
+            guard case .string(let address)? = try bob.call("who")["you"] else { throw TestFailure("no name") }
+            let handle = try checkout.namespaceHandle()
+            // Two of three messages are Bob's own; the others are to him or to all.
+            let process = try #require(ProcessIdentity.of(pid: bob.pid)).agentKey
+            let expected = try (1...450).compactMap { number in
+                let isMeant = number % 3 == 0
+                let to = number % 2 == 0 ? "\(process)/" : ""
+                let from = isMeant ? "other-1" : address
+                let row = MailRow(number: number, to: isMeant ? to : "", from: from, time: 0, text: "\(number)")
+                try handle.write(tuple: row.tuple)
+                return isMeant ? Value.string("\(number)") : nil
+            }
+            try handle.set("mail", 450)
+            var got: [Value?] = []
+            for left in [100, 50, nil] {
+                let answer = try bob.call("say")
+                #expect(answer["more"] == left.map { .int($0) }, "\(answer["more"]?.json ?? "")")
+                got += texts(answer)
+            }
+            #expect(got == expected)
+            #expect(try texts(bob.call("say")) == [])
+            _ = try handle.takeAll(matching: ["mail", .any, .any, .any, .any, .any])
+        }
+    }
+
+    @Test("Of the messages of a day the last thousand are kept, so a look at them stays short")
+    func bounded() throws {
+        try withCheckout { checkout in
+            let ada = try ScriptedAgent(in: checkout)
+            let bob = try ScriptedAgent(in: checkout)
+            for agent in [ada, bob] { try agent.call("who") }
+            let handle = try checkout.namespaceHandle()
+            try handle.transaction { t in
+                for number in 1...1099 {
+                    try t.write(tuple: MailRow(number: number, to: "", from: "x", time: 0, text: "\(number)").tuple)
+                }
+                try t.set("mail", 1099)
+            }
+            try ada.call("say", #"{"text":"the last"}"#)
+            let kept = try handle.readAll(matching: ["mail", .any, .any, .any, .any, .any]).map { $0[1] }
+            #expect(kept.count == 1000 && kept.first == 101 && kept.last == 1100, "\(kept.count)")
+            #expect(try texts(bob.call("say")).first == "101")
+            _ = try handle.takeAll(matching: ["mail", .any, .any, .any, .any, .any])
         }
     }
 

@@ -21,16 +21,41 @@ final class ScriptedAgent {
         cat >&3
         """
 
+    /// The same for an agent that starts its server again when it is told to; it says so once it has passed on all that
+    /// the old one wrote.
+    private static let restartingScript = """
+        begin() {
+            coproc S { exec "$@"; }
+            exec 3>&"${S[1]}" 4<&"${S[0]}"
+            cat <&4 &
+            passing=$!
+        }
+        begin "$@"
+        while IFS= read -r line; do
+            if [[ $line == restart ]]; then
+                kill -KILL "$S_PID"
+                exec 3>&- 4<&-
+                wait "$passing"
+                echo '{"restarted":true}'
+                begin "$@"
+            else
+                printf '%s\\n' "$line" >&3
+            fi
+        done
+        """
+
     /// Starts an agent.
     ///
     /// - Parameters:
     ///   - checkout: Where it works.
     ///   - folder: The worktree; `nil` for the first.
     ///   - wrapper: What starts the server, with the server's words behind it.
+    ///   - restarts: Whether it can start its server again.
     /// - Throws: `TestFailure` if it can't be started.
-    init(in checkout: Checkout, _ folder: String? = nil, wrapper: [String] = []) throws {
+    init(in checkout: Checkout, _ folder: String? = nil, wrapper: [String] = [], restarts: Bool = false) throws {
         let server = wrapper + [CommandRunner.path("space"), "mcp"] + checkout.options(folder)
-        command = try checkout.runner.start("/bin/bash", ["-c", Self.script, "agent"] + server)
+        let script = restarts ? Self.restartingScript : Self.script
+        command = try checkout.runner.start("/bin/bash", ["-c", script, "agent"] + server)
     }
 
     deinit { kill(-command.pid, SIGKILL) }
@@ -52,6 +77,12 @@ final class ScriptedAgent {
     func killAlone() throws {
         kill(pid, SIGKILL)
         _ = try command.wait()
+    }
+
+    /// Kills the server, and starts another one; what the old one has written is kept.
+    func restartServer() throws {
+        try send("restart")
+        while case let message = try receive(), message["restarted"] == nil { keep(message) }
     }
 
     // MARK: Talking
@@ -76,8 +107,12 @@ final class ScriptedAgent {
         while true {
             let message = try receive()
             if message["id"] == .int(id) { return message }
-            if case .int(let other)? = message["id"] { others[other] = message }
+            keep(message)
         }
+    }
+
+    private func keep(_ message: Value) {
+        if case .int(let other)? = message["id"] { others[other] = message }
     }
 
     /// Whether an answer was read while another one was waited for.

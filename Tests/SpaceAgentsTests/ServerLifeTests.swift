@@ -36,6 +36,19 @@ struct ServerLifeTests {
         }
     }
 
+    @Test(
+        "A wrapper that is another user's is not taken for the agent, which must be named",
+        .enabled(if: geteuid() == 0, "setpriv")
+    )
+    func wrappedByAnotherUser() throws {
+        try withCheckout { checkout in
+            let change = #"setpriv --reuid 12345 --regid 12345 --clear-groups "$@"; exit $?"#
+            let agent = try ScriptedAgent(in: checkout, wrapper: ["/bin/sh", "-c", change, "wrapper"])
+            let result = try agent.command.finish()
+            #expect(result.errors.contains("another user's") && result.errors.contains("--owner"), "\(result)")
+        }
+    }
+
     @Test("A stopped server holds up no other agent")
     func stopped() throws {
         try withCheckout { checkout in

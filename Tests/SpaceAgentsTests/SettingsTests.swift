@@ -138,11 +138,12 @@ struct SettingsTests {
                     "-z --root '\(checkout.path("other-state"))/shared-space'\n"
                 )
             )
-            // The hook of the first root stays: people may have changed it.
+            // The hook of the first root was replaced.
             let hook = try Value(json: try text(checkout, ".claude/settings.json"))["hooks"]?["PreToolUse"]?[0]?[
                 "hooks"
             ]?[0]
             guard case .string(let command)? = hook?["command"] else { throw TestFailure("no hook") }
+            #expect(command.hasSuffix("/other-state/shared-space'"), "\(command)")
             let agent = try ScriptedAgent(in: checkout)
             try agent.call("who")
             let event = #"{"cwd":"\#(checkout.main)","tool_name":"Edit","tool_input":{"file_path":"a"}}"#
@@ -152,6 +153,56 @@ struct SettingsTests {
             for file in [".mcp.json", ".claude/settings.json", ".codex/config.toml", ".git/hooks/pre-commit"] {
                 #expect(access(checkout.path("main/\(file)"), F_OK) != 0, "\(file)")
             }
+        }
+    }
+
+    @Test("A hook without the root that it needs gets it, and what the user has changed around it stays")
+    func hookWithoutRoot() throws {
+        try withCheckout { checkout in
+            mkdir(checkout.path("main/.claude"), 0o700)
+            func hooks(_ command: String) -> String {
+                #"{"hooks":{"PreToolUse":[{"matcher":"Write", "hooks":[ {"command":"\#(command)"},{"command":"x"} ]}]}}"#
+            }
+            let file = checkout.path("main/.claude/settings.json")
+            try write(hooks("space mcp hook").utf8, toFile: file)
+            let root = checkout.path("other-root")
+            #expect(try install(checkout, "claude", "--write", "--root", root).ending == .exited(0))
+            #expect(try text(checkout, ".claude/settings.json") == hooks("space mcp hook --root '\(root)'"))
+            #expect(try install(checkout, "claude", "--write").ending == .exited(0))
+            #expect(try text(checkout, ".claude/settings.json") == hooks("space mcp hook"))
+            // One that the user has written is told of.
+            for command in ["/opt/space mcp hook", "space mcp hook --root '/a'; x", "A=b space mcp hook"] {
+                try write(hooks(command).utf8, toFile: file)
+                let result = try install(checkout, "claude", "--write")
+                #expect(result.ending == .exited(74) && result.errors.contains("differs"), "\(command): \(result)")
+                #expect(try text(checkout, ".claude/settings.json") == hooks(command))
+            }
+        }
+    }
+
+    @Test("What is no regular file is refused, by its kind, and stays")
+    func otherKinds() throws {
+        try withCheckout { checkout in
+            for folder in [".claude", ".git/hooks"] { mkdir(checkout.path("main/\(folder)"), 0o700) }
+            let file = checkout.path("main/.mcp.json")
+            func kind() -> UInt32 {
+                var info = stat()
+                return lstat(file, &info) == 0 ? info.st_mode & S_IFMT : 0
+            }
+            // The device is that of /dev/null, which is empty; it may be that only root can make one.
+            for made in [S_IFIFO, S_IFDIR, S_IFCHR] {
+                let result = made == S_IFDIR ? mkdir(file, 0o700) : mknod(file, made | 0o600, 0x103)
+                guard result == 0 || made != S_IFCHR else { continue }
+                let written = try install(checkout, "claude", "--write")
+                #expect(written.ending == .exited(74) && written.errors.contains("no regular file"), "\(written)")
+                #expect(kind() == made)
+                let removed = try install(checkout, "claude", "--remove")
+                #expect(removed.errors.contains("no regular file") && kind() == made, "\(removed)")
+                remove(file)
+            }
+            mkfifo(checkout.path("main/.git/hooks/pre-commit"), 0o600)
+            let hook = try install(checkout, "pre-commit", "--write")
+            #expect(hook.ending == .exited(74) && hook.errors.contains("no regular file"), "\(hook)")
         }
     }
 

@@ -168,6 +168,92 @@ struct TaskToolTests {
         }
     }
 
+    @Test("A server that is killed at any step of a claim loses no task, and gives none twice")
+    func killedWhileClaiming() throws {
+        try withCheckout { checkout in
+            let adder = try ScriptedAgent(in: checkout)
+            try adder.call("who")
+            let handle = try checkout.namespaceHandle()
+            var mostClaims = 0
+            for step in 1... {
+                let agent = try ScriptedAgent(in: checkout)
+                try agent.call("who")
+                // In place of the agent's server, a process that can be killed at its n-th change.
+                let server = try checkout.runner.start("space-test-agent", [])
+                func tell(_ line: String) throws { try server.send(line + "\n") }
+                let root = try #require(checkout.options().dropFirst().first)
+                try tell("open \(root) \(checkout.namespace) creates=0 owning=0")
+                try tell("arm kill gateReleased \(step)")
+                #expect(try (server.readLine(), server.readLine()) == ("ok", "ok"))
+                try tell("claim-task \(agent.pid)")
+                _ = try eventually {
+                    try handle.status().waiters.count == 1 || ProcessIdentity.state(of: server.pid) == "Z"
+                }
+                let tasks = #"{"title":"low","priority":1},{"title":"high","priority":9}"#
+                let added = try adder.call("task_add", #"{"tasks":[\#(tasks)]}"#)
+                let answer = try server.readLine()
+                if answer == nil { _ = try server.wait() }
+                let claims = try handle.status().claims.count
+                mostClaims = max(mostClaims, claims)
+                // The agent's own server gives each task once, and knows what the other one has noted.
+                var given: [Value?] = answer == nil ? [] : ["high"]
+                var known: Set<Value?> = []
+                var isEmpty = false
+                while !isEmpty {
+                    let task = try agent.call("task_claim")
+                    isEmpty = task["id"] == nil
+                    if !isEmpty { given.append(task["title"]) }
+                    known.formUnion((task["you_also_have"] ?? task["you_have"])?.elements.map { $0["title"] } ?? [])
+                }
+                #expect(known == ["low", "high"], "step \(step): \(given), \(known)")
+                #expect(Set(given).count == given.count, "step \(step): \(given)")
+                for task in added["tasks"]?.elements ?? [] {
+                    let id = task["id"]?.json ?? ""
+                    #expect(try agent.call("task_end", #"{"id":\#(id),"how":"done"}"#)["ended"] == task["id"])
+                }
+                if answer != nil { break }
+            }
+            #expect(mostClaims == 2, "it was never killed between the two claims")
+        }
+    }
+
+    @Test("Each call renews what its agent has, and what is not renewed goes to the next agent")
+    func renewed() throws {
+        try withCheckout { checkout in
+            let agent = try ScriptedAgent(in: checkout)
+            let next = try ScriptedAgent(in: checkout)
+            try next.call("task_add", #"{"tasks":[{"title":"one"},{"title":"two"}]}"#)
+            let handle = try checkout.namespaceHandle()
+            let process = try #require(ProcessIdentity.of(pid: agent.pid))
+            // What the agent has from an earlier server, and whose time is nearly over.
+            func claim(_ id: Int, _ deadline: Duration) throws {
+                let task: Template = ["task", id, .any, .any, .any, .any]
+                _ = try handle.claim(matching: task, holder: process, deadline: deadline, .none, interruption: nil)
+            }
+            func hold(_ name: String, _ expires: Duration) throws {
+                let row = HoldRow(name: HoldName(stored: name), who: AgentName(process), why: "", since: 0)
+                try handle.write(tuple: row.tuple, expires: expires, lifetime: .process(process.pid))
+            }
+            try claim(1, .seconds(600))
+            try hold("gpu", .seconds(600))
+            try agent.call("who")
+            // Nothing was renewed that is over.
+            try claim(2, .milliseconds(1))
+            try hold("disk", .milliseconds(1))
+            #expect(try next.call("task_claim", #"{"id":2,"wait_s":50}"#)["id"] == 2)
+            #expect(try next.call("hold", #"{"names":["disk"],"wait_s":50}"#)["held"] != nil)
+            let late = Clock.realtimeMilliseconds() + 3_600_000
+            let deadline = try #require(try handle.status().claims.first { $0.tuple[1] == 1 }?.deadline)
+            #expect(deadline > late)
+            let match = try #require(try handle.matches(["hold", "gpu", .any, .any, .any, .any]).first)
+            #expect(try handle.expiry(of: match.id) ?? .zero > .seconds(3600))
+            guard case .string(let error)? = try agent.call("task_end", #"{"id":2,"how":"done"}"#)["error"] else {
+                throw TestFailure("the task was ended")
+            }
+            #expect(error.contains("is not yours"))
+        }
+    }
+
     @Test("Subagents of one process have tasks of their own")
     func subagents() throws {
         try withCheckout { checkout in

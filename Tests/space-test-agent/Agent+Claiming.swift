@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceAgents
 import SpaceSystem
 
 // Claims and transactions, one a command.
@@ -25,6 +26,18 @@ extension Agent {
                 interruption: nil
             )
             return claim.map { "ok \($0.number)" } ?? "none"
+        case "claim-task":
+            // `claim-task <pid>`: as the server of a coding agent does.
+            let pid: Int32 = try number(words, 0)
+            guard let agent = ProcessIdentity.of(pid: pid) else { throw Failure("no process \(pid)") }
+            let claimed = try TaskList(try namespace()).claim(
+                for: AgentName(agent),
+                matching: nil,
+                id: nil,
+                wait: .seconds(100),
+                interruption: nil
+            )
+            return claimed == nil ? "none" : "ok"
         case "claim-loop": return "ok \(try claimLoop())"
         case "write-claimed":
             // In one transaction, so that no waiter is ever woken for it.

@@ -22,6 +22,9 @@ package enum AgentLimits {
     static let holdBytes = 500
     static let ports = 1024
     static let messagesAtOnce = 50
+    /// How many messages are kept at least, also of a day in which agents send more.
+    static let messagesKept = 1000
+    static let messagesRemovedAtOnce = 100
     static let messageBytes = 32 << 10
 
     /// Checks the size of a text.

@@ -5,19 +5,30 @@ package import SpaceSystem
 ///
 /// A client starts the server itself, or through a wrapper: npx, sh, timeout. A wrapper passes its own standard input on to the
 /// server, while the agent has the other end of it. So the agent is the first ancestor whose standard input is another
-/// file than the server's, whatever the wrappers are called.
+/// file than the server's, whatever the wrappers are called. The input of another user's process, such as sudo, can't be
+/// seen: that may be a wrapper or the agent. Nor can that of the user's own process if it may not be dumped: some agents
+/// protect themselves so, and no wrapper does.
 package enum AgentProcess {
     /// The agent for which this process serves; `nil` if its parent has ended, or is a process that never ends.
     ///
-    /// `parent`: The parent at the start of this process. Another process is one that adopts orphans.
-    package static func found(from parent: Int32) -> ProcessIdentity? {
+    /// - Parameter parent: The parent at the start of this process. Another process is one that adopts orphans.
+    /// - Returns: The process.
+    /// - Throws: `AgentError` if that can't be told.
+    package static func found(from parent: Int32) throws(AgentError) -> ProcessIdentity? {
         let input = standardInput(of: "self")
         var pid = parent
         guard getppid() == parent else { return nil }
         for _ in 0..<mostGenerations {
             guard ProcessIdentity.mayExit(pid: pid), let process = ProcessIdentity.of(pid: pid), process.life == .alive
             else { return nil }
-            guard let input, standardInput(of: "\(pid)") == input, let parent = ProcessIdentity.parent(of: pid) else {
+            guard let input else { return process }
+            if isHidden(pid) {
+                throw AgentError(
+                    "process \(pid) (\(ProcessIdentity.commandName(of: pid) ?? "?")), which has started this, is another user's: it "
+                        + "can't be told whether it is the agent or a wrapper around this"
+                )
+            }
+            guard standardInput(of: "\(pid)") == input, let parent = ProcessIdentity.parent(of: pid) else {
                 return process
             }
             pid = parent
@@ -50,6 +61,12 @@ package enum AgentProcess {
     package static func folder(of pid: Int32) -> String? { ResolvedPath.linkText("/proc/\(pid)/cwd") }
 
     private static let mostGenerations = 64
+
+    /// Whether a process is another user's, and may not be looked at.
+    private static func isHidden(_ pid: Int32) -> Bool {
+        guard let user = ProcessIdentity.user(of: pid), user != geteuid() else { return false }
+        return ResolvedPath.linkText("/proc/\(pid)/fd/0") == nil
+    }
 
     /// The pipe or socket that is a process's standard input; `nil` if it is something else, which many processes may share.
     private static func standardInput(of process: String) -> String? {

@@ -1,5 +1,6 @@
 import Glibc
 import SpaceSystem
+import SystemPackage
 import TupleCoding
 
 /// A worktree of a git repository, or a folder that is in none.
@@ -85,6 +86,24 @@ package struct Repository: Hashable, Sendable {
         let hash = Array(common.utf8).withUnsafeBytes { Hash64.hash($0) }
         let digits = String(hash, radix: 16)
         return "agents-\(String(shown))-\(String(repeating: "0", count: 16 - digits.count))\(digits)"
+    }
+
+    /// The folders of all worktrees that are there, this one first: gitrepository-layout(5) has each that was added in a folder
+    /// of `worktrees`, whose file `gitdir` names its `.git`.
+    var worktrees: [String] {
+        guard isGit else { return [worktree] }
+        var added: [String] = []
+        if let folder = try? OwnedDescriptor.directory(FilePath("\(common)/worktrees")) {
+            added = (try? Directory.list(folder.raw)) ?? []
+        }
+        let entries = added.sorted().compactMap { name in
+            let folder = "\(common)/worktrees/\(name)"
+            return Self.line(of: "\(folder)/gitdir").flatMap { ResolvedPath.of($0, from: folder) }
+        }
+        let others = ([common] + entries).map { ResolvedPath.parent(of: $0) }.filter { folder in
+            folder != worktree && Repository(at: folder)?.common == common
+        }
+        return [worktree] + others
     }
 
     /// The path of a file from the worktree's folder; `nil` if the file, whose path has no links, is not in it.

@@ -40,21 +40,52 @@ struct Mail {
             } else {
                 try t.write(tuple: row.tuple, expires: AgentLimits.mail)
             }
+            // Each look walks through all that are kept; to remove one at each message would be a walk too.
+            guard number.isMultiple(of: AgentLimits.messagesRemovedAtOnce) else { return }
+            try t.takeAll(matching: ["mail", ...(number - AgentLimits.messagesKept), .any, .any, .any, .any])
         }
     }
 
     /// The messages that an agent has not got yet, the oldest first, and how many more there are.
     func unread(by who: AgentName, in directory: AgentDirectory) throws -> (messages: [MailRow], more: Int) {
         let seen = try position(of: who, in: directory)
-        let (name, address) = (directory.name(of: who), Self.address(of: who))
-        let rows = try namespace.rows(["mail", (seen + 1)..., .any, .any, .any, .any], as: MailRow.self)
-            .filter { ($0.to.isEmpty || $0.to == address) && $0.from != name }
+        let (name, receivers) = (directory.name(of: who), ["", Self.address(of: who)])
+        let rows = try receivers.flatMap { try first($0, after: seen, notFrom: name) }.sorted { $0.number < $1.number }
         var bytes = 0
-        let messages = rows.prefix(AgentLimits.messagesAtOnce).prefix { row in
-            defer { bytes += row.text.utf8.count }
-            return bytes == 0 || bytes + row.text.utf8.count <= AgentLimits.messageBytes
+        let messages = Array(
+            rows.prefix(AgentLimits.messagesAtOnce).prefix { row in
+                defer { bytes += row.text.utf8.count }
+                return bytes == 0 || bytes + row.text.utf8.count <= AgentLimits.messageBytes
+            }
+        )
+        guard let last = messages.last?.number, messages.count < rows.count else { return (messages, 0) }
+        let more = try receivers.reduce(0) { sum, to in
+            let all = try namespace.count(matching: Self.messages(after: last, to: to))
+            return try sum + all - namespace.count(matching: Self.messages(after: last, to: to, from: name))
         }
-        return (Array(messages), rows.count - messages.count)
+        return (messages, more)
+    }
+
+    /// The oldest messages to an agent or to all, one more than an answer has at most.
+    ///
+    /// They are read in parts: thousands may be there, of which most may be the agent's own.
+    private func first(_ to: String, after seen: Int, notFrom name: String) throws -> [MailRow] {
+        let most = AgentLimits.messagesAtOnce + 1
+        var found: [MailRow] = []
+        var last = seen
+        while found.count < most {
+            let part = try namespace.readAll(matching: Self.messages(after: last, to: to), max: most)
+            let rows = part.compactMap { MailRow($0.fields) }
+            found += rows.filter { $0.from != name }
+            guard part.count == most, let end = rows.last?.number else { break }
+            last = end
+        }
+        return Array(found.prefix(most))
+    }
+
+    private static func messages(after number: Int, to: String, from: String? = nil) -> Template {
+        if let from { return ["mail", (number + 1)..., to, from, .any, .any] }
+        return ["mail", (number + 1)..., to, .any, .any, .any]
     }
 
     private func position(of who: AgentName, in directory: AgentDirectory) throws -> Int {

@@ -98,9 +98,13 @@ package struct HoldName: Hashable, Sendable {
         if path.isEmpty { return rest.isEmpty ? "**" : rest }
         let stored = rest.isEmpty ? path : path == "/" ? "/\(rest)" : "\(path)/\(rest)"
         // Others hold the files of the worktree by their paths from its folder, which no absolute path meets.
-        guard inside != nil || !PathPattern(stored).overlaps(PathPattern(below: repository.worktree)) else {
+        if inside == nil,
+            let enclosed = repository.worktrees.first(where: {
+                PathPattern(stored).overlaps(PathPattern(below: $0))
+            })
+        {
             throw AgentError(
-                "\"file:\(pattern)\" encloses files of the agents' folder, \(repository.worktree): "
+                "\"file:\(pattern)\" encloses files of the agents' folder, \(enclosed): "
                     + "hold those by their paths from it, such as file:**, and what is beside it by a path of its own"
             )
         }

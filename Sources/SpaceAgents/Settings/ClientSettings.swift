@@ -188,6 +188,9 @@ package enum ClientSettings: String, CaseIterable, Sendable {
             if removing { return .unchanged }
             throw AgentError("it leads out of \(folder), through a symbolic link or core.hooksPath")
         }
+        if let info = try? Directory.info(at: AT_FDCWD, target), info.kind != .regular {
+            throw AgentError("it is no regular file")
+        }
         let old = try Self.contents(of: target)
         if old == nil, removing { return .unchanged }
         let before = old ?? []
@@ -225,6 +228,8 @@ package enum ClientSettings: String, CaseIterable, Sendable {
         case .element(let path, let value, let mark, let command):
             var edit = try JSONEdit(before)
             if removing { return edit.removeAndPrune(from: path, having: mark) }
+            // One of ours may name another root, or none.
+            edit.replaceTexts(in: path, by: command) { $0.dropping(prefix: mark).map(isOurs) ?? false }
             if edit.hasElement(in: path, having: mark), !edit.hasElement(in: path, having: command) { throw differs }
             try edit.add(value, to: path, unlessOneHas: mark)
             return edit.text
@@ -243,13 +248,18 @@ package enum ClientSettings: String, CaseIterable, Sendable {
             return Array((text + separator + lines).utf8)
         case .script(let new):
             let rest = text.dropping(prefix: script)
-            let isOurs = rest.map { $0 == "\n" || $0.hasPrefix(" --root ") && $0.dropLast().allSatisfy { $0 != "\n" } }
-            if isThere, isOurs != true {
+            if isThere, rest?.last != "\n" || rest.map({ isOurs($0.dropLast()) }) != true {
                 if removing { return before }
                 throw AgentError("there is another script")
             }
             return removing ? nil : Array(new.utf8)
         }
+    }
+
+    /// Whether what follows a command is nothing, or the root that was written for it, in one word of the shell.
+    private static func isOurs(_ rest: some StringProtocol) -> Bool {
+        let word = String(rest).replacing("'\\''", with: "")
+        return word.isEmpty || word.hasPrefix(" --root '") && word.hasSuffix("'") && word.count { $0 == "'" } == 2
     }
 
     private static var differs: AgentError { AgentError("it has an entry for space already, which differs") }

@@ -66,6 +66,31 @@ struct JSONEdit {
         insert(element, into: array.lowerBound, depth: path.count + 1)
     }
 
+    /// Puts another text in the place of those that are meant, however deep they are in a value.
+    ///
+    /// - Parameters:
+    ///   - path: The names of the value.
+    ///   - new: The text, as JSON.
+    ///   - isMeant: Whether a text is replaced.
+    mutating func replaceTexts(in path: [String], by new: String, where isMeant: (String) -> Bool) {
+        guard let value = value(at: path) else { return }
+        var index = value.lowerBound
+        let rest = text.count - value.upperBound
+        while index < text.count - rest {
+            guard text[index] == UInt8(ascii: "\"") else {
+                index += 1
+                continue
+            }
+            let end = end(ofValueAt: index)
+            if let old = (try? Value(foreignJSON: Array(text[index..<end])))?.text, isMeant(old) {
+                text.replaceSubrange(index..<end, with: new.utf8)
+                index += new.utf8.count
+            } else {
+                index = end
+            }
+        }
+    }
+
     /// Removes a member; `false` if it isn't there.
     mutating func remove(_ path: [String]) -> Bool {
         guard let name = path.last, let object = value(at: path.dropLast()) else { return false }

@@ -92,7 +92,7 @@ package struct TaskList {
     ///   - interruption: Ends the wait.
     /// - Returns: The task; `nil` if there was none in time.
     /// - Throws: `cancelled` if the wait is ended, and `AgentError` if no open task has the number.
-    func claim(
+    package func claim(
         for who: AgentName,
         matching match: Pattern?,
         id: Int?,

@@ -90,7 +90,12 @@ struct MCPCommand: ParsableCommand {
     // MARK: The server
 
     private func serve() throws {
-        let found = AgentProcess.found(from: Launch.parent)
+        var found: ProcessIdentity?
+        do {
+            found = try AgentProcess.found(from: Launch.parent)
+        } catch {
+            if owner == nil { throw CommandFailure.usage("\(error); name the agent's with --owner PID") }
+        }
         var process = found
         if let owner {
             let pid = try OwnerOptions.pid(owner, from: "--owner")
@@ -129,7 +134,9 @@ struct MCPCommand: ParsableCommand {
 
     // MARK: Hooks
 
-    private static let largestEvent = 64 << 20
+    /// No model writes as much in one call, and a client waits while it is parsed.
+    private static let largestEvent = 4 << 20
+    private static let largestList = 64 << 20
 
     private func hook() throws {
         try refuse(with: .refusedByHook, "the edit is refused") {
@@ -153,7 +160,7 @@ struct MCPCommand: ParsableCommand {
         let folder = try agents.folder()
         var files = words
         if null {
-            files += try Input.all(most: Self.largestEvent).split(separator: 0).map {
+            files += try Input.all(most: Self.largestList).split(separator: 0).map {
                 String(decoding: $0, as: UTF8.self)
             }
         }
