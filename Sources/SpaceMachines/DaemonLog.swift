@@ -60,7 +60,7 @@ final class DaemonLog: CommitLog {
             _ = try exchange(hello, anew: hello)
         } catch {
             guard error == .timedOut else { throw .noDaemon(client.root, error) }
-            throw .memberEnded("the daemon of this machine does not answer in time")
+            throw .memberEnded(Self.silence)
         }
     }
 
@@ -175,10 +175,14 @@ final class DaemonLog: CommitLog {
         return .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
     }
 
+    /// Why there is no answer in time: the daemon may wait for the others.
+    private static let silence =
+        "the daemon of this machine has no answer in time: it is stopped, or the cluster does not answer it"
+
     /// Sends a request that may be sent twice, and returns the answer.
     private func ask(_ request: DaemonRequest, anew: DaemonRequest?) throws(SpaceError) -> DaemonAnswer {
         do throws(Errno) { return try exchange(request, anew: anew) } catch {
-            if error == .timedOut { throw .clusterUnavailable("the daemon of this machine does not answer in time") }
+            if error == .timedOut { throw .clusterUnavailable(Self.silence) }
             throw .noDaemon(client.root, error)
         }
     }
