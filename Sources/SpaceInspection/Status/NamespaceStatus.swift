@@ -201,7 +201,7 @@ extension Namespace {
     public func status() throws(SpaceError) -> NamespaceStatus {
         try attempt("look at the namespace") { (core) throws(SpaceError) in
             core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience)
-            guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
+            let folder = try core.engine.presentFolder()
             let sightings = try folder.sightings()
             let diskBytes = folder.diskBytes
             // Damage there is reported by the check, and ends no look.

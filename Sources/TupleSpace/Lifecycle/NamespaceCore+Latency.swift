@@ -12,7 +12,7 @@ extension NamespaceCore {
     func setMeasuringLatency(_ isOn: Bool) throws(SpaceError) {
         try checkUsable()
         let done: Void? = try underDoor(timeout: timeout) { (_, _) throws(SpaceError) in
-            guard let folder = try engine.openFolder() else { throw engine.goneError() }
+            let folder = try engine.presentFolder()
             if isOn { try beginMeasuring(folder) } else { try endMeasuring(folder) }
             return false
         }
