@@ -45,7 +45,7 @@ extension NamespaceCore {
 
 extension Namespace {
     /// Whether it is measured how long waits for tuples last.
-    public var isMeasuringLatency: Bool { core.isMeasuringLatency }
+    package var isMeasuringLatency: Bool { core.isMeasuringLatency }
 
     /// Sets whether it is measured how long waits for tuples last, by all processes of the namespace.
     ///
