@@ -7,5 +7,7 @@
 /// ```
 public protocol TemplateElement: Sendable {
     /// Adds the element to a template, by one call of another element's `describe`: a field's, a formal's, a range's.
+    ///
+    /// Inside a type that is an element, `any` is the formal `.any`: the function is `TupleCoding.any(Int.self)`.
     func describe(into builder: inout TemplateBuilder)
 }
