@@ -136,12 +136,6 @@ int guarded_env_sync(struct guarded_environment *guard, int force) {
     return result;
 }
 
-int guarded_env_copyfd(struct guarded_environment *guard, int descriptor) {
-    int result;
-    GUARDED(result, mdb_env_copyfd2(guard->environment, descriptor, 0), damaged(guard, NULL));
-    return result;
-}
-
 int guarded_reader_check(struct guarded_environment *guard, int *dead) {
     int result;
     GUARDED(result, mdb_reader_check(guard->environment, dead), damaged(guard, NULL));
@@ -244,10 +238,10 @@ int guarded_dbi_open(struct guarded_environment *guard, MDB_txn *transaction, co
     return result;
 }
 
-int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, int deletes) {
+int guarded_empty(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database) {
     int result;
     if (guarded_is_damaged(guard)) return GUARDED_DAMAGED;
-    GUARDED(result, mdb_drop(transaction, database, deletes), damaged(guard, transaction));
+    GUARDED(result, mdb_drop(transaction, database, 0), damaged(guard, transaction));
     return result;
 }
 
@@ -304,12 +298,6 @@ bool guarded_fits(struct guarded_environment *guard, uint64_t records) {
 int guarded_cursor_open(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_cursor **cursor) {
     int result;
     GUARDED(result, mdb_cursor_open(transaction, database, cursor), damaged(guard, transaction));
-    return result;
-}
-
-int guarded_cursor_renew(struct guarded_environment *guard, MDB_txn *transaction, MDB_cursor *cursor) {
-    int result;
-    GUARDED(result, mdb_cursor_renew(transaction, cursor), damaged(guard, transaction));
     return result;
 }
 

@@ -26,10 +26,6 @@ int space_pidfd_open(int32_t pid) {
     return space_optional("pidfd_open", space_result(syscall(SYS_pidfd_open, pid, 0)));
 }
 
-int space_pidfd_send_signal(int pidfd, int signal) {
-    return space_result(syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0));
-}
-
 int space_pidfd_has_exited(int pidfd) {
     // pidfd_open(2): a pidfd is readable once the process has terminated, but not while any of its threads lives.
     struct pollfd request = {.fd = pidfd, .events = POLLIN};

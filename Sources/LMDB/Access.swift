@@ -76,20 +76,7 @@ package struct Access {
     /// - Throws: `.invalidArgument` for a section.
     package func empty(_ database: Database) throws(LMDBError) {
         guard database.mark == 0 else { throw .invalidArgument }
-        try check(guarded_drop(guarding, handle, database.handle, 0))
-    }
-
-    /// Removes all records of a database and, if asked, the database itself.
-    ///
-    /// Deleting closes the handle for the whole process at once, even if the transaction is aborted later. No other
-    /// thread may use the handle meanwhile.
-    ///
-    /// The corresponding C function is `mdb_drop`.
-    ///
-    /// - Throws: `.invalidArgument` for a section.
-    package func drop(_ database: Database, delete: Bool) throws(LMDBError) {
-        guard database.mark == 0 else { throw .invalidArgument }
-        try check(guarded_drop(guarding, handle, database.handle, delete ? 1 : 0))
+        try check(guarded_empty(guarding, handle, database.handle))
     }
 
     /// The size and shape of a database, as this transaction sees it.

@@ -234,19 +234,4 @@ package struct Cursor: ~Copyable {
         position = result == MDB_SUCCESS ? .deleted : .nowhere
         try check(result)
     }
-
-    // MARK: Reusing
-
-    /// Ties a read transaction's cursor to a read transaction that was begun or renewed later; the cursor is nowhere
-    /// then.
-    ///
-    /// This allocates nothing. The corresponding C function is `mdb_cursor_renew`.
-    ///
-    /// - Throws: `.invalidArgument` if the cursor or `access` belongs to a write transaction; `.badTransaction` if the
-    ///   read transaction is reset.
-    package mutating func renew(on access: Access) throws(LMDBError) {
-        guard environment == nil else { throw .invalidArgument }
-        position = .nowhere
-        try check(guarded_cursor_renew(guarding, access.handle, handle))
-    }
 }

@@ -195,13 +195,6 @@ package final class Environment: @unchecked Sendable {
         try check(guarded_env_sync(guarding, force ? 1 : 0))
     }
 
-    /// Throws `.wouldDeadlock` if the calling thread has a write transaction.
-    ///
-    /// Every method that takes LMDB's writer mutex calls this first: otherwise the thread would wait for itself.
-    func requireNoWriteTransactionHere() throws(LMDBError) {
-        guard writer.load(ordering: .relaxed) != UInt(pthread_self()) else { throw .wouldDeadlock }
-    }
-
     /// Sets FD_CLOEXEC on the data file's descriptor, the only one on which LMDB does not set it (lmdb.h).
     ///
     /// Otherwise a program started by this process would keep the data of a deleted environment alive.

@@ -12,22 +12,19 @@ extension NamespaceHandle {
     func outOfSight(buried: Bool, _ template: Template, max: Int, _ flags: Flags) throws(SpaceError) -> [OutputElement]
     {
         var elements: [OutputElement] = []
-        do {
-            try namespace.forEachClaimPart(buried: buried) { (claims) in
-                for claim in claims where template.matches(claim.tuple) {
-                    guard elements.count < max else { throw Enough() }
-                    var element = OutputElement(claim.tuple, flags)
-                    (element.id, element.deliveries) = (claim.id.rawValue, claim.deliveries)
-                    if !buried { (element.number, element.pid) = (claim.number, claim.pid ?? 0) }
-                    element.time = claim.deadline ?? 0
-                    elements.append(element)
+        try orSpaceError {
+            do {
+                try namespace.forEachClaimPart(buried: buried) { (claims) in
+                    for claim in claims where template.matches(claim.held.tuple) {
+                        guard elements.count < max else { throw Enough() }
+                        var element = OutputElement(claim.held.tuple, flags)
+                        (element.id, element.deliveries) = (claim.held.id.rawValue, claim.held.deliveries)
+                        if !buried { (element.number, element.pid) = (claim.held.number, claim.pid ?? 0) }
+                        element.time = claim.deadline ?? 0
+                        elements.append(element)
+                    }
                 }
-            }
-        } catch is Enough {
-        } catch let error as SpaceError {
-            throw error
-        } catch {
-            throw SpaceError(.inputOutput, reason: "\(error)")
+            } catch is Enough {}
         }
         return elements
     }

@@ -109,7 +109,7 @@ extension NamespaceHandle {
                 (timeout) async throws(SpaceError) in try await latch.wait(timeout: timeout)
             }
         case .rateLimit:
-            let (limit, count) = (namespace.rateLimit(name, how.permits, per: try how.interval), how.count)
+            let (limit, count) = (namespace.rateLimit(name, limit: how.permits, per: try how.interval), how.count)
             return reaching(timeout, { () async throws(SpaceError) in try await limit.acquire(count) }) {
                 (timeout) async throws(SpaceError) in try await limit.acquire(count, timeout: timeout)
             }
@@ -130,9 +130,9 @@ extension NamespaceHandle {
             return { () async throws(SpaceError) in
                 let taken =
                     if let timeout {
-                        try await queue.take(timeout: timeout, ttr: deadline)
+                        try await queue.take(timeout: timeout, deadline: deadline)
                     } else {
-                        try await queue.take(ttr: deadline)
+                        try await queue.take(deadline: deadline)
                     }
                 guard let item = taken else { return .nothing }
                 let element = try OutputElement(item, flags)

@@ -4,7 +4,7 @@ import SharedSpaceObjects
 import SpaceEngine
 import TupleCoding
 
-private enum Verb: Int32 {
+private enum OrderedSetVerb: Int32 {
     case append = 1, insert, without, move, exchange, sort, index
 
     /// How many values it has; `nil`: any number from 1.
@@ -31,7 +31,7 @@ private enum Verb: Int32 {
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(ns, "edit an ordered set", error) { (handle) throws(SpaceError) in
-        guard let verb = Verb(rawValue: verb) else {
+        guard let verb = OrderedSetVerb(rawValue: verb) else {
             throw .misuse("\(verb) is nothing to do with an ordered set", advice: "see SHAREDSPACE_APPEND")
         }
         let how = try Options(how, allowing: .json)

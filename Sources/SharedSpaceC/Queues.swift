@@ -113,9 +113,9 @@ private func put(
         let (queue, ttr) = (try handle.queue(queue, how), try how.deadline)
         let taken =
             if let id = how.id {
-                try queue.take(id, ttr: ttr)
+                try queue.take(id, deadline: ttr)
             } else {
-                try queue.takeBlocking(timeout: try how.timeout, ttr: ttr, interruption: how.interruption)
+                try queue.takeBlocking(timeout: try how.timeout, deadline: ttr, interruption: how.interruption)
             }
         guard let item = taken else { return 0 }
         // If the caller can't learn of it, it returns with the last reference.

@@ -195,8 +195,8 @@ private enum NamespaceRule: Int32 {
             throw .misuse("\(what) is nothing to rule", advice: "see SHAREDSPACE_NS_…")
         }
         switch rule {
-        case .owner: try namespace.enrol(pid: Int32(clamping: number))
-        case .noOwner: return try namespace.disenrol(pid: Int32(clamping: number)) ? 1 : 0
+        case .owner: try namespace.addOwner(pid: Int32(clamping: number))
+        case .noOwner: return try namespace.removeOwner(pid: Int32(clamping: number)) ? 1 : 0
         case .persistent: try namespace.setPersistent(number != 0)
         case .deliveries: try namespace.setDeliveryLimit(number == 0 ? nil : Int(number))
         case .history:

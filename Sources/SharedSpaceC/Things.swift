@@ -40,7 +40,7 @@ private enum Thing: Int32 {
                 try namespace.latch(name, count: how.permits)
                     .waitBlocking(timeout: timeout, interruption: interruption)
             case .rateLimit:
-                try namespace.rateLimit(name, how.permits, per: try how.interval)
+                try namespace.rateLimit(name, limit: how.permits, per: try how.interval)
                     .acquireBlocking(how.count, timeout: timeout, interruption: interruption)
             default: throw .misuse("nothing of kind \(what) is passed", advice: "a barrier, a latch or a rate limit")
             }
@@ -130,7 +130,7 @@ extension NamespaceHandle {
         switch thing {
         case .counter: wasThere = try namespace.counter(name).remove()
         case .latch: wasThere = try namespace.latch(name, count: 0).remove()
-        case .rateLimit: wasThere = try namespace.rateLimit(name, 1, per: .seconds(1)).remove()
+        case .rateLimit: wasThere = try namespace.rateLimit(name, limit: 1, per: .seconds(1)).remove()
         case .semaphore: wasThere = try namespace.semaphore(name, permits: 1).remove()
         case .ordered: wasThere = try namespace.anyOrderedSet(name)?.set.remove() ?? false
         case .responder:

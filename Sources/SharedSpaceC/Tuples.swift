@@ -33,12 +33,12 @@ import TupleSpace
     }
 }
 
-/// What is looked for.
-private enum Search: Int32 {
+/// What is done with the tuples that are found.
+private enum TupleUse: Int32 {
     case read = 1, take, claim, lookClaimed, lookBuried
 
     init(_ number: Int32) throws(SpaceError) {
-        guard let search = Search(rawValue: number) else {
+        guard let search = TupleUse(rawValue: number) else {
             throw .misuse("\(number) is nothing to look for", advice: "read, take or claim: see SHAREDSPACE_READ")
         }
         self = search
@@ -58,7 +58,7 @@ let searching: Flags = [.record, .json, .newest, .exact]
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(ns, "find a tuple", error) { (handle) throws(SpaceError) in
-        let search = try Search(what)
+        let search = try TupleUse(what)
         let how = try Options(how, allowing: searching)
         let result = try CallResult(result)
         let template = try template(templates, count, how.flags)
@@ -109,7 +109,7 @@ let searching: Flags = [.record, .json, .newest, .exact]
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(ns, "find tuples", error) { (handle) throws(SpaceError) in
-        let search = try Search(what)
+        let search = try TupleUse(what)
         let list = try place(list, "the list")
         let how = try Options(how, allowing: searching)
         let template = try template(templates, count, how.flags)
@@ -125,8 +125,8 @@ let searching: Flags = [.record, .json, .newest, .exact]
                 try OutputElement(match, how.flags)
             }
         case .claim:
-            let claims = try handle.namespace.claimMatches(
-                template,
+            let claims = try handle.namespace.claimAll(
+                matching: template,
                 order: how.order,
                 max: how.max,
                 deadline: try how.deadline

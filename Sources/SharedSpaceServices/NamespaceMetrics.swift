@@ -54,7 +54,7 @@ public struct NamespaceMetrics: Service {
     /// Looks once, and records what it finds.
     ///
     /// - Throws: `namespaceDeleted`, `readersExhausted`, `damaged`.
-    public func record() throws(SpaceError) {
+    package func record() throws(SpaceError) {
         let status = try namespace.status()
         record(status.tuples, "tuples")
         record(status.cells, "cells")

@@ -13,7 +13,7 @@ import SpaceRecipes
 ///
 /// When the group begins its graceful shutdown, the task of the body is cancelled: what waits in a namespace ends then,
 /// and the service ends without an error. For work that should be finished first, use
-/// ``SharedSpace/WorkQueue/worker(concurrency:ttr:_:onFailure:)``.
+/// ``SharedSpace/WorkQueue/worker(concurrency:deadline:_:onFailure:)``.
 public struct SpaceService: Service {
     private let body: @Sendable () async throws -> Void
 
@@ -46,24 +46,24 @@ extension WorkQueue {
     ///
     /// - Parameters:
     ///   - concurrency: How many items are worked on at the same time.
-    ///   - ttr: The time to run, as in ``work(timeout:ttr:_:onFailure:)``.
+    ///   - deadline: The time to run, as in ``work(timeout:deadline:_:onFailure:)``.
     ///   - body: The work on one item, in a task.
     ///   - onFailure: What becomes of an item whose work has failed; by default it returns after a growing delay.
     /// - Returns: The service; what `onFailure` decides to stop at ends it.
     public func worker(
         concurrency: Int = 1,
-        ttr: Duration? = nil,
+        deadline: Duration? = nil,
         _ body: @escaping @Sendable (borrowing QueueItem) async throws -> Void,
         onFailure: @escaping @Sendable (any Error, QueueItem.Info) -> FailureDecision = { _, _ in .retry() }
     ) -> some Service {
-        QueueWorker(queue: self, concurrency: concurrency, ttr: ttr, body: body, onFailure: onFailure)
+        QueueWorker(queue: self, concurrency: concurrency, deadline: deadline, body: body, onFailure: onFailure)
     }
 }
 
 private struct QueueWorker: Service {
     let queue: WorkQueue
     let concurrency: Int
-    let ttr: Duration?
+    let deadline: Duration?
     let body: @Sendable (borrowing QueueItem) async throws -> Void
     let onFailure: @Sendable (any Error, QueueItem.Info) -> FailureDecision
 
@@ -76,12 +76,13 @@ private struct QueueWorker: Service {
 
     /// Works on one item after the other; only the wait for the next one ends at a graceful shutdown.
     private func work() async throws {
-        let (queue, ttr) = (queue, ttr)
+        let (queue, deadline) = (queue, deadline)
         try await queue.work(
             taking: { () async throws(SpaceError) -> QueueItem? in
                 do {
                     let held = try await cancelWhenGracefulShutdown { () async throws -> QueueItem.Detached? in
-                        guard !Task.isShuttingDownGracefully, let item = try await queue.next(timeout: nil, ttr: ttr)
+                        guard !Task.isShuttingDownGracefully,
+                            let item = try await queue.next(timeout: nil, deadline: deadline)
                         else { return nil }
                         return item.detach()
                     }

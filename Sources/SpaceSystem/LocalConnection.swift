@@ -42,7 +42,8 @@ package struct LocalConnection: ~Copyable {
                 continue
             }
             guard !more.isEmpty else { throw .connectionReset }
-            bytes += more
+            // As a rule all bytes come at once, and are not copied.
+            if bytes.isEmpty { bytes = more } else { bytes += more }
         }
         return bytes
     }

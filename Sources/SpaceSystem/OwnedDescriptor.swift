@@ -84,12 +84,7 @@ extension OwnedDescriptor {
         OwnedDescriptor(adopting: try checked(space_memory_file(name)))
     }
 
-    /// Makes another descriptor of the same open file, close-on-exec; both share locks and offset.
-    package borrowing func duplicate() throws(Errno) -> OwnedDescriptor {
-        try Self.duplicate(of: raw)
-    }
-
-    /// Makes another descriptor of the open file that a descriptor refers to.
+    /// Makes another descriptor of the open file that a descriptor refers to, close-on-exec; both share locks and offset.
     package static func duplicate(of raw: CInt) throws(Errno) -> OwnedDescriptor {
         OwnedDescriptor(adopting: try checked(space_duplicate(raw)))
     }

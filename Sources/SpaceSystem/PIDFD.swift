@@ -20,11 +20,4 @@ package struct PIDFD: ~Copyable, Sendable {
     ///
     /// If poll(2) fails, the process counts as alive.
     package var hasExited: Bool { space_pidfd_has_exited(raw) == 1 }
-
-    /// Sends a signal to exactly this process.
-    ///
-    /// - Throws: `ESRCH` if the process has been reaped.
-    package func send(signal: CInt) throws(Errno) {
-        try checked(space_pidfd_send_signal(raw, signal))
-    }
 }

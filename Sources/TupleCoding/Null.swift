@@ -3,9 +3,8 @@ public struct Null: TupleField, Hashable {
     /// The fields that a formal of this type matches.
     public static var fieldType: FieldType { .null }
 
-    /// Makes a null.
     @inlinable
-    public init() {}
+    package init() {}
 
     /// Appends null.
     @inlinable

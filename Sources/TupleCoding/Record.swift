@@ -1,10 +1,7 @@
 /// Named values: a tuple whose fields have names, or an object inside a field.
 ///
 /// Names are unique, and kept in the order of their UTF-8 bytes, whatever order they are given in.
-public struct Record: Sendable, Hashable, Comparable {
-    /// A name and its value.
-    public typealias Element = (name: String, value: Value)
-
+public struct Record: Sendable, Hashable, Comparable, OrderedByEncoding {
     private struct Entry: Sendable, Hashable {
         let name: Name
         var value: Value
@@ -86,11 +83,6 @@ public struct Record: Sendable, Hashable, Comparable {
         return (low, false)
     }
 
-    /// Whether the first's encoding comes before the second's.
-    public static func < (left: Record, right: Record) -> Bool {
-        left.compare(right) < 0
-    }
-
     package func compare(_ other: Record) -> Int {
         for (left, right) in zip(entries, other.entries) {
             let names = left.name.text.compareUTF8(right.name.text)
@@ -111,7 +103,7 @@ extension Record: RandomAccessCollection {
     public var endIndex: Int { entries.count }
 
     /// The field at a position, in the order of the names.
-    public subscript(position: Int) -> Element {
+    public subscript(position: Int) -> (name: String, value: Value) {
         (entries[position].name.text, entries[position].value)
     }
 }

@@ -36,7 +36,7 @@ extension Selection where Content == Tuple {
     }
 }
 
-extension Selection: JSONConvertible {
+extension Selection: CustomStringConvertible, JSONConvertible {
     /// The template as JSON text, on one line.
     ///
     /// Reading the text gives a template that matches the same tuples, with three exceptions. The text does not tell

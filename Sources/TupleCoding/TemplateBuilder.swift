@@ -37,14 +37,14 @@ public struct TemplateBuilder: Sendable {
 
     /// Adds a field that matches equal fields.
     @inlinable
-    public mutating func appendActual<Field: TupleField>(_ field: Field) {
+    package mutating func appendActual<Field: TupleField>(_ field: Field) {
         let start = encoder.count
         field.encode(into: &encoder)
         appendActual(from: start)
     }
 
     /// Adds a formal.
-    public mutating func appendFormal(_ type: FieldType) {
+    package mutating func appendFormal(_ type: FieldType) {
         append(.formal(type))
     }
 

@@ -6,6 +6,8 @@
 /// let template: Template = ["resize", .any, 40..<50]
 /// ```
 public protocol TemplateElement: Sendable {
-    /// Adds the element to a template, by one call of a method of `builder` or of another element's `describe`.
+    /// Adds the element to a template, by one call of another element's `describe`: a field's, a formal's, a range's.
+    ///
+    /// Inside a type that is an element, `any` is the formal `.any`: the function is `TupleCoding.any(Int.self)`.
     func describe(into builder: inout TemplateBuilder)
 }

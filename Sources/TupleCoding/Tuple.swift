@@ -7,7 +7,7 @@
 /// let tuple: Tuple = ["resize", 42, "cat.png"]
 /// let record: Tuple = ["kind": "resize", "id": 42]
 /// ```
-public struct Tuple: Sendable, Hashable, Comparable {
+public struct Tuple: Sendable, Hashable, Comparable, OrderedByEncoding {
     /// The encoded fields one after the other, or the one object of a record.
     package let encoded: [UInt8]
 
@@ -54,7 +54,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
     /// Makes a tuple of values.
     ///
     /// - Precondition: No value is nested deeper than 64 levels; see ``init(checking:)-([Value])``.
-    public init(fields: [TupleCoding.Value]) {
+    package init(fields: [TupleCoding.Value]) {
         var encoder = TupleEncoder()
         for field in fields { field.encode(to: &encoder) }
         self.init(encoder, isRecord: false)
@@ -64,7 +64,7 @@ public struct Tuple: Sendable, Hashable, Comparable {
     ///
     /// - Precondition: The record is not nested deeper than 64 levels; see
     ///   ``init(checking:)-(Record)``.
-    public init(record: Record) {
+    package init(record: Record) {
         var encoder = TupleEncoder()
         record.encode(to: &encoder)
         self.init(encoder, isRecord: true)
@@ -160,10 +160,9 @@ extension Tuple {
 // MARK: Order and hash
 
 extension Tuple {
-    /// Whether the first's bytes come before the second's.
-    public static func < (left: Tuple, right: Tuple) -> Bool {
-        let order = left.encoded.withUnsafeBytes { left in right.encoded.withUnsafeBytes { left.compare($0) } }
-        return order != 0 ? order < 0 : !left.isRecord && right.isRecord
+    package func compare(_ other: Tuple) -> Int {
+        let order = encoded.withUnsafeBytes { bytes in other.encoded.withUnsafeBytes { bytes.compare($0) } }
+        return order != 0 ? order : (isRecord ? 1 : 0) - (other.isRecord ? 1 : 0)
     }
 }
 

@@ -51,37 +51,37 @@ extension RangeExpression where Bound: TupleRangeBound {
     public typealias Matched = Bound
 }
 
-extension Range: TemplateElement, Matcher where Bound: TupleRangeBound {
+/// A range as an element of a template.
+package protocol TemplateRange: Matcher {
+    associatedtype Bound: TupleRangeBound
+    /// Where the range begins and ends, and whether it has its upper bound.
+    var bounds: (lower: Bound?, upper: Bound?, isClosed: Bool) { get }
+}
+
+extension TemplateRange {
     /// Adds the range to a template.
     public func describe(into builder: inout TemplateBuilder) {
-        Bound.describe(lower: lowerBound, upper: upperBound, isClosed: false, into: &builder)
+        let bounds = bounds
+        Bound.describe(lower: bounds.lower, upper: bounds.upper, isClosed: bounds.isClosed, into: &builder)
     }
 }
 
-extension ClosedRange: TemplateElement, Matcher where Bound: TupleRangeBound {
-    /// Adds the range to a template.
-    public func describe(into builder: inout TemplateBuilder) {
-        Bound.describe(lower: lowerBound, upper: upperBound, isClosed: true, into: &builder)
-    }
+extension Range: TemplateElement, Matcher, TemplateRange where Bound: TupleRangeBound {
+    package var bounds: (lower: Bound?, upper: Bound?, isClosed: Bool) { (lowerBound, upperBound, false) }
 }
 
-extension PartialRangeFrom: TemplateElement, Matcher where Bound: TupleRangeBound {
-    /// Adds the range to a template.
-    public func describe(into builder: inout TemplateBuilder) {
-        Bound.describe(lower: lowerBound, upper: nil, isClosed: true, into: &builder)
-    }
+extension ClosedRange: TemplateElement, Matcher, TemplateRange where Bound: TupleRangeBound {
+    package var bounds: (lower: Bound?, upper: Bound?, isClosed: Bool) { (lowerBound, upperBound, true) }
 }
 
-extension PartialRangeThrough: TemplateElement, Matcher where Bound: TupleRangeBound {
-    /// Adds the range to a template.
-    public func describe(into builder: inout TemplateBuilder) {
-        Bound.describe(lower: nil, upper: upperBound, isClosed: true, into: &builder)
-    }
+extension PartialRangeFrom: TemplateElement, Matcher, TemplateRange where Bound: TupleRangeBound {
+    package var bounds: (lower: Bound?, upper: Bound?, isClosed: Bool) { (lowerBound, nil, true) }
 }
 
-extension PartialRangeUpTo: TemplateElement, Matcher where Bound: TupleRangeBound {
-    /// Adds the range to a template.
-    public func describe(into builder: inout TemplateBuilder) {
-        Bound.describe(lower: nil, upper: upperBound, isClosed: false, into: &builder)
-    }
+extension PartialRangeThrough: TemplateElement, Matcher, TemplateRange where Bound: TupleRangeBound {
+    package var bounds: (lower: Bound?, upper: Bound?, isClosed: Bool) { (nil, upperBound, true) }
+}
+
+extension PartialRangeUpTo: TemplateElement, Matcher, TemplateRange where Bound: TupleRangeBound {
+    package var bounds: (lower: Bound?, upper: Bound?, isClosed: Bool) { (nil, upperBound, false) }
 }

@@ -1,7 +1,7 @@
 /// A UUID as a field: 16 bytes, ordered as unsigned bytes.
 ///
 /// Foundation's `UUID` converts both ways through its `uuid` bytes: `TupleUUID(id.uuid)`, `UUID(uuid: field.uuid)`.
-public struct TupleUUID: Sendable, Hashable, Comparable, CustomStringConvertible {
+public struct TupleUUID: Sendable, Hashable, Comparable, OrderedByEncoding {
     /// Sixteen bytes in the form of Foundation's `uuid_t`.
     public typealias Bytes = (
         UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8, UInt8
@@ -78,9 +78,8 @@ public struct TupleUUID: Sendable, Hashable, Comparable, CustomStringConvertible
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Whether the first comes before the second, as unsigned bytes.
-    public static func < (left: TupleUUID, right: TupleUUID) -> Bool {
-        (left.high, left.low) < (right.high, right.low)
+    package func compare(_ other: TupleUUID) -> Int {
+        (high, low) < (other.high, other.low) ? -1 : self == other ? 0 : 1
     }
 
     private static func digit(_ byte: UInt8) -> UInt64? {
@@ -93,19 +92,6 @@ public struct TupleUUID: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 }
 
-extension TupleUUID: Codable {
-    /// Reads the text form.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let uuid = TupleUUID(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not a UUID")
-        }
-        self = uuid
-    }
-
-    /// Writes the text form.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
+extension TupleUUID: Codable, LosslessStringConvertible, CodedAsText {
+    package static var misread: String { "not a UUID" }
 }

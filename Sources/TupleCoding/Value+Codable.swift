@@ -24,7 +24,7 @@ extension Record {
     ///
     /// - Throws: `TupleCodingError` if `content` isn't encoded as an object, for an integer outside `Int64`, for
     ///   nesting deeper than 64 levels, and if `content` itself throws.
-    public init(encoding content: some Encodable) throws(TupleCodingError) {
+    package init(encoding content: some Encodable) throws(TupleCodingError) {
         guard case .object(let record) = try ValueEncoder.encode(content) else {
             throw TupleCodingError(.codable, "\(type(of: content)) is not encoded as an object, so it is no record")
         }
@@ -34,7 +34,7 @@ extension Record {
     /// Reads the record as a Decodable type.
     ///
     /// - Throws: `TupleCodingError`, with the path to the field, if the record can't be read as that type.
-    public func decode<Content: Decodable>(_ type: Content.Type = Content.self) throws(TupleCodingError) -> Content {
+    package func decode<Content: Decodable>(_ type: Content.Type = Content.self) throws(TupleCodingError) -> Content {
         try ValueDecoder.decode(type, from: .object(self))
     }
 }

@@ -5,7 +5,7 @@
 // and this begins with `$`, the name is written with another `$` before it.
 
 /// What has a JSON form, which is also its description.
-public protocol JSONConvertible: CustomStringConvertible {
+package protocol JSONConvertible: CustomStringConvertible {
     /// The JSON text, on one line; equal values give equal text.
     var json: String { get }
 }
@@ -15,7 +15,7 @@ extension JSONConvertible {
     public var description: String { json }
 }
 
-extension Value: JSONConvertible {
+extension Value: CustomStringConvertible, JSONConvertible {
     /// Reads JSON text.
     ///
     /// - Parameters:
@@ -77,12 +77,12 @@ extension Value: JSONConvertible {
     }
 }
 
-extension Record: JSONConvertible {
+extension Record: CustomStringConvertible, JSONConvertible {
     /// The record as JSON text, on one line.
     public var json: String { Value.object(self).json }
 }
 
-extension Tuple: JSONConvertible {
+extension Tuple: CustomStringConvertible, JSONConvertible {
     /// Reads JSON text: an array of fields or an object, which is a record.
     ///
     /// - Parameters:

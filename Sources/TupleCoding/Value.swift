@@ -24,7 +24,7 @@ public enum Value: Sendable {
     case object(Record)
 }
 
-extension Value: Comparable {
+extension Value: Comparable, OrderedByEncoding {
     /// Whether both have the same encoding.
     public static func == (left: Value, right: Value) -> Bool {
         switch (left, right) {
@@ -41,11 +41,6 @@ extension Value: Comparable {
         }
     }
 
-    /// Whether the first's encoding comes before the second's.
-    public static func < (left: Value, right: Value) -> Bool {
-        left.compare(right) < 0
-    }
-
     /// The order of the encodings: negative, zero or positive.
     package func compare(_ other: Value) -> Int {
         switch (self, other) {
@@ -56,7 +51,7 @@ extension Value: Comparable {
         case (.int(let left), .int(let right)): left < right ? -1 : left > right ? 1 : 0
         case (.double(let left), .double(let right)): Self.compare(left.orderedBits, right.orderedBits)
         case (.bool(let left), .bool(let right)): (left ? 1 : 0) - (right ? 1 : 0)
-        case (.uuid(let left), .uuid(let right)): left < right ? -1 : left > right ? 1 : 0
+        case (.uuid(let left), .uuid(let right)): left.compare(right)
         case (.object(let left), .object(let right)): left.compare(right)
         default: rank - other.rank
         }

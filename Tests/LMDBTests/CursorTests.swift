@@ -213,30 +213,6 @@ struct CursorTests {
         try writer.commit()
     }
 
-    @Test("A read transaction's cursor is used again after renewing")
-    func renewing() throws {
-        try fill([1])
-        let reader = try environment.beginRead()
-        var cursor = try reader.access.cursor(database)
-        var found = key(try cursor.next())
-        #expect(found == 1)
-        for number in 2...50 as ClosedRange<UInt64> {
-            try fill([number])
-            reader.reset()
-            let reset = failure { () throws(LMDBError) in try cursor.next() }
-            #expect(reset == .badTransaction)
-            try reader.renew()
-            try cursor.renew(on: reader.access)
-            found = key(try cursor.last())
-            #expect(found == number)
-        }
-        let delete = failure { () throws(LMDBError) in try cursor.delete() }
-        #expect(delete == .accessDenied)
-        let writer = try environment.beginWrite()
-        let wrong = failure { () throws(LMDBError) in try cursor.renew(on: writer.access) }
-        #expect(wrong == .invalidArgument)
-    }
-
     @Test("A read transaction's cursor may be closed after it")
     func outlivingReader() throws {
         try fill([1])
@@ -245,11 +221,6 @@ struct CursorTests {
         let found = key(try cursor.next())
         #expect(found == 1)
         try reader.commit()
-        // A renewed one is whole again.
-        let next = try environment.beginRead()
-        try cursor.renew(on: next.access)
-        let again = key(try cursor.next())
-        #expect(again == 1)
     }
 
     @Test(
@@ -270,8 +241,6 @@ struct CursorTests {
             #expect(failure { () throws(LMDBError) in try cursor.seek(1, .atLeast) } == .badTransaction)
             #expect(failure { () throws(LMDBError) in try cursor.delete() } == .badTransaction)
             #expect(failure { () throws(LMDBError) in try cursor.put(1, none) } == .badTransaction)
-            let reader = try environment.beginRead()
-            #expect(failure { () throws(LMDBError) in try cursor.renew(on: reader.access) } == .invalidArgument)
         }
     }
 }

@@ -159,9 +159,6 @@ struct SectionTests {
         try environment.write { access throws(LMDBError) in
             #expect(failure { () throws(LMDBError) in _ = try access.statistics(sections[0]) } == .invalidArgument)
             #expect(failure { () throws(LMDBError) in try access.empty(sections[0]) } == .invalidArgument)
-            #expect(
-                failure { () throws(LMDBError) in try access.drop(sections[0], delete: true) } == .invalidArgument
-            )
             for length in [0, 511, 512, 100_000] {
                 let key = [UInt8](repeating: 7, count: length)
                 #expect(

@@ -69,7 +69,7 @@ struct ClaimTests {
         let namespace = try SpaceTest.namespace("jobs")
         let other = try Agent(root, "jobs")
         try namespace.write("job", 1)
-        let lost = try namespace.claimAll(matching: ["job", 1])
+        let lost = try namespace.claimBriefly(matching: ["job", 1])
         try namespace.release(lost)
         #expect(try other.run("claim [\"job\", 1]") == #"["job",1]"#)
         let error = #expect(throws: SpaceError.self) { try namespace.complete(lost) }

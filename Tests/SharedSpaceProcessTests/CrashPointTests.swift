@@ -339,7 +339,7 @@ struct CrashPointTests {
         }
         let victim = try Agent(root, "n")
         try die(victim, at: point, doing: "transact")
-        #expect(try namespace.status().claims.map(\.number) == claims.map(\.number))
+        #expect(try namespace.status().claims.map(\.held.number) == claims.map(\.number))
         try namespace.complete(claims[0])
         #expect(try namespace.release(claims[1]))
         for claim in claims[2...] { try namespace.complete(claim) }
@@ -359,7 +359,7 @@ struct CrashPointTests {
         #expect(try namespace.count(matching: ["job", 1]) == 1)
         // Nothing is claimed twice under one number.
         let next = try #require(try namespace.claimIfExists(matching: ["job", 2])?.detach())
-        #expect(try namespace.status().claims.filter { $0.number == next.number }.count == 1)
+        #expect(try namespace.status().claims.filter { $0.held.number == next.number }.count == 1)
         try namespace.complete(next)
         let again = try #require(try namespace.claimIfExists(matching: ["job", 1])?.detach())
         #expect(again.deliveries == (isCommitted ? 1 : 0))

@@ -102,7 +102,7 @@ struct DeadClaimerTests {
             #expect(try namespace.status().claims.map(\.pid) == [holder.pid])
             // The claimer ends, and the tuple does not return.
             try claimer.exit()
-            #expect(try namespace.status().claims.map { String($0.number) } == [number])
+            #expect(try namespace.status().claims.map { String($0.held.number) } == [number])
             try namespace.write("none", 0)
             #expect(try waiter.line() == #"ok ["none",0]"#)
             try block(waiter, "take-wait 60000 [\"job\", \"?int\"]", in: namespace)
@@ -127,7 +127,7 @@ struct DeadClaimerTests {
         // A session's own claim can't be ended by its number.
         try namespace.write("job", 2)
         try claimer.run("claim-typed [\"job\", 2]")
-        let own = try namespace.status().claims[0].number
+        let own = try namespace.status().claims[0].held.number
         let refused = #expect(throws: SpaceError.self) { _ = try namespace.claim(numbered: own) }
         #expect(refused?.code == .invalidArgument)
     }

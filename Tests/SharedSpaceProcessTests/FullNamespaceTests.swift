@@ -155,7 +155,7 @@ struct FullNamespaceTests {
         let options = NamespaceOptions(mode: mode, byteLimit: Limits.smallestByteLimit)
         let namespace = try root.space.namespace("objects", options: options)
         let (latch, counter) = (namespace.latch("latch", count: 3), namespace.counter("counter"))
-        let rate = namespace.rateLimit("rate", 5, per: .seconds(3600))
+        let rate = namespace.rateLimit("rate", limit: 5, per: .seconds(3600))
         try latch.countDown()
         try counter.add()
         #expect(try rate.tryAcquire())

@@ -158,7 +158,7 @@ struct OwnerTests {
     @Test(arguments: [0, 1, -1])
     func whoNeverExitsIsNotEnrolled(_ pid: Int32) throws {
         let namespace = try root.space.namespace("n")
-        let error = #expect(throws: SpaceError.self) { try namespace.enrol(pid: pid) }
+        let error = #expect(throws: SpaceError.self) { try namespace.addOwner(pid: pid) }
         #expect(error?.code == .noSuchProcess)
     }
 
@@ -166,7 +166,7 @@ struct OwnerTests {
         let namespace = try root.space.namespace("n")
         let gone = try Agent()
         try gone.kill()
-        let error = #expect(throws: SpaceError.self) { try namespace.enrol(pid: gone.pid) }
+        let error = #expect(throws: SpaceError.self) { try namespace.addOwner(pid: gone.pid) }
         #expect(error?.code == .noSuchProcess)
         #expect(try namespace.status().owners.count == 1)
     }
@@ -177,7 +177,7 @@ struct OwnerTests {
         try opener.run("enrol \(owner.pid)")
         try opener.run("leave")
         let visitor = try root.space.namespace("n", owning: false)
-        #expect(try visitor.disenrol(pid: owner.pid))
+        #expect(try visitor.removeOwner(pid: owner.pid))
         #expect(try names == [])
         let error = #expect(throws: SpaceError.self) { try visitor.count() }
         #expect(error?.code == .namespaceDeleted)

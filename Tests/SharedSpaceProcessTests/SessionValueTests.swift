@@ -105,7 +105,7 @@ struct SessionValueTests {
     @Test func aClaimedTupleOfTheDeadDoesNotComeBack() throws {
         let namespace = try SpaceTest.namespace("n")
         let member = try member(namespace)
-        let claim = try #require(try namespace.claimAll(matching: ["member", .any]).first)
+        let claim = try #require(try namespace.claimBriefly(matching: ["member", .any]).first)
         try member.kill()
         #expect(try eventually { try namespace.get("member/a") == nil })
         try namespace.release(claim)

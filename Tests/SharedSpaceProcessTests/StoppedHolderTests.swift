@@ -106,7 +106,7 @@ struct StoppedHolderTests {
 
         let opener = try Agent()
         #expect(try opener.ask("open \(root.path) n timeout=300").hasPrefix("error holderStopped \(holder.pid) "))
-        let refused = try refusal { try namespace.enrol(pid: opener.pid) }
+        let refused = try refusal { try namespace.addOwner(pid: opener.pid) }
         #expect(refused.code == .holderStopped)
         #expect(refused.holder == holder.pid)
         // Listing passes the holder by; the namespace is there.

@@ -67,7 +67,7 @@ struct ServiceTests {
         let queue = namespace.queue("mail")
         for number in 0..<2 { try queue.put(number) }
         let (begun, continuation) = AsyncStream.makeStream(of: Void.self)
-        let worker = queue.worker(ttr: .seconds(600)) { item in
+        let worker = queue.worker(deadline: .seconds(600)) { item in
             continuation.yield()
             while !Task.isShuttingDownGracefully { await Task.yield() }
             try Task.checkCancellation()

@@ -234,7 +234,7 @@ struct ClaimFormTests {
         for _ in 0..<2 {
             #expect(throws: Broken.self) { try blocking { (_, _) throws -> Void in throw Broken() } }
         }
-        #expect(try jobs.claimAll(matching: ["job", 1]) == [])
+        #expect(try jobs.claimBriefly(matching: ["job", 1]) == [])
         #expect(try jobs.buried().map(\.deliveries) == [2])
         #expect(try jobs.buried().map(\.tuple) == [["job", 1]])
         #expect(try jobs.status().claims == [])
@@ -255,9 +255,9 @@ struct ClaimFormTests {
     @Test func whatWasClaimedToBePrintedDoesNotCount() throws {
         try jobs.setDeliveryLimit(1)
         try jobs.write("job", 1)
-        try jobs.release(try jobs.claimAll(matching: ["job", 1]), wasDelivered: false)
+        try jobs.release(try jobs.claimBriefly(matching: ["job", 1]), wasDelivered: false)
         #expect(try jobs.count() == 1)
-        try jobs.release(try jobs.claimAll(matching: ["job", 1]))
+        try jobs.release(try jobs.claimBriefly(matching: ["job", 1]))
         #expect(try jobs.buried().count == 1)
     }
 

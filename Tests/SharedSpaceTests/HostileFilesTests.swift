@@ -142,8 +142,8 @@ struct HostileFilesTests {
         try makeNamespace(shared: true)
         let host = try HostIdentity.current()
         let name = try NamespaceName("n")
-        guard let rootFolder = try root.space.folder.open(create: false),
-            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root.space.folder)
+        guard let rootFolder = try root.space.spaceRoot.open(create: false),
+            let folder = try NamespaceFolder.open(name, in: rootFolder, of: root.space.spaceRoot)
         else { throw TestFailure("the namespace is gone") }
         let finding = try ControlFinding.look(at: folder, host: host)
         let place = try DataPlace(folder, creates: false, timeout: .seconds(1))

@@ -67,7 +67,7 @@ struct LastingTests {
         #expect(try namespace.renew(near, expires: .milliseconds(1)))
         #expect(try eventually { try namespace.count(matching: ["near", 1]) == 0 })
         #expect(try !namespace.renew(near, expires: .seconds(1)))
-        let claim = try #require(try namespace.claimAll(matching: ["lease", 1]).first)
+        let claim = try #require(try namespace.claimBriefly(matching: ["lease", 1]).first)
         #expect(try !namespace.persist(id))
         try namespace.release(claim)
         #expect(try namespace.persist(id))

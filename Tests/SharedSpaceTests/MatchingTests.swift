@@ -76,7 +76,7 @@ struct MatchingTests {
         #expect(try namespace.takeIfExists("n", any(Int.self), order: .newestFirst)?.1 == 2)
         #expect(try namespace.takeIfExists("n", any(Int.self))?.1 == 3)
         // A released tuple is back in its old place.
-        let claims = try namespace.claimAll(matching: ["n", 1])
+        let claims = try namespace.claimBriefly(matching: ["n", 1])
         try namespace.write("n", 4)
         try namespace.release(claims)
         #expect(try namespace.readAll() == [["n", 1], ["n", 4]])
@@ -148,7 +148,7 @@ struct MatchingTests {
         // Writes, takes, claims and expiries keep the index up to date.
         try namespace.write("job", 77, "new")
         try namespace.write("job", 77, "passing", expires: .milliseconds(20))
-        let claims = try namespace.claimAll(matching: [.any, 77, .any], max: 2)
+        let claims = try namespace.claimBriefly(matching: [.any, 77, .any], max: 2)
         #expect(try namespace.count(matching: [.any, 77, .any]) >= 1)
         try namespace.release(claims)
         #expect(try eventually { try namespace.count(matching: [.any, 77, .any]) == 3 })

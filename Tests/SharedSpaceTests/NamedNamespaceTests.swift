@@ -77,15 +77,13 @@ struct NamedNamespaceTests {
         let address = Address(host: "ada", port: 80)
         try await election.lead(as: address) { term in
             let leader = try #require(try election.leader())
-            #expect(try leader.content() == address)
+            #expect(try leader.value.decode() == address)
             #expect(leader.term == term)
         }
         let leadership = try await election.stand(as: address)
-        #expect(try election.leader()?.content(as: Address.self) == address)
+        #expect(try election.leader()?.value.decode(Address.self) == address)
         try election.proclaim(Address(host: "bob", port: 81), term: leadership.fencing)
-        #expect(try election.leader()?.content(as: Address.self).host == "bob")
-        let error = #expect(throws: SpaceError.self) { try election.leader()?.content(as: Int.self) }
-        #expect(error?.code == .badData)
+        #expect(try election.leader()?.value.decode(Address.self).host == "bob")
         try leadership.release()
         try await election.lead(as: "text") { (_) async throws in #expect(try election.leader()?.value == "text") }
         let tooLarge = await #expect(throws: SpaceError.self) {
@@ -133,7 +131,7 @@ struct NamedNamespaceTests {
         #expect("\(n.barrier("a", parties: 2))" == "barrier \"a\" in namespace \"jobs\"")
         #expect("\(n.latch("a", count: 2))" == "latch \"a\" in namespace \"jobs\"")
         #expect("\(n.counter("a"))" == "counter \"a\" in namespace \"jobs\"")
-        #expect("\(n.rateLimit("a", 1, per: .seconds(1)))" == "rate limit \"a\" in namespace \"jobs\"")
+        #expect("\(n.rateLimit("a", limit: 1, per: .seconds(1)))" == "rate limit \"a\" in namespace \"jobs\"")
         #expect("\(n.queue("a"))" == "queue \"a\" in namespace \"jobs\"")
         #expect(try n.status().cells == 0)
     }

@@ -63,7 +63,7 @@ struct NearMarksTests: NearEndSuite {
             let held = try #require(try claim())
             #expect(held.tuple == Tuple("job", number) && held.deliveries == 0)
             if number % 50 == 0 {
-                #expect(try namespace.status().claims.map(\.number) == [held.number])
+                #expect(try namespace.status().claims.map(\.held.number) == [held.number])
                 #expect(try namespace.claim(numbered: held.number)?.id == held.id)
                 #expect(try namespace.count(matching: ["job", number]) == 0)
                 #expect(try namespace.verify() == [])
@@ -80,7 +80,7 @@ struct NearMarksTests: NearEndSuite {
     @Test func aClaimOutlivesItsMark() throws {
         try takeFirst()
         let held = try (0..<150).map { _ in try #require(try claim()) }
-        #expect(try namespace.status().claims.map(\.number) == held.map(\.number))
+        #expect(try namespace.status().claims.map(\.held.number) == held.map(\.number))
         #expect(Set(held.map(\.number)).count == 150)
         #expect(try namespace.verify() == [])
         for (index, claim) in held.enumerated() where index % 2 == 0 { try namespace.complete(claim) }
@@ -281,7 +281,7 @@ struct NearMarksTests: NearEndSuite {
 
     /// A claim that is the first half of a take is told as a take.
     @Test func theFirstHalfOfATakeIsNotMarked() async throws {
-        let claim = try #require(try namespace.claimOne(matching: ["job", 0], .none))
+        let claim = try #require(try namespace.claimBlocking(matching: ["job", 0], isTake: true, .none))
         #expect(marks.count == 0)
         var changes = try namespace.changes().makeAsyncIterator()
         try namespace.complete([claim])
@@ -328,9 +328,9 @@ struct NearMarksTests: NearEndSuite {
         try takeFirst(10)
         let held = try #require(try claim())
         let status = try namespace.status()
-        #expect(status.tuples == count - 11 && status.claims.map(\.id) == [held.id])
+        #expect(status.tuples == count - 11 && status.claims.map(\.held.id) == [held.id])
         let salvage = try Salvage(.name(namespace.name, root: try SpaceTest.root().path))
         #expect(salvage.tuples.map { $0.tuple[1] } == (11..<count).map { Value.int($0) })
-        #expect(salvage.claims.map(\.id) == [held.id] && salvage.leftOut.isEmpty)
+        #expect(salvage.claims.map(\.held.id) == [held.id] && salvage.leftOut.isEmpty)
     }
 }

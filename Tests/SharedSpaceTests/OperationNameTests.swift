@@ -81,7 +81,9 @@ import Testing
         expect("unset a cell") { try namespace.unset("") }
         expect("acquire a lock") { _ = try namespace.lock(long).tryAcquire() }
         expect("acquire a semaphore") { _ = try namespace.semaphore("s", permits: 1).tryAcquire(2) }
-        expect("acquire from a rate limit") { _ = try namespace.rateLimit("r", 0, per: .seconds(1)).tryAcquire() }
+        expect("acquire from a rate limit") {
+            _ = try namespace.rateLimit("r", limit: 0, per: .seconds(1)).tryAcquire()
+        }
         expect("respond") { _ = try namespace.respond(to: "") { (x: Int, _) in x } }
         expect("request") { _ = try namespace.request("", 1, as: Int.self, timeout: .zero) }
         expect("open a dictionary") { _ = try namespace.dictionary("a/b", of: Int.self) }

@@ -34,9 +34,9 @@ import Testing
         let jobs = try SpaceTest.namespace("jobs")
         for number in 0..<8 { try jobs.write("a", number) }
         for key in ["b", "d", "f"] { try jobs.set(key, key) }
-        let claim = try jobs.claimAll(matching: ["a", 1], max: 1)
-        let lost = try jobs.claimAll(matching: ["a", 6], max: 1)
-        let aside = try jobs.claimAll(matching: ["a", 7], max: 1)
+        let claim = try jobs.claimBriefly(matching: ["a", 1], max: 1)
+        let lost = try jobs.claimBriefly(matching: ["a", 6], max: 1)
+        let aside = try jobs.claimBriefly(matching: ["a", 7], max: 1)
         let changes = try jobs.changes(from: .initial)
         try jobs.bury(try #require(aside.first))
         #expect(try jobs.bury(matching: ["a", 4]) == 1)
@@ -44,8 +44,8 @@ import Testing
         // completed; written and taken.
         #expect(try jobs.takeIfExists("a", 0) != nil)
         try jobs.release(claim)
-        try jobs.release(try jobs.claimAll(matching: ["a", 2], max: 1))
-        try jobs.complete(try jobs.claimAll(matching: ["a", 3], max: 1))
+        try jobs.release(try jobs.claimBriefly(matching: ["a", 2], max: 1))
+        try jobs.complete(try jobs.claimBriefly(matching: ["a", 3], max: 1))
         try jobs.complete(lost)
         try jobs.write("a", 8)
         #expect(try jobs.takeIfExists("a", 8) != nil)

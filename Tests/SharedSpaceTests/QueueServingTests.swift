@@ -42,7 +42,7 @@ struct QueueServingTests {
         case .running:
             let id = try queue.put(1, delay: .seconds(3600)).id
             // Kept until its time to run is over.
-            _ = try queue.take(id, ttr: soon)?.detach()
+            _ = try queue.take(id, deadline: soon)?.detach()
         }
         #expect(try await waiting.value == 0)
     }
@@ -51,7 +51,7 @@ struct QueueServingTests {
     @Test func aWaitForAnItemDoesNotEndWithABuriedOne() async throws {
         let queue = namespace.queue("q", deliveries: 1)
         try queue.put(1)
-        _ = try queue.takeIfReady(ttr: .milliseconds(1))?.detach()
+        _ = try queue.takeIfReady(deadline: .milliseconds(1))?.detach()
         #expect(try await root.space.first(of: [.item(of: queue)], timeout: .milliseconds(300)) == nil)
         #expect(try queue.counts()[.buried] == 1)
     }
@@ -81,7 +81,7 @@ struct QueueServingTests {
     @Test func overdueItemsAreReturnedAllAtOnce() throws {
         let queue = namespace.queue("q")
         let ids = try queue.put(contentsOf: 0..<40)
-        for id in ids.reversed() { _ = try queue.take(id, ttr: .milliseconds(1))?.detach() }
+        for id in ids.reversed() { _ = try queue.take(id, deadline: .milliseconds(1))?.detach() }
         let taken = MonotonicInstant.now
         #expect(try eventually { MonotonicInstant.now.duration(since: taken) > .milliseconds(5) })
         let counts = try queue.counts()
@@ -96,9 +96,9 @@ struct QueueServingTests {
         let queue = namespace.queue("q", deliveries: 1, bound: 1)
         try queue.put(1)
         // Its worker does nothing more.
-        _ = try queue.takeIfReady(ttr: .milliseconds(300))?.detach()
+        _ = try queue.takeIfReady(deadline: .milliseconds(300))?.detach()
         #expect(try await queue.put(2, timeout: watchdog) != nil)
-        _ = try queue.takeIfReady(ttr: .milliseconds(1))?.detach()
+        _ = try queue.takeIfReady(deadline: .milliseconds(1))?.detach()
         #expect(try await eventually { (try? queue.put(3)) != nil })
         #expect(try queue.items(in: .buried).map(\.value) == [1, 2])
     }
@@ -145,7 +145,7 @@ struct QueueServingTests {
             try await onThread { while isDone.value.load() == 0 { _ = try queue.counts() } }
         }
         try await onThread {
-            for _ in 0..<300 { _ = try queue.take(timeout: watchdog, ttr: .milliseconds(1))?.detach() }
+            for _ in 0..<300 { _ = try queue.take(timeout: watchdog, deadline: .milliseconds(1))?.detach() }
         }
         isDone.value.store(1)
         try await looking.value

@@ -24,7 +24,7 @@ struct RateLimitDamageTests {
     func numbersBeyondAllTimesAreDamage(_ next: Int, _ seen: Int) throws {
         let root = try TemporaryRoot()
         let namespace = try root.space.namespace("n")
-        let limit = namespace.rateLimit("r", 2, per: .seconds(10))
+        let limit = namespace.rateLimit("r", limit: 2, per: .seconds(10))
         #expect(try limit.tryAcquire())
         try ObjectState(namespace: namespace, name: "r", kind: .rateLimit).change("damage it") {
             (value, _) throws(SpaceError) in

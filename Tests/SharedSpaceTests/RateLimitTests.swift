@@ -18,7 +18,7 @@ struct RateLimitTests {
 
     init() throws {
         namespace = try SpaceTest.namespace("n")
-        limit = namespace.rateLimit("r", 1, per: .seconds(3600))
+        limit = namespace.rateLimit("r", limit: 1, per: .seconds(3600))
     }
 
     /// The moment up to which the limit is reserved, in nanoseconds.
@@ -104,7 +104,7 @@ struct RateLimitTests {
 
     /// A limit whose free moments lie decades ahead lets nobody through, also without a time-out.
     @Test func whatLiesDecadesAheadIsRefused() async throws {
-        let slow = namespace.rateLimit("slow", 1, per: .seconds(366 * 86_400))
+        let slow = namespace.rateLimit("slow", limit: 1, per: .seconds(366 * 86_400))
         let error = await #expect(throws: SpaceError.self) {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<200 { group.addTask { try await slow.acquire() } }

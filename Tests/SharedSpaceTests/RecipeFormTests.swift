@@ -69,7 +69,7 @@ struct RecipeFormTests {
         for body: () throws -> Void in [
             { _ = try namespace.lock("a").tryAcquire() },
             { _ = try namespace.latch("a", count: 1).remaining() },
-            { _ = try namespace.rateLimit("a", 1, per: .seconds(1)).tryAcquire() },
+            { _ = try namespace.rateLimit("a", limit: 1, per: .seconds(1)).tryAcquire() },
             { _ = try namespace.queue("a").put(1) },
             { _ = try namespace.queue("a").takeIfReady() },
             { _ = try namespace.barrier("a", parties: 2).wait(timeout: .zero) },
@@ -85,7 +85,7 @@ struct RecipeFormTests {
     }
 
     @Test func aRateLimitLetsItsLimitThrough() async throws {
-        let rate = namespace.rateLimit("api", 3, per: .seconds(3600))
+        let rate = namespace.rateLimit("api", limit: 3, per: .seconds(3600))
         for _ in 0..<3 { #expect(try rate.tryAcquire()) }
         #expect(try !rate.tryAcquire())
         #expect(try await !rate.acquire(timeout: .seconds(60)))
@@ -95,14 +95,14 @@ struct RecipeFormTests {
         let error = await #expect(throws: SpaceError.self) { try await waiting.value }
         #expect(error?.code == .cancelled)
         #expect(throws: SpaceError.self) { try rate.tryAcquire(4) }
-        #expect(throws: SpaceError.self) { try namespace.rateLimit("api", 4, per: .seconds(1)).tryAcquire() }
+        #expect(throws: SpaceError.self) { try namespace.rateLimit("api", limit: 4, per: .seconds(1)).tryAcquire() }
         for limit in [0, .min, .max, .max / 2, 1 << 55] {
             let error = #expect(throws: SpaceError.self) {
-                try namespace.rateLimit("none", limit, per: .seconds(1)).tryAcquire(limit)
+                try namespace.rateLimit("none", limit: limit, per: .seconds(1)).tryAcquire(limit)
             }
             #expect(error?.code == .invalidArgument)
         }
-        let quick = namespace.rateLimit("quick", 1, per: .milliseconds(5))
+        let quick = namespace.rateLimit("quick", limit: 1, per: .milliseconds(5))
         for _ in 0..<4 { try await quick.acquire() }
     }
 
@@ -146,7 +146,7 @@ struct RecipeFormTests {
     @Test func ofAGroupOneAtATime() throws {
         let queue = namespace.queue("work")
         for (value, group) in [(1, "g"), (2, "g"), (3, "h"), (4, "g\0x")] as [(Int, String)] {
-            try queue.put(.int(value), priority: value, group: group)
+            try queue.put(value, priority: value, group: group)
         }
         func take() throws -> Value? {
             guard let item = try queue.takeIfReady() else { return nil }
@@ -191,7 +191,7 @@ struct RecipeFormTests {
     /// While a process waits for an item to become due, the machine may sleep or its clock be set, so the wait looks at
     /// that clock again with every tick.
     @Test func aDelayIsLookedAtAnew() throws {
-        var wait = QueueWait(namespace.core, "work", until: nil, ttr: nil)
+        var wait = QueueWait(namespace.core, "work", until: nil, itemDeadline: nil)
         guard case .sleep(let endless) = try wait.step() else { throw TestFailure("there is an item") }
         #expect(endless.end == nil)
         try namespace.queue("work").put("late", delay: .seconds(3600))

@@ -122,7 +122,7 @@ struct RoomMeterTests {
             try charged("an unlock") { try hold.release() }
             try charged("a counter") { try namespace.counter("c").add() }
             for priority in 0..<3 {
-                try charged("a put") { try queue.put(.string(body), priority: priority, group: "g\(priority)") }
+                try charged("a put") { try queue.put(body, priority: priority, group: "g\(priority)") }
             }
             guard let item = try queue.takeIfReady() else { throw Missing() }
             try charged("completing an item") { try item.complete() }

@@ -30,7 +30,7 @@ struct RoomTests {
             )
             #expect(try namespace.count() == count)
             // Reads, claims, completions and releases work while full.
-            let claims = try namespace.claimAll(matching: ["page", .any, .any], max: 20)
+            let claims = try namespace.claimBriefly(matching: ["page", .any, .any], max: 20)
             #expect(claims.count == 20)
             try namespace.release(Array(claims.suffix(10)))
             try namespace.complete(Array(claims.prefix(10)))
@@ -98,7 +98,7 @@ struct RoomTests {
             } else {
                 // The test takes as a command does: each tuple is moved before it goes.
                 while true {
-                    let claims = try namespace.claimAll(matching: ["large", .any], max: 20)
+                    let claims = try namespace.claimBriefly(matching: ["large", .any], max: 20)
                     if claims.isEmpty { break }
                     try namespace.complete(claims)
                 }

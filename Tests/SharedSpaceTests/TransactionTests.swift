@@ -133,7 +133,7 @@ struct TransactionTests {
             ("watch", { [space] in _ = try space.changes() }),
             ("leave", { [space] in try space.leave() }),
             ("leave another handle", { try other.leave() }),
-            ("enrol", { [space] in try space.enrol(pid: 1 << 21) }),
+            ("enrol", { [space] in try space.addOwner(pid: 1 << 21) }),
             ("waiting elsewhere", { _ = try elsewhere.take(matching: ["x"], timeout: .seconds(60)) }),
         ]
         for (name, operation) in refused {
@@ -156,7 +156,7 @@ struct TransactionTests {
     @Test func noBodyWaits() throws {
         let elsewhere = try SpaceTest.namespace("elsewhere")
         let held = try elsewhere.lock("held").tryAcquire()
-        #expect(try elsewhere.rateLimit("r", 1, per: .seconds(3600)).tryAcquire())
+        #expect(try elsewhere.rateLimit("r", limit: 1, per: .seconds(3600)).tryAcquire())
         func expectRefused(_ name: String, _ operation: () throws -> Void) throws {
             let error = #expect(throws: SpaceError.self, "\(name)") { try space.transaction { _ in try operation() } }
             #expect(error?.code == .invalidArgument, "\(name): \(String(describing: error))")
@@ -169,7 +169,7 @@ struct TransactionTests {
         try expectRefused("latch") { _ = try elsewhere.latch("l", count: 1).wait(timeout: long) }
         try expectRefused("barrier") { _ = try elsewhere.barrier("b", parties: 2).wait(timeout: long) }
         try expectRefused("rate limit") {
-            _ = try elsewhere.rateLimit("r", 1, per: .seconds(3600)).acquire(timeout: .seconds(7200))
+            _ = try elsewhere.rateLimit("r", limit: 1, per: .seconds(3600)).acquire(timeout: .seconds(7200))
         }
         try expectRefused("request") {
             let _: Value = try elsewhere.requestBlocking(
@@ -220,7 +220,7 @@ struct TransactionTests {
 
     @Test func aLostClaimUndoesTheRest() throws {
         try space.write("job", 1)
-        let claims = try space.claimAll(matching: ["job", 1])
+        let claims = try space.claimBriefly(matching: ["job", 1])
         try space.release(claims)
         let error = #expect(throws: SpaceError.self) {
             try space.transaction { t in

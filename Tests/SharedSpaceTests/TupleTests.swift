@@ -190,7 +190,7 @@ struct TupleTests {
     func claimsAreCompletedOrComeBack(_ mode: StorageMode) throws {
         let namespace = try SpaceTest.namespace(mode)
         try namespace.write(contentsOf: (0..<4).map { Tuple("job", $0) })
-        let claims = try namespace.claimAll(matching: ["job", .any], max: 3)
+        let claims = try namespace.claimBriefly(matching: ["job", .any], max: 3)
         #expect(claims.map(\.tuple) == [["job", 0], ["job", 1], ["job", 2]])
         #expect(try namespace.readAll() == [["job", 3]])
         #expect(try namespace.status().claims.count == 3)
@@ -199,7 +199,7 @@ struct TupleTests {
         try namespace.release([claims[2], claims[0]])
         #expect(try namespace.readAll() == [["job", 0], ["job", 2], ["job", 3]])
         // All claims are completed, or none.
-        let again = try namespace.claimAll(matching: ["job", 0])
+        let again = try namespace.claimBriefly(matching: ["job", 0])
         let error = #expect(throws: SpaceError.self) { try namespace.complete(again + [claims[2]]) }
         #expect(error?.code == .claimLost)
         #expect(try namespace.status().claims.count == 1)
@@ -237,7 +237,7 @@ struct TupleTests {
         var claims: [HeldClaim] = []
         while claims.isEmpty {
             try namespace.write("job", expires: life)
-            claims = try namespace.claimAll(matching: ["job"])
+            claims = try namespace.claimBriefly(matching: ["job"])
             life *= 2
         }
         #expect(try namespace.verify() == [])

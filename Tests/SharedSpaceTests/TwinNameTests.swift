@@ -225,7 +225,7 @@ import Testing
         )
         #expect(try jobs.counter("c\(one)").add() == 1 && jobs.counter("c\(two)").add(5) == 5)
         #expect(try jobs.counter("c\(one)").value() == 1)
-        let rates = [one, two].map { jobs.rateLimit("r\($0)", 1, per: .seconds(3600)) }
+        let rates = [one, two].map { jobs.rateLimit("r\($0)", limit: 1, per: .seconds(3600)) }
         #expect(try rates.map { try $0.tryAcquire() } == [true, true])
         #expect(try rates.map { try $0.tryAcquire() } == [false, false])
         #expect(try jobs.barrier("b\(one)", parties: 1).wait(timeout: .zero))

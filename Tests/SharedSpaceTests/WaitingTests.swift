@@ -91,7 +91,12 @@ struct WaitingTests {
         let interruption = Interruption()
         let claim = Task {
             try await onThread {
-                try namespace.claimOne(matching: ["job", .any], .forever, interruption: interruption)?.id
+                try namespace.claimBlocking(
+                    matching: ["job", .any],
+                    isTake: true,
+                    .forever,
+                    interruption: interruption
+                )?.id
             }
         }
         try await waitUntilBlocked(namespace, 1)

@@ -16,8 +16,8 @@ struct WorkQueueRulingTests {
         namespace = try SpaceTest.namespace("ruling")
     }
 
-    private func taken(_ queue: WorkQueue, ttr: Duration? = nil) throws -> QueueItem {
-        guard let item = try queue.takeIfReady(ttr: ttr) else { throw TestFailure("there is no item") }
+    private func taken(_ queue: WorkQueue, deadline: Duration? = nil) throws -> QueueItem {
+        guard let item = try queue.takeIfReady(deadline: deadline) else { throw TestFailure("there is no item") }
         return item
     }
 
@@ -29,7 +29,7 @@ struct WorkQueueRulingTests {
         let queue = namespace.queue("q")
         let id = try queue.put(1).id
         #expect(try !queue.extend(id, by: .seconds(3600)))
-        let item = try taken(queue, ttr: .seconds(60))
+        let item = try taken(queue, deadline: .seconds(60))
         let before = try #require(try queue.item(id)?.due)
         #expect(try queue.extend(id, by: .seconds(3600)))
         let after = try #require(try queue.item(id)?.due)
@@ -59,7 +59,7 @@ struct WorkQueueRulingTests {
     @Test func whatIsOverdueIsExtendedNoMore() throws {
         let queue = namespace.queue("q")
         let id = try queue.put(1).id
-        let item = try taken(queue, ttr: .milliseconds(1))
+        let item = try taken(queue, deadline: .milliseconds(1))
         #expect(try eventually { !item.isHeld })
         #expect(try !queue.extend(id, by: .seconds(3600)))
         #expect(try queue.item(id)?.state == .ready)
@@ -88,7 +88,7 @@ struct WorkQueueRulingTests {
     @Test func aCancelledWorkerIsTold() async throws {
         let queue = namespace.queue("q", bound: 2)
         let ids = try queue.put(contentsOf: [1, 2], group: "g")
-        let item = try taken(queue, ttr: .seconds(3600))
+        let item = try taken(queue, deadline: .seconds(3600))
         #expect(item.isHeld == true)
         // The next of its group goes to the worker that waits, and its room to the process that waits.
         let worker = Task { () -> UInt64? in try await queue.take(timeout: watchdog)?.detach().id }

@@ -17,8 +17,8 @@ struct WorkQueueTests {
     private struct Broken: Error {}
     private struct Job: Codable, Equatable { var id: Int }
 
-    private func taken(_ queue: WorkQueue, ttr: Duration? = nil) throws -> QueueItem {
-        guard let item = try queue.takeIfReady(ttr: ttr) else { throw TestFailure("there is no item") }
+    private func taken(_ queue: WorkQueue, deadline: Duration? = nil) throws -> QueueItem {
+        guard let item = try queue.takeIfReady(deadline: deadline) else { throw TestFailure("there is no item") }
         return item
     }
 
@@ -91,7 +91,7 @@ struct WorkQueueTests {
         try queue.put("behind", group: "g")
         try queue.put("bad", priority: 9)
         try taken(queue).bury(reason: "broken")
-        let item = try taken(queue, ttr: .seconds(60))
+        let item = try taken(queue, deadline: .seconds(60))
         #expect(item.value == "high")
         func values(_ state: QueueItem.Info.State?) throws -> [Value] { try queue.items(in: state).map(\.value) }
         #expect(try values(.ready) == ["low"])
@@ -158,7 +158,7 @@ struct WorkQueueTests {
     @Test func anItemReturnsWhenItsTimeToRunIsOver() throws {
         let queue = namespace.queue("q", deliveries: 2)
         try queue.put("x")
-        let late = try taken(queue, ttr: .milliseconds(20))
+        let late = try taken(queue, deadline: .milliseconds(20))
         #expect(try eventually { try queue.counts()[.ready] == 1 })
         let again = try taken(queue)
         #expect(again.deliveries == 1 && again.fencing > late.fencing)
@@ -172,7 +172,7 @@ struct WorkQueueTests {
     @Test func aWorkerThatIsLateLosesItsItem() throws {
         let queue = namespace.queue("q")
         try queue.put("x")
-        let late = try taken(queue, ttr: .milliseconds(1))
+        let late = try taken(queue, deadline: .milliseconds(1))
         #expect(try eventually { !late.isHeld })
         expectLost { () throws(SpaceError) in try late.extend(by: .seconds(60)) }
         expectLost { () throws(SpaceError) in try late.bury() }
@@ -182,7 +182,7 @@ struct WorkQueueTests {
     @Test func anExtensionKeepsAnItem() throws {
         let queue = namespace.queue("q")
         try queue.put("x")
-        let item = try taken(queue, ttr: .seconds(60))
+        let item = try taken(queue, deadline: .seconds(60))
         try item.extend(by: .seconds(3600))
         try item.extend(by: .zero)
         #expect(try queue.item(item.id)?.due ?? .zero > .seconds(1800))
@@ -201,7 +201,7 @@ struct WorkQueueTests {
         }
         #expect(try await waiting.value == 0)
         try queue.put("y")
-        let late = try taken(queue, ttr: .milliseconds(300))
+        let late = try taken(queue, deadline: .milliseconds(300))
         let second = Task { () throws -> Int? in
             let item = try await queue.take()
             try item.complete()

@@ -74,7 +74,7 @@ struct LogCommandTests {
             try runner.space("write", "n", #"["late"]"#)
             #expect(try reader.finish().output == "[\"late\"]\n")
             // The claim is its holder's, elsewhere.
-            #expect(try standby.status().claims.map(\.tuple) == [["job", 1]])
+            #expect(try standby.status().claims.map(\.held.tuple) == [["job", 1]])
             #expect(try standby.status().log?.isFollowed == true)
             for words in [
                 ["write", "n", "[1]"], ["take", "n", #"["late"]"#], ["lock", "n", "a", "--", "true"],

@@ -36,7 +36,7 @@ struct RecipeDumpTests {
             #expect(first.value == "first")
             try namespace.counter("c").set(-7)
             try namespace.latch("l", count: 3).countDown()
-            for _ in 0..<2 { _ = try namespace.rateLimit("r", 3, per: .seconds(3600)).tryAcquire() }
+            for _ in 0..<2 { _ = try namespace.rateLimit("r", limit: 3, per: .seconds(3600)).tryAcquire() }
             _ = try namespace.queue("empty").takeIfReady()
 
             let dump = try runner.dump("jobs", "--format", "json").output
@@ -61,7 +61,7 @@ struct RecipeDumpTests {
             #expect(values == ["first", "came back", "behind", ["worked": "on"]])
             #expect(try copy.counter("c").value() == -7)
             #expect(try copy.latch("l", count: 3).countDown() == 1)
-            let rate = copy.rateLimit("r", 3, per: .seconds(3600))
+            let rate = copy.rateLimit("r", limit: 3, per: .seconds(3600))
             #expect(try rate.tryAcquire())
             #expect(try !rate.tryAcquire())
             let shown = try runner.space("show", "jobs", "--json").output
@@ -151,7 +151,7 @@ struct RecipeDumpTests {
             let result = try runner.space("load", "jobs", input: text)
             #expect(result.ending == .exited(0), "\(result.errors)")
             let isPast = moment.hasPrefix("-")
-            #expect(try namespace.rateLimit("r", 1, per: .seconds(1)).tryAcquire() == isPast)
+            #expect(try namespace.rateLimit("r", limit: 1, per: .seconds(1)).tryAcquire() == isPast)
             #expect(try namespace.queue("q").counts()[.delayed] == (isPast ? 0 : 1))
             #expect(try runner.dump("jobs").ending == .exited(0))
         }

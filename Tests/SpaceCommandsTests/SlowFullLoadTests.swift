@@ -77,7 +77,7 @@ struct SlowFullLoadTests {
 
         init(_ namespace: Namespace) throws {
             tuples = try namespace.readAll()
-            buried = try namespace.status().buried.map(\.tuple)
+            buried = try namespace.status().buried.map(\.held.tuple)
             cells = try namespace.cells().map { "\($0.key) \($0.value.json)" }
             items = try namespace.queue("queue").items().map(\.value)
             elements = try namespace.anyOrderedSet("set")?.set.elements() ?? []

@@ -30,7 +30,7 @@ struct OwnedDescriptorTests {
         let folder = try TemporaryFolder()
         let file = try folder.file("file")
         #expect(fcntl(file.raw, F_GETFD) & FD_CLOEXEC != 0)
-        let copy = try file.duplicate()
+        let copy = try OwnedDescriptor.duplicate(of: file.raw)
         #expect(fcntl(copy.raw, F_GETFD) & FD_CLOEXEC != 0)
         try copy.setInheritable(true)
         #expect(fcntl(copy.raw, F_GETFD) & FD_CLOEXEC == 0)

@@ -31,7 +31,7 @@ struct ProcessIdentityTests {
 
         let descriptor = try PIDFD(pid: child.pid)
         #expect(descriptor.hasExited == false)
-        try descriptor.send(signal: SIGKILL)
+        #expect(kill(child.pid, SIGKILL) == 0)
         // The process counts as dead before its parent has reaped it: the PID is still taken, but the process is over.
         #expect(try eventually { descriptor.hasExited })
         #expect(ProcessIdentity.state(of: child.pid) == "Z")
@@ -39,7 +39,6 @@ struct ProcessIdentityTests {
         #expect(child.reap() == .killed(by: SIGKILL))
         #expect(identity.life == .dead)
         #expect(descriptor.hasExited == true)
-        #expect(throws: Errno.noSuchProcess) { try descriptor.send(signal: 0) }
         #expect(throws: Errno.noSuchProcess) { try Self.open(child.pid) }
     }
 

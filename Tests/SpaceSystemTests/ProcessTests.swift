@@ -24,11 +24,12 @@ struct ParentDeathTests {
         let parent = try Probe("parent")
         let words = try #require(try parent.line()).split(separator: " ")
         try #require(words.first == "armed")
-        let child = try PIDFD(pid: try #require(words.last.flatMap { Int32($0) }))
+        let pid = try #require(words.last.flatMap { Int32($0) })
+        let child = try PIDFD(pid: pid)
         #expect(child.hasExited == false)
         try parent.killAndReap()
         let gone = try eventually { child.hasExited }
-        if !gone { try child.send(signal: SIGKILL) }
+        if !gone { kill(pid, SIGKILL) }
         #expect(gone)
     }
 

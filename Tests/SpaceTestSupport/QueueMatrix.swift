@@ -280,7 +280,7 @@ private final class Stage: Sendable {
         case .releaseDelayEnds: try held?.attach().release(delay: Self.soon)
         case .timeToRunEnds:
             let id = try goods == .item ? queue.put(1, delay: Self.never).id : id.withLock { $0 }
-            _ = try queue.take(id, ttr: Self.soon)?.detach()
+            _ = try queue.take(id, deadline: Self.soon)?.detach()
         case .pauseEnds:
             try queue.pause(for: Self.soon)
             try queue.put(1)
@@ -313,7 +313,7 @@ private final class Stage: Sendable {
         switch wait.form {
         case .take, .takeWithTimeToRun:
             let ttr: Duration? = wait.form == .take ? nil : .seconds(600)
-            guard let item = try queue.takeBlocking(timeout: timeout, ttr: ttr, interruption: interruption) else {
+            guard let item = try queue.takeBlocking(timeout: timeout, deadline: ttr, interruption: interruption) else {
                 return false
             }
             try item.complete()
@@ -343,10 +343,10 @@ private final class Stage: Sendable {
         case .take, .takeWithTimeToRun:
             let ttr: Duration? = wait.form == .take ? nil : .seconds(600)
             guard let timeout else {
-                try await queue.take(ttr: ttr).complete()
+                try await queue.take(deadline: ttr).complete()
                 return true
             }
-            guard let item = try await queue.take(timeout: timeout, ttr: ttr) else { return false }
+            guard let item = try await queue.take(timeout: timeout, deadline: ttr) else { return false }
             try item.complete()
             return true
         case .work:

@@ -94,7 +94,7 @@ package struct RandomWork {
         } else if random(0..<8) == 0 {
             _ = try namespace.kick()
         } else {
-            claims += try namespace.claimAll(matching: ["job", .any, .any], max: random(1..<4))
+            claims += try namespace.claimBriefly(matching: ["job", .any, .any], max: random(1..<4))
         }
     }
 
@@ -113,7 +113,7 @@ package struct RandomWork {
     private mutating func useQueue() throws {
         let queue = namespace.queue("queue \(random(0..<3))")
         if random(0..<2) == 0 {
-            try queue.put(.int(random(0..<9)), priority: random(0..<3), group: random(0..<4) == 0 ? "g" : nil)
+            try queue.put(random(0..<9), priority: random(0..<3), group: random(0..<4) == 0 ? "g" : nil)
         } else if random(0..<2) == 0, let item = items.popLast() {
             switch random(0..<3) {
             case 0: try? item.attach().release()
@@ -143,7 +143,7 @@ package struct RandomWork {
     private mutating func useRecipes() throws {
         switch random(0..<5) {
         case 0: _ = try namespace.counter("counter").add()
-        case 1: _ = try namespace.rateLimit("rate", 5, per: .milliseconds(100)).tryAcquire()
+        case 1: _ = try namespace.rateLimit("rate", limit: 5, per: .milliseconds(100)).tryAcquire()
         case 2:
             guard let hold = try namespace.lock("lock \(random(0..<3))").tryAcquire() else { return }
             try hold.release()

@@ -33,12 +33,12 @@ extension Agent {
         let dictionary = try namespace.dictionary("dictionary", of: Int.self)
         for number in 0..<60 { try dictionary.modify("key \(number)") { $0 = number } }
         let queue = namespace.queue("queue")
-        for number in 0..<60 { try queue.put(.string(text), priority: number % 3, group: number % 4 == 0 ? "g" : nil) }
+        for number in 0..<60 { try queue.put(text, priority: number % 3, group: number % 4 == 0 ? "g" : nil) }
         for _ in 0..<5 { _ = try namespace.counter("counter").add() }
         _ = try namespace.latch("latch", count: 3).countDown()
-        _ = try namespace.rateLimit("rate", 5, per: .seconds(3600)).tryAcquire()
+        _ = try namespace.rateLimit("rate", limit: 5, per: .seconds(3600)).tryAcquire()
         _ = try namespace.takeAll(matching: ["job", .any, .any, 3], max: 40)
-        claims += try namespace.claimAll(matching: ["job", .any, .any, 4], max: 30)
+        claims += try namespace.claimBriefly(matching: ["job", .any, .any, 4], max: 30)
         for claim in claims.prefix(10) { try namespace.bury(claim) }
         try namespace.setPersistent(true)
     }

@@ -34,7 +34,7 @@ extension Agent {
                 switch filling {
                 case .transactions: try move(on: namespace, step, body)
                 case .set: _ = try set.insert("\(step) \(body)", at: step / 2)
-                case .queue: _ = try queue.put(.string(body), priority: step % 3)
+                case .queue: _ = try queue.put(body, priority: step % 3)
                 }
             } catch let error as SpaceError {
                 let left =

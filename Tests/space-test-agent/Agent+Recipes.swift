@@ -84,11 +84,11 @@ extension Agent {
             let counter = try namespace().counter(try word(words, 0))
             while true { say("\(try counter.add())") }
         case "rate":
-            let rate = try namespace().rateLimit(try word(words, 0), try number(words, 1), per: .seconds(3600))
+            let rate = try namespace().rateLimit(try word(words, 0), limit: try number(words, 1), per: .seconds(3600))
             return try rate.tryAcquire() ? "ok" : "none"
         case "rate-wait":
             // `rate-wait <name> <limit> <ms>`.
-            let rate = try namespace().rateLimit(try word(words, 0), try number(words, 1), per: .seconds(3600))
+            let rate = try namespace().rateLimit(try word(words, 0), limit: try number(words, 1), per: .seconds(3600))
             say("waiting")
             return try rate.acquire(timeout: .milliseconds(try number(words, 2) as Int)) ? "ok" : "none"
         case "queue-take":
@@ -97,7 +97,7 @@ extension Agent {
             say("waiting")
             let ttr = words.count > 3 ? Duration.milliseconds(try number(words, 3) as Int) : nil
             let timeout = Duration.milliseconds(try number(words, 1) as Int)
-            guard let item = try queue.take(timeout: timeout, ttr: ttr) else { return "none" }
+            guard let item = try queue.take(timeout: timeout, deadline: ttr) else { return "none" }
             items.append(Working(item))
             return "ok \(items[items.count - 1].item.value.json)"
         case "queue-takers":

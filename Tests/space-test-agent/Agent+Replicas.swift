@@ -178,7 +178,7 @@ extension Agent {
             case 0: try namespace.write("job", 10_000 + round)
             case 1: _ = try namespace.takeIfExists("job", round < age ? number : 10_000 + round - 1 - age)
             case 2:
-                let claims = try namespace.claimAll(
+                let claims = try namespace.claimBriefly(
                     matching: ["job", .any],
                     order: .newestFirst,
                     max: 1,
@@ -187,7 +187,7 @@ extension Agent {
                 try namespace.release(claims)
             case 3:
                 try namespace.complete(
-                    try namespace.claimAll(matching: ["job", number], max: 1, isTake: round % 12 == 3)
+                    try namespace.claimBriefly(matching: ["job", number], max: 1, isTake: round % 12 == 3)
                 )
             case 4: try namespace.set("k\(number % 600)", round)
             default: try namespace.unset("k\(number % 600)")

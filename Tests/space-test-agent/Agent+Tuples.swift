@@ -35,18 +35,18 @@ extension Agent {
         case "get": return try namespace().get(try word(words, 0)).map { "ok \($0.json)" } ?? "none"
         case "verify": return "ok " + (try namespace().verify().joined(separator: "; "))
         case "claim":
-            let claimed = try namespace().claimAll(matching: try template(words, from: 0))
+            let claimed = try namespace().claimBriefly(matching: try template(words, from: 0))
             claims += claimed
             return claimed.first.map { "ok \($0.tuple)" } ?? "none"
         case "claim-batch":
-            let claimed = try namespace().claimAll(matching: .any, max: .max)
+            let claimed = try namespace().claimBriefly(matching: .any, max: .max)
             claims += claimed
             return "ok \(claimed.count)"
         case "claim-all":
             let before = claims.count
             // As many at once as one transaction moves easily.
             while true {
-                let claimed = try namespace().claimAll(matching: .any, max: .max)
+                let claimed = try namespace().claimBriefly(matching: .any, max: .max)
                 if claimed.isEmpty { return "ok \(claims.count - before)" }
                 claims += claimed
             }

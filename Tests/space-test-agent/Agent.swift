@@ -68,7 +68,7 @@ final class Agent {
         case "exit": exit(0)
         case "names": return "ok " + (try root().namespaceNames().joined(separator: " "))
         case "reap": return "ok " + (try root().reap().joined(separator: " "))
-        case "enrol": try namespace().enrol(pid: try number(words, 0))
+        case "enrol": try namespace().addOwner(pid: try number(words, 0))
         case "persist": try namespace().setPersistent(true)
         case "unpersist": try namespace().setPersistent(false)
         case "measure": try namespace().setMeasuringLatency(try word(words, 0) == "on")

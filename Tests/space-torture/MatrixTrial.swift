@@ -29,7 +29,7 @@ struct MatrixTrial: Trial {
         for _ in 0..<200 where !life.isOver && !life.isLast {
             try queue.put(1, delay: .milliseconds(Int.random(in: 0...3, using: &generator)))
             let ttr: Duration? = Bool.random(using: &generator) ? .seconds(600) : nil
-            guard let item = try queue.takeBlocking(timeout: .milliseconds(4), ttr: ttr, interruption: nil) else {
+            guard let item = try queue.takeBlocking(timeout: .milliseconds(4), deadline: ttr, interruption: nil) else {
                 continue
             }
             try item.complete()

@@ -213,7 +213,7 @@ struct QueueTrial: Trial {
         let ttrs: [Duration?] = [nil, .milliseconds(2), .seconds(600)]
         let ttr = ttrs.randomElement(using: &generator) ?? nil
         let timeout = Duration.milliseconds(Int.random(in: 0...8, using: &generator))
-        guard let taken = try queue.takeBlocking(timeout: timeout, ttr: ttr, interruption: nil) else { return }
+        guard let taken = try queue.takeBlocking(timeout: timeout, deadline: ttr, interruption: nil) else { return }
         let number: Int = try taken.content()
         do throws(SpaceError) {
             try end(taken.detach(), number, Int.random(in: 0..<10, using: &generator))

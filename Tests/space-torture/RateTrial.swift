@@ -35,7 +35,7 @@ struct RateTrial: Trial {
     func spares(_ worker: Int, _ generator: inout SeededGenerator) -> Bool { worker % 2 == 0 }
 
     func live(_ life: Life, _ namespace: Namespace, _ generator: inout SeededGenerator) throws {
-        let rate = namespace.rateLimit("rate", Self.limit, per: Self.interval)
+        let rate = namespace.rateLimit("rate", limit: Self.limit, per: Self.interval)
         if life.isLast { return try note(1) { try acquire(rate, 1, life) } }
         while !life.isOver {
             let number = Int.random(in: 1...3, using: &generator)

@@ -194,7 +194,7 @@ struct RecipesWorker {
         let number = Int(ledger.nextItem.add(1))
         guard number < RecipesLedger.items else { return ledger.stop.store(1) }
         try namespace.queue(Self.name).put(
-            .int(number),
+            number,
             priority: Int.random(in: 0..<3, using: &generator),
             delay: .milliseconds(max(0, Int.random(in: -3...3, using: &generator))),
             group: "group \(number % Self.groups)"
@@ -205,7 +205,7 @@ struct RecipesWorker {
     private func work(_ namespace: Namespace) throws {
         // Half of the workers have a time to run that they never outrun: its rows must survive their deaths too.
         let ttr = worker.isMultiple(of: 2) ? Duration.seconds(600) : nil
-        guard let item = try namespace.queue(Self.name).take(timeout: .milliseconds(5), ttr: ttr) else { return }
+        guard let item = try namespace.queue(Self.name).take(timeout: .milliseconds(5), deadline: ttr) else { return }
         let number: Int = try item.content()
         enter(2 + number % Self.groups, .exclusive)
         _ = ledger.done(number).setBits(RecipesLedger.completing)

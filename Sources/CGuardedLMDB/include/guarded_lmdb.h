@@ -42,9 +42,6 @@ bool guarded_knows_map(const struct guarded_environment *guard);
 /// mdb_env_info; if the meta pages can't be read, it fills `info` with zeros and marks the environment as damaged.
 void guarded_env_info(struct guarded_environment *guard, MDB_envinfo *info);
 int guarded_env_sync(struct guarded_environment *guard, int force);
-/// mdb_env_copyfd2 without flags. A compacting copy can't be guarded: it runs a thread, which a jump would leave
-/// behind.
-int guarded_env_copyfd(struct guarded_environment *guard, int descriptor);
 int guarded_reader_check(struct guarded_environment *guard, int *dead);
 
 /// For tests: makes failed assertions and faults end the process again.
@@ -79,7 +76,8 @@ struct guarded_pages {
 bool guarded_count_pages(struct guarded_environment *guard, MDB_txn *transaction, struct guarded_pages *counted);
 
 int guarded_dbi_open(struct guarded_environment *guard, MDB_txn *transaction, const char *name, unsigned flags, MDB_dbi *database);
-int guarded_drop(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, int deletes);
+/// mdb_drop with 0.
+int guarded_empty(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database);
 /// mdb_stat; returns GUARDED_DAMAGED if no tree in the map can have this depth or these sizes.
 int guarded_stat(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_stat *statistics);
 
@@ -94,7 +92,6 @@ int guarded_del(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi
 bool guarded_fits(struct guarded_environment *guard, uint64_t records);
 
 int guarded_cursor_open(struct guarded_environment *guard, MDB_txn *transaction, MDB_dbi database, MDB_cursor **cursor);
-int guarded_cursor_renew(struct guarded_environment *guard, MDB_txn *transaction, MDB_cursor *cursor);
 int guarded_cursor_get(
     struct guarded_environment *guard, MDB_cursor *cursor, MDB_val *key, MDB_val *value, MDB_cursor_op operation);
 int guarded_cursor_put(struct guarded_environment *guard, MDB_cursor *cursor, MDB_val *key, MDB_val *value, unsigned flags);

@@ -13,7 +13,6 @@ const char *_Nonnull space_refused_call(void);
 
 /// Opens a descriptor of process `pid`; pidfd_open(2) itself sets close-on-exec.
 int space_pidfd_open(int32_t pid);
-int space_pidfd_send_signal(int pidfd, int signal);
 
 /// Returns 1 if the process that the pidfd refers to has exited, with all its threads, and 0 if not.
 int space_pidfd_has_exited(int pidfd);

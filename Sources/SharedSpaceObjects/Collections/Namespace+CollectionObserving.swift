@@ -6,7 +6,7 @@ extension Namespace {
     func token<Source>(
         toldBy teller: CollectionFeed<Source>,
         _ handler: ObserverHandler,
-        _ onError: ObservationErrorHandler?
+        _ onError: (@Sendable (any Error) -> Void)?
     ) throws(SpaceError) -> ObservationToken {
         ObservationToken(try add(toldBy: teller, nil, handler, onError), core)
     }
@@ -16,7 +16,7 @@ extension Namespace {
     /// `feed` makes the feed, which reads in the namespace that it is given.
     func token<Object: AnyObject & Sendable, Source>(
         for object: Object,
-        _ onError: ObservationErrorHandler?,
+        _ onError: (@Sendable (any Error) -> Void)?,
         toldBy feed: (Namespace) throws(SpaceError) -> CollectionFeed<Source>,
         _ handler: (WeakObject<Object>, CollectionFeed<Source>) -> ObserverHandler
     ) throws(SpaceError) -> ObservationToken {
@@ -36,7 +36,7 @@ extension Namespace {
         _ subject: Observer.Subject?,
         keeping kept: Namespace? = nil,
         _ handler: ObserverHandler,
-        _ onError: ObservationErrorHandler?
+        _ onError: (@Sendable (any Error) -> Void)?
     ) throws(SpaceError) -> Observer {
         let request = ObservationRequest(
             filter: .collection(teller.name),

@@ -31,7 +31,7 @@ extension SharedDictionary {
         _ key: String? = nil,
         options: CollectionObservationOptions = [],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (DictionaryChange<Value>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let teller = try teller(key, options)
@@ -50,7 +50,7 @@ extension SharedDictionary {
     public func observe(
         _ key: String? = nil,
         options: CollectionObservationOptions = [],
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (DictionaryChange<Value>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let teller = try teller(key, options)
@@ -77,7 +77,7 @@ extension SharedDictionary {
         for object: Object,
         options: CollectionObservationOptions = [],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, DictionaryChange<Value>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         try namespace.token(
@@ -104,7 +104,7 @@ extension SharedDictionary {
         _ key: String? = nil,
         for object: Object,
         options: CollectionObservationOptions = [],
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, DictionaryChange<Value>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         try namespace.token(

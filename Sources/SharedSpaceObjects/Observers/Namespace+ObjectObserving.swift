@@ -33,7 +33,7 @@ extension Namespace {
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
@@ -67,7 +67,7 @@ extension Namespace {
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ method: @escaping @Sendable (Object) -> @isolated(any) @Sendable (Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
@@ -91,7 +91,7 @@ extension Namespace {
         _ filter: ChangeFilter,
         for object: Object,
         options: ObservationOptions = [.old, .new],
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, Change) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
@@ -123,7 +123,7 @@ extension Namespace {
         for object: Object,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, (old: Content?, new: Content?)) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let object = WeakObject(object)
@@ -141,7 +141,7 @@ extension Namespace {
         _ filter: ChangeFilter,
         for object: WeakObject<Object>,
         _ options: ObservationOptions,
-        _ onError: ObservationErrorHandler?,
+        _ onError: (@Sendable (any Error) -> Void)?,
         _ handler: (_ kept: Namespace) -> ObserverHandler
     ) throws(SpaceError) -> ObservationToken {
         let kept = try attempt("observe") { (_) throws(SpaceError) in try nonOwningHandle() }

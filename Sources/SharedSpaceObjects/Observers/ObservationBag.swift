@@ -36,7 +36,10 @@ public final class ObservationBag: Sendable {
     /// Adds an observation or a responder under a name, and ends the one that had the name before.
     public func add(_ token: any SpaceToken, named name: String) {
         // The old token may be released here, outside the lock: its end can run any code.
-        let old = contents.withLock { $0.named.updateValue(token, forKey: Name(name)) }
+        let old = contents.withLock { contents in
+            defer { contents.named[Name(name)] = token }
+            return contents.named[Name(name)]
+        }
         if let old, old !== token { old.cancel() }
     }
 

@@ -30,7 +30,7 @@ extension SharedOrderedSet {
     public func observe(
         options: CollectionObservationOptions = [],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let teller = teller(options)
@@ -48,7 +48,7 @@ extension SharedOrderedSet {
     /// - Throws: `namespaceDeleted`, `storageFull`, `limitReached`, `holderStopped`, `holderBusy`.
     public func observe(
         options: CollectionObservationOptions = [],
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (CollectionChange<Element>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let teller = teller(options)
@@ -74,7 +74,7 @@ extension SharedOrderedSet {
         for object: Object,
         options: CollectionObservationOptions = [],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         try namespace.token(for: object, onError, toldBy: { teller(options, in: $0) }) {
@@ -96,7 +96,7 @@ extension SharedOrderedSet {
     public func observe<Object: AnyObject & Sendable>(
         for object: Object,
         options: CollectionObservationOptions = [],
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Object, CollectionChange<Element>) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         try namespace.token(for: object, onError, toldBy: { teller(options, in: $0) }) {

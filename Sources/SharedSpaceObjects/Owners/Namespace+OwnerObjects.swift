@@ -5,7 +5,7 @@ extension Namespace {
     ///
     /// The object is not retained, and need not have a handle. Swift on Linux does not report the end of an object,
     /// so the library notices it at the next tick (250 ms).
-    public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) { try own(by: object) }
+    public func addOwner(_ object: any AnyObject & Sendable) throws(SpaceError) { try addOwner(object: object) }
 
     /// The objects of this process that are owners, in no order.
     public var ownerObjects: [any AnyObject & Sendable] { core.owners.all }
@@ -17,7 +17,7 @@ extension Namespace {
     /// - Returns: Whether the object was an owner.
     @discardableResult
     public func removeOwner(_ object: any AnyObject & Sendable) throws(SpaceError) -> Bool {
-        try endOwning(by: object)
+        try removeOwner(object: object)
     }
 }
 

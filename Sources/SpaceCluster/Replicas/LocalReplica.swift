@@ -192,7 +192,7 @@ final class LocalReplica: Replica {
     // MARK: Owners, and the end
 
     func hasLocalOwner() throws(SpaceError) -> Bool {
-        guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
+        let folder = try core.engine.presentFolder()
         let sessions = try folder.sessions(makingAnew: true)
         return try system("its sessions") { () throws(Errno) in try sessions.hasLivingOwner() }
     }

@@ -52,8 +52,8 @@ package struct LocalReplicas: ReplicaRoot {
 
     /// Whether a namespace is a replica, without opening it.
     private func isReplica(_ name: String) throws(SpaceError) -> Bool {
-        guard let rootFolder = try space.folder.open(create: false),
-            let folder = try NamespaceFolder.open(try NamespaceName(name), in: rootFolder, of: space.folder),
+        guard let rootFolder = try space.spaceRoot.open(create: false),
+            let folder = try NamespaceFolder.open(try NamespaceName(name), in: rootFolder, of: space.spaceRoot),
             let control = try? folder.openControl()
         else { return false }
         return (try? ControlFile.flags(in: control.raw).isReplica) ?? false

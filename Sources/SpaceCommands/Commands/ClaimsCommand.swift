@@ -50,9 +50,9 @@ struct ClaimsCommand: ParsableCommand {
         try NamespaceAccess(common, namespace).use { namespace in
             try namespace.forEachClaimPart(buried: buried) { claims in
                 try Signals.check()
-                for claim in claims where id == nil || id == (buried ? claim.id.rawValue : claim.number) {
+                for claim in claims where id == nil || id == (buried ? claim.held.id.rawValue : claim.held.number) {
                     hasFound = true
-                    try output.print(tuple ? try printing.line(claim.tuple) : .text(line(claim)))
+                    try output.print(tuple ? try printing.line(claim.held.tuple) : .text(line(claim)))
                 }
                 try output.flush()
             }

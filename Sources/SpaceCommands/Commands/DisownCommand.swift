@@ -38,7 +38,7 @@ struct DisownCommand: ParsableCommand {
                     : "the process that called this command has exited: name one with --pid"
             )
         }
-        let wasOwner = try NamespaceAccess(common, namespace).use { try $0.disenrol(pid: process) }
+        let wasOwner = try NamespaceAccess(common, namespace).use { try $0.removeOwner(pid: process) }
         if !wasOwner { throw status.nothingObtained }
     }
 }

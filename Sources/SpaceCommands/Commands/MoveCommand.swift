@@ -41,7 +41,7 @@ struct MoveCommand: ParsableCommand {
         let output = Output()
         try output.checkTaken()
         let hasFound = try access.use(for: owner) { namespace in
-            guard let claim = try namespace.claimAll(matching: template, max: 1, isTake: true).first else {
+            guard let claim = try namespace.claimBriefly(matching: template, max: 1, isTake: true).first else {
                 return false
             }
             do {

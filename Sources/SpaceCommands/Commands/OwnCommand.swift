@@ -80,7 +80,7 @@ struct OwnCommand: ParsableCommand {
         let cause = Self.execute(wordCount: command.count)
         // execvp(3) has returned, so the command can't be run: the enrolment for it ends with this process.
         let status: ExitStatus = cause == .noSuchFileOrDirectory ? .commandNotFound : .cannotExecute
-        _ = try? access.openExisting().disenrol(pid: getpid())
+        _ = try? access.openExisting().removeOwner(pid: getpid())
         throw CommandFailure(status, "cannot run \(command[0].text.quotedForPeople): \(cause)")
     }
 

@@ -395,10 +395,10 @@ extension QueueCommand {
     }
 
     func taken(_ id: UInt64?, from queue: WorkQueue, _ remaining: Duration?) throws(SpaceError) -> QueueItem? {
-        if let id { return try queue.take(id, ttr: ttr?.duration) }
+        if let id { return try queue.take(id, deadline: ttr?.duration) }
         return try queue.takeBlocking(
             timeout: remaining ?? .zero,
-            ttr: ttr?.duration,
+            deadline: ttr?.duration,
             interruption: Signals.interruption
         )
     }

@@ -27,7 +27,7 @@ struct RateCommand: ParsableCommand {
 
     func run() throws {
         let isFree = try holding.use(for: .rateLimit) {
-            try $0.rateLimit(holding.name, limit, per: per.duration)
+            try $0.rateLimit(holding.name, limit: limit, per: per.duration)
                 .acquireBlocking(1, timeout: holding.timeout, interruption: Signals.interruption)
         }
         if !isFree { throw holding.status.nothingObtained }

@@ -77,9 +77,10 @@ struct TakeCommand: ParsableCommand {
             let size = min(wanted, Self.batch)
             var claims = try claimAll(template, of: namespace, max: size)
             if claims.isEmpty, taken == 0, let remaining {
-                let first = try namespace.claimOne(
+                let first = try namespace.claimBlocking(
                     matching: template,
                     order: MatchOrder(newest: newest),
+                    isTake: true,
                     .upTo(remaining),
                     interruption: Signals.interruption
                 )
@@ -106,8 +107,11 @@ struct TakeCommand: ParsableCommand {
     private func claimAll(_ template: Template, of namespace: Namespace, max: Int) throws -> [HeldClaim] {
         let order = MatchOrder(newest: newest)
         // One tuple of several templates is found by their indexes.
-        if max == 1 { return try namespace.claimOne(matching: template, order: order, .none).map { [$0] } ?? [] }
-        return try namespace.claimAll(matching: template, order: order, max: max, isTake: true)
+        if max == 1 {
+            let claim = try namespace.claimBlocking(matching: template, order: order, isTake: true, .none)
+            return claim.map { [$0] } ?? []
+        }
+        return try namespace.claimBriefly(matching: template, order: order, max: max, isTake: true)
     }
 
     /// Completes the claims whose lines were accepted as a whole, and releases the others.

@@ -28,7 +28,9 @@ extension CompletionKind {
     }
 
     /// The numbers of the claims in the namespace on the line.
-    static var claims: CompletionKind { of { (namespace, _) in try namespace.status().claims.map { "\($0.number)" } } }
+    static var claims: CompletionKind {
+        of { (namespace, _) in try namespace.status().claims.map { "\($0.held.number)" } }
+    }
 
     /// The names of the subscriptions in the namespace on the line.
     static var subscriptions: CompletionKind {

@@ -126,15 +126,15 @@ extension StatusReport {
             ["ID", "PID", "DEADLINE", "TUPLE"],
             status.claims.map { claim in
                 [
-                    "\(claim.number)", claim.elsewhere ?? PeopleText.cell(claim.pid),
-                    claim.deadline.map { PeopleText.relative($0, to: now) } ?? "-", claim.tuple.json,
+                    "\(claim.held.number)", claim.elsewhere ?? PeopleText.cell(claim.pid),
+                    claim.deadline.map { PeopleText.relative($0, to: now) } ?? "-", claim.held.tuple.json,
                 ]
             }
         )
         section(
             "\(PeopleText.count(status.buried.count, "tuple")) buried",
             ["ID", "DELIVERIES", "TUPLE"],
-            status.buried.map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
+            status.buried.map(\.held).map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
         )
         section(
             "held, and waited for",

@@ -127,7 +127,7 @@ struct TopReport {
         object.add("waiters", status.waiters.count)
         object.add("held", status.holds.count(where: \.isHeld))
         object.add("claims", status.claims.count)
-        object.add("deliveries", (status.claims + status.buried).reduce(0) { $0 + $1.deliveries })
+        object.add("deliveries", (status.claims + status.buried).reduce(0) { $0 + $1.held.deliveries })
         object.add("buried", buried(status))
         object.add("oldest", status.oldest)
         object.add("longest_wait", status.waiters.map(\.since).min())
@@ -182,7 +182,7 @@ struct TopReport {
             Self.short(status.name), "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
             PeopleText.bytes(status.diskBytes), PeopleText.cell(sight.rate), "\(status.waiters.count)",
             "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)",
-            "\((status.claims + status.buried).reduce(0) { $0 + $1.deliveries })", "\(Self.buried(status))",
+            "\((status.claims + status.buried).reduce(0) { $0 + $1.held.deliveries })", "\(Self.buried(status))",
             status.oldest.map { PeopleText.relative($0, to: now) } ?? "-",
             status.waiters.map(\.since).min().map { PeopleText.relative($0, to: now) } ?? "-",
         ]

@@ -92,9 +92,6 @@ extension Engine {
         }
     }
 
-    /// Wakes all waiters of the namespace; called under the gate.
-    package func wakeEverybody() { slots.wakeEverybody(into: wakes) }
-
     /// Runs `body`, which uses the environment without the gate and without a reader.
     ///
     /// - Throws: `closed` if the environment is closed; what `body` throws.

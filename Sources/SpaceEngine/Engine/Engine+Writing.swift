@@ -102,11 +102,13 @@ extension Engine {
         keeps: NearKept = [],
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
+        // That other machines are first again and again is no usual race.
+        let mostReruns = 4
         var (removesDue, keeps, reruns) = (true, keeps, 0)
         while true {
             do throws(SpaceError) {
                 return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
-            } catch  where error.code == .outrun && reruns < Self.mostReruns {
+            } catch  where error.code == .outrun && reruns < mostReruns {
                 reruns += 1
             } catch  where error.isOfRoom && hasMarks {
                 let couldReturnLess = removesDue && scope.hasRemovedDue
@@ -150,9 +152,6 @@ extension Engine {
             try commit()
         }
     }
-
-    /// That other machines are first again and again is no usual race.
-    private static let mostReruns = 4
 
     /// Runs `body` in one transaction, once; called under the gate.
     @inline(__always)
@@ -305,7 +304,7 @@ extension Engine {
                 }
             }
         } catch {
-            wakeEverybody()
+            slots.wakeEverybody(into: wakes)
         }
     }
 }

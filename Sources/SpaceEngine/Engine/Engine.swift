@@ -57,8 +57,8 @@ package final class Engine: @unchecked Sendable {
     private let writer = Atomic<UInt64>(1)
     package let sweepDue = SweepDue()
 
-    /// Makes an engine without a reader; `access` is a live transaction with which the scope starts.
-    private init(
+    /// Makes an engine with its first reader.
+    package init(
         name: NamespaceName,
         root: SpaceRoot,
         folderID: NamespaceFolder.ID,
@@ -66,9 +66,10 @@ package final class Engine: @unchecked Sendable {
         use: EnvironmentUse,
         tables: Tables,
         machines: any MachinesLogs,
-        idle access: Access,
         timeout: Duration
-    ) {
+    ) throws(SpaceError) {
+        let reader = try lmdb { () throws(LMDBError) in Reader(try use.environment.beginRead()) }
+        let access = reader.transaction.access
         self.name = name
         self.root = root
         self.folderID = folderID
@@ -90,31 +91,6 @@ package final class Engine: @unchecked Sendable {
             byteLimit: control.header.byteLimit,
             meter: RoomMeter(tables.usualChanges, diskReserve, idle: access, pageSize: use.environment.pageSize),
             idle: access
-        )
-    }
-
-    /// Makes an engine with its first reader.
-    package convenience init(
-        name: NamespaceName,
-        root: SpaceRoot,
-        folderID: NamespaceFolder.ID,
-        control: ControlFile,
-        use: EnvironmentUse,
-        tables: Tables,
-        machines: any MachinesLogs,
-        timeout: Duration
-    ) throws(SpaceError) {
-        let reader = try lmdb { () throws(LMDBError) in Reader(try use.environment.beginRead()) }
-        self.init(
-            name: name,
-            root: root,
-            folderID: folderID,
-            control: control,
-            use: use,
-            tables: tables,
-            machines: machines,
-            idle: reader.transaction.access,
-            timeout: timeout
         )
         reader.transaction.reset()
         readers.add(reader)
@@ -177,12 +153,6 @@ package final class Engine: @unchecked Sendable {
     /// its own.
     package var isInherited: Bool { ForkGuard.generation != forkGeneration }
 
-    /// The error if the folder has gone, or another has taken its place.
-    package func goneError() -> SpaceError {
-        noticeRemoval()
-        return unusable
-    }
-
     private var unusable: SpaceError {
         if bodyThread.isHere { return .usedWithinTransaction }
         if isInherited {
@@ -219,6 +189,13 @@ package final class Engine: @unchecked Sendable {
             folder.id == folderID
         else { return nil }
         return folder
+    }
+
+    /// The namespace's folder; throws `namespaceDeleted` if it has gone, or another has taken its place.
+    package func presentFolder() throws(SpaceError) -> NamespaceFolder {
+        if let folder = try openFolder() { return folder }
+        noticeRemoval()
+        throw unusable
     }
 
     /// The control file, opened anew, if the path still leads to the namespace.

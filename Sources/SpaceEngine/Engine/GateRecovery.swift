@@ -20,7 +20,7 @@ package struct GateRecovery {
             engine.wakes.addPlace(near.placeFutex)
         }
         engine.diskReserve.noteUnknownReserve()
-        engine.wakeEverybody()
+        engine.slots.wakeEverybody(into: engine.wakes)
         // The killed holder may have committed without signalling.
         engine.signalChange()
         engine.control.gateNeedsRecovery.store(0)

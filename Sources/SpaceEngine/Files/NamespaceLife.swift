@@ -1,12 +1,12 @@
 import SpaceSystem
-import TupleCoding
+package import TupleCoding
 
 /// One life of a namespace: from its creation to its deletion.
 ///
 /// If a namespace is deleted and created again under the same name, it begins a new life, in which the numbers of its
 /// changes start again. Neither a reboot nor the adoption of a durable namespace after it ends a life. A life's text is
 /// 16 hexadecimal digits.
-public struct NamespaceLife: Sendable, Hashable, LosslessStringConvertible, Codable {
+public struct NamespaceLife: Sendable, Hashable, LosslessStringConvertible, Codable, CodedAsText {
     /// A random number, never 0.
     package let number: UInt64
 
@@ -29,26 +29,7 @@ public struct NamespaceLife: Sendable, Hashable, LosslessStringConvertible, Coda
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    /// Reads a life from its text.
-    ///
-    /// - Parameter decoder: The decoder.
-    /// - Throws: `DecodingError` for a text that names no life.
-    public init(from decoder: any Decoder) throws {
-        let container = try decoder.singleValueContainer()
-        guard let life = Self(try container.decode(String.self)) else {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: "a life is 16 hexadecimal digits")
-        }
-        self = life
-    }
-
-    /// Writes the life as its text.
-    ///
-    /// - Parameter encoder: The encoder.
-    /// - Throws: What the encoder throws.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(description)
-    }
+    package static var misread: String { "a life is 16 hexadecimal digits" }
 }
 
 // MARK: In the data file

@@ -12,7 +12,7 @@ extension WriteScope {
             try cells.put(key, CellRow(end: end, version: newVersion, element: new))
         }
         if !end.isNever { for expiry in end.keys(.cell(key)) { try addExpiry(expiry) } }
-        noteSet(cell: key)
+        note(Interest(cell: key))
     }
 
     /// The version of a cell that is being set: higher than each that a cell had before.

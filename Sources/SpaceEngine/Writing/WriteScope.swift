@@ -191,11 +191,8 @@ package final class WriteScope: TransactionTables {
         noteUpkeep()
     }
 
-    package func noteSet(cell key: String) { appeared.add(Interest(cell: key)) }
-
-    package func noteMoved(hold ticket: UInt64) { appeared.add(Interest(hold: ticket)) }
-
-    package func noteMoved(object name: String) { appeared.add(Interest(object: name)) }
+    /// Notes that something changed for which a process may wait.
+    package func note(_ interest: Interest) { appeared.add(interest) }
 
     /// Writes the counters back; the last step before the commit.
     package func finish() throws(SpaceError) {

@@ -162,14 +162,14 @@ extension RecipesDump {
         }
         guard let row = try scope.snapshot.object(dump.name, dump.kind) else {
             _ = try scope.places.makeObject(dump.name, dump.kind, details: details)
-            return scope.noteMoved(object: dump.name)
+            return scope.note(Interest(object: dump.name))
         }
         let (old, new) = (row.details.integers.prefix(fixed), details.integers.prefix(fixed))
         guard old == new else {
             throw .mismatch(dump.kind, dump.name, is: "\(Array(old))", wanted: "\(Array(new))")
         }
         try scope.objects.store(dump.name, SharedObjectRow(kind: dump.kind, number: row.number, details: details))
-        scope.noteMoved(object: dump.name)
+        scope.note(Interest(object: dump.name))
     }
 }
 

@@ -81,12 +81,9 @@ extension Salvage {
                 return (
                     claim.isBuried,
                     NamespaceStatus.Claim(
-                        id: TupleID(rawValue: id),
-                        number: claim.number,
+                        held: HeldClaim(id, claim.number, try tuple.tuple(), deliveries: tuple.deliveries),
                         process: HolderProcess(),
                         deadline: clock.realtime(claim.deadline),
-                        tuple: try tuple.tuple(),
-                        deliveries: Int(tuple.deliveries),
                         origin: tuple.origin,
                         expires: clock.realtime(tuple.expiry),
                         endsWith: tuple.endsWithHolder ? 0 : nil

@@ -14,7 +14,7 @@ extension Namespace {
         var next: UInt64? = 0
         let pids = try attempt(Self.lookingAtClaims) { (core) throws(SpaceError) in
             core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience)
-            guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
+            let folder = try core.engine.presentFolder()
             return try folder.sightings().livingPIDs
         }
         while let first = next {

@@ -166,12 +166,9 @@ extension NamespaceStatus.Claim {
     init?(_ id: UInt64, _ row: ClaimRow, _ snapshot: Snapshot, _ holders: Holders) throws(SpaceError) {
         guard let tuple = TupleRow(row.tupleBytes) else { return nil }
         self.init(
-            id: TupleID(rawValue: id),
-            number: row.number,
+            held: HeldClaim(id, row.number, try snapshot.tuple(id, tuple), deliveries: tuple.deliveries),
             process: holders.process(of: row.holder),
             deadline: row.deadline == 0 ? nil : snapshot.clock.realtime(row.deadline),
-            tuple: try snapshot.tuple(id, tuple),
-            deliveries: Int(tuple.deliveries),
             origin: tuple.origin,
             expires: tuple.expiry == 0 ? nil : snapshot.clock.realtime(tuple.expiry),
             endsWith: tuple.end.holder.map { $0.pid(holders.pids) }

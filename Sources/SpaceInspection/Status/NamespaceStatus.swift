@@ -79,17 +79,11 @@ public struct NamespaceStatus: Sendable {
 
     /// A tuple that is claimed or buried.
     public struct Claim: Entry, ProcessEntry {
-        /// The tuple's id.
-        public let id: TupleID
-        /// The claim's number, which no other claim in the namespace ever has.
-        public let number: UInt64
+        /// The claim and its tuple; the number of a buried tuple is 0.
+        public let held: HeldClaim
         package let process: HolderProcess
         /// The claim's deadline; `nil` if it has none.
         public let deadline: Int64?
-        /// The tuple.
-        public let tuple: Tuple
-        /// How often a claim on it came back.
-        public let deliveries: Int
         /// By which process and when the tuple was written.
         package let origin: Origin
         /// When the tuple expires, in milliseconds since 1970; `nil`: never.
@@ -121,25 +115,25 @@ public struct NamespaceStatus: Sendable {
     }
 
     /// A shape of templates that has an index.
-    public struct Shape: Sendable, Hashable {
+    package struct Shape: Sendable, Hashable {
         /// The bound fields of the shape, as text for people.
-        public let description: String
+        package let description: String
         /// `building`, `ready` or `dropping`.
-        public let state: String
+        package let state: String
     }
 
     /// The name.
     public let name: String
     /// The storage mode.
-    public let mode: StorageMode
+    package let mode: StorageMode
     /// Whether the namespace stays when it has no owners.
-    public let isPersistent: Bool
+    package let isPersistent: Bool
     /// The format version on disk.
-    public let version: Int
+    package let version: Int
     /// The time of the namespace's creation.
     public let created: Int64
     /// The life of the namespace; each creation under this name begins a new one.
-    public let life: NamespaceLife
+    package let life: NamespaceLife
     /// The number of the last change.
     public let sequence: UInt64
     /// The number of visible tuples, including those that have expired and are not yet removed.
@@ -161,7 +155,7 @@ public struct NamespaceStatus: Sendable {
     /// The machines that share the namespace, by member; empty in a namespace of one machine.
     public let machines: [String]
     /// Whether several machines share the namespace.
-    public let isReplicated: Bool
+    package let isReplicated: Bool
     /// The number of the last entry of the machines' log that this machine's replica has; 0 in a namespace of one machine.
     public let entry: Int
     /// How long waits for tuples have lasted; `nil` if it is not measured (``Namespace/setMeasuringLatency(_:)``), or if
@@ -188,7 +182,7 @@ public struct NamespaceStatus: Sendable {
     /// The requests that are not done, in the order in which they were made.
     public let requests: [Request]
     /// The shapes that have an index.
-    public let shapes: [Shape]
+    package let shapes: [Shape]
     /// The named objects: ordered sets and others.
     public let objects: [SharedObjectInfo]
 }
@@ -201,7 +195,7 @@ extension Namespace {
     public func status() throws(SpaceError) -> NamespaceStatus {
         try attempt("look at the namespace") { (core) throws(SpaceError) in
             core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience)
-            guard let folder = try core.engine.openFolder() else { throw core.engine.goneError() }
+            let folder = try core.engine.presentFolder()
             let sightings = try folder.sightings()
             let diskBytes = folder.diskBytes
             // Damage there is reported by the check, and ends no look.

@@ -14,11 +14,11 @@ extension NamespaceStatus {
         let keyed: Name
         package let process: HolderProcess
         /// The responder's position, from 1, in the order in which the responders to its name are asked.
-        public let order: Int
+        package let order: Int
         /// Whether the responder lies under the stack.
         public let isBase: Bool
         /// Whether the responder has left the stack, and only finishes the requests that it has begun.
-        public let isLeaving: Bool
+        package let isLeaving: Bool
         /// The time at which it was registered.
         public let since: Int64
         /// The number of requests that it has and that are not answered.

@@ -158,12 +158,12 @@ package struct StatusReport {
 
     package static func object(_ claim: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
-        object.add("id", claim.number)
+        object.add("id", claim.held.number)
         object.add(processOf: claim)
         object.add("deadline", claim.deadline)
-        object.add("tuple_id", claim.id.rawValue)
-        object.add("deliveries", claim.deliveries)
-        object.add("tuple", json: claim.tuple.json)
+        object.add("tuple_id", claim.held.id.rawValue)
+        object.add("deliveries", claim.held.deliveries)
+        object.add("tuple", json: claim.held.tuple.json)
         addEnd(of: claim, to: &object)
         return object
     }
@@ -171,9 +171,9 @@ package struct StatusReport {
     /// A tuple that is buried: without a claim, the id is the tuple's.
     package static func object(buried: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
         var object = line
-        object.add("id", buried.id.rawValue)
-        object.add("deliveries", buried.deliveries)
-        object.add("tuple", json: buried.tuple.json)
+        object.add("id", buried.held.id.rawValue)
+        object.add("deliveries", buried.held.deliveries)
+        object.add("tuple", json: buried.held.tuple.json)
         addEnd(of: buried, to: &object)
         return object
     }

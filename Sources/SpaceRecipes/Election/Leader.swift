@@ -8,11 +8,4 @@ public struct Leader: Sendable, Hashable {
     public let value: Value
     /// The leader's process, or `nil` if it has just died.
     public let pid: Int32?
-
-    /// The value, decoded.
-    ///
-    /// - Throws: `badData` if the value doesn't decode as the type.
-    public func content<Content: Decodable>(as type: Content.Type = Content.self) throws(SpaceError) -> Content {
-        try SpaceError.naming("read a leader's value", on: nil) { () throws(SpaceError) in try value.content(type) }
-    }
 }

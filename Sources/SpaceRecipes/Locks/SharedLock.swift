@@ -20,7 +20,7 @@ public struct SharedLock: SharedObject, ObjectHandle {
 
     package let object: ObjectReference
 
-    private func request(_ mode: Mode) -> PlaceRequest {
+    func request(_ mode: Mode) -> PlaceRequest {
         PlaceRequest(name: name, kind: .lock, rules: TurnRules(), isShared: mode == .shared)
     }
 
@@ -50,20 +50,6 @@ public struct SharedLock: SharedObject, ObjectHandle {
         return try await hold.run(body)
     }
 
-    /// Runs `body` while the lock is held, unless the time passes first; `nil` if it did, and `body` did not run.
-    ///
-    /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
-    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    @_disfavoredOverload
-    public func withLock<Result>(
-        _ mode: Mode = .exclusive,
-        timeout: Duration,
-        _ body: (_ fencing: UInt64) throws -> Result
-    ) throws -> Result? {
-        guard let hold = try acquire(mode, timeout: timeout) else { return nil }
-        return try hold.run(body)
-    }
-
     /// Runs `body` while the lock is held, unless the time passes first; `false` if it did, and `body` did not run.
     nonisolated(nonsending) public func withLock(
         _ mode: Mode = .exclusive,
@@ -71,20 +57,6 @@ public struct SharedLock: SharedObject, ObjectHandle {
         _ body: (_ fencing: UInt64) async throws -> Void
     ) async throws -> Bool {
         let isDone: Void? = try await withLock(mode, timeout: timeout, body)
-        return isDone != nil
-    }
-
-    /// Runs `body` while the lock is held, unless the time passes first; `false` if it did, and `body` did not run.
-    ///
-    /// Blocks the thread while it waits; otherwise it does the same as the asynchronous form.
-    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    @_disfavoredOverload
-    public func withLock(
-        _ mode: Mode = .exclusive,
-        timeout: Duration,
-        _ body: (_ fencing: UInt64) throws -> Void
-    ) throws -> Bool {
-        let isDone: Void? = try withLock(mode, timeout: timeout, body)
         return isDone != nil
     }
 
@@ -108,14 +80,6 @@ public struct SharedLock: SharedObject, ObjectHandle {
     /// - Throws: The same errors as ``acquire(_:)``.
     public func acquire(_ mode: Mode = .exclusive, timeout: Duration) async throws(SpaceError) -> Hold? {
         try await namespace.acquireSuspending(request(mode), timeout: timeout)
-    }
-
-    /// Waits for the lock; `nil` if the time-out passes first, and the place in the queue is given up.
-    ///
-    /// Blocks the thread; otherwise it does the same as the asynchronous form.
-    @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func acquire(_ mode: Mode = .exclusive, timeout: Duration) throws(SpaceError) -> Hold? {
-        try namespace.acquireBlocking(request(mode), timeout: timeout)
     }
 
     /// Waits for the lock for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.

@@ -53,7 +53,7 @@ package struct TurnRules: QueueRules {
             let isAdmitted = front.admits(row, permits: permits)
             if isAdmitted, !row.isHolding { served.append(row) }
             guard !isAdmitted, !row.isHolding, TurnWish(row, permits: permits).isBeyondAll else { return isAdmitted }
-            scope.noteMoved(hold: row.ticket)
+            scope.note(Interest(hold: row.ticket))
             return true
         }
         for row in served { try scope.places.serve(row, keys) }

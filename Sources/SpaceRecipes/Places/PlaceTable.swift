@@ -70,7 +70,7 @@ package struct PlaceTable {
         var row = row
         row.isHolding = true
         try put(row, keys)
-        scope.noteMoved(hold: row.ticket)
+        scope.note(Interest(hold: row.ticket))
         try noteHeld(.hold, row, of: keys.name)
     }
 
@@ -89,7 +89,7 @@ package struct PlaceTable {
         scope.counters.holds -= min(1, scope.counters.holds)
         scope.noteUpkeep()
         // Processes that watch whether the place still exists look now.
-        scope.noteMoved(hold: ticket)
+        scope.note(Interest(hold: ticket))
         if row.isHolding { try noteHeld(.release, row, of: name) }
         try rules.hasEnded(row, of: name, in: scope)
         scope.unsettled.note(Name(name)) { scope throws(SpaceError) in try rules.settle(name, in: scope) }

@@ -77,7 +77,7 @@ package struct ResponderTable {
     }
 
     /// Has what waits for this look again after the commit.
-    package func noteAwaited(_ awaited: Awaited) { scope.noteMoved(hold: awaited.ticket) }
+    package func noteAwaited(_ awaited: Awaited) { scope.note(Interest(hold: awaited.ticket)) }
 }
 
 extension WriteScope {

@@ -74,7 +74,7 @@ package struct ObjectState: Sendable {
             } else {
                 try scope.objects.remove(name)
             }
-            scope.noteMoved(object: name)
+            scope.note(Interest(object: name))
             if let told {
                 try scope.objects.note(.count, object: name, old: (row?.details).map(told), new: value.map(told))
             }

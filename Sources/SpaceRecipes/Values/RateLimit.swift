@@ -4,7 +4,7 @@ import TupleCoding
 /// At most a number of acquisitions in any interval of a given length, counted over all processes.
 ///
 /// ```swift
-/// try await api.rateLimit("requests", 100, per: .seconds(60)).acquire()
+/// try await api.rateLimit("requests", limit: 100, per: .seconds(60)).acquire()
 /// ```
 ///
 /// Each acquisition reserves the next free moment in one transaction, and then waits for that moment. So acquisitions
@@ -175,7 +175,7 @@ extension Namespace {
     ///   - limit: The greatest number of acquisitions in any interval, and at once.
     ///   - interval: The interval, up to a year; all users of the name must give the same limit and interval.
     /// - Returns: The rate limit; nothing is written before a process acquires.
-    public func rateLimit(_ name: String, _ limit: Int, per interval: Duration) -> RateLimit {
+    public func rateLimit(_ name: String, limit: Int, per interval: Duration) -> RateLimit {
         RateLimit(name, limit: limit, interval: interval, in: self)
     }
 }

@@ -28,7 +28,7 @@ extension QueueTable {
     /// `ticket` is the caller's own ticket, whose item counts as seen at once; 0 if the caller has none.
     func settle(_ name: String, seenBy ticket: UInt64 = 0) throws(SpaceError) {
         // The processes that wait for an item or for room look themselves.
-        scope.noteMoved(object: name)
+        scope.note(Interest(object: name))
         guard let (rows, settings) = try scope.snapshot.queue(name) else { return }
         try returnOverdue(rows, name)
         guard !settings.isPaused(scope.clock.milliseconds) else { return }

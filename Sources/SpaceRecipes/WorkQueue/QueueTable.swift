@@ -61,9 +61,9 @@ package struct QueueTable {
 
     /// Has all look that wait for an item or for room, because there may be more to have sooner than they know.
     func noteSooner(_ name: String) throws(SpaceError) {
-        scope.noteMoved(object: name)
+        scope.note(Interest(object: name))
         try scope.snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
-            if !row.isHolding { scope.noteMoved(hold: row.ticket) }
+            if !row.isHolding { scope.note(Interest(hold: row.ticket)) }
             return true
         }
     }
@@ -239,7 +239,7 @@ package struct QueueTable {
         noteUnsettled(name)
         if isSooner { try noteSooner(name) }
         // Who waits for room to put an item with this key may have nothing more to put.
-        if item.key != nil { scope.noteMoved(object: name) }
+        if item.key != nil { scope.note(Interest(object: name)) }
         scope.noteUpkeep()
     }
 }

@@ -15,7 +15,7 @@ struct QueueWait: Steps {
     var operation: String { Self.operation }
     private let name: String
     private let deadline: MonotonicInstant?
-    private let ttr: Duration?
+    private let itemDeadline: Duration?
     private var place: Place?
     private var entry = QueueEntry()
     /// The session's number when it entered the queue.
@@ -24,10 +24,10 @@ struct QueueWait: Steps {
     private var due: Int64?
     private var news: News?
 
-    init(_ core: NamespaceCore, _ name: String, until deadline: MonotonicInstant?, ttr: Duration?) {
+    init(_ core: NamespaceCore, _ name: String, until deadline: MonotonicInstant?, itemDeadline: Duration?) {
         self.core = core
         self.name = name
-        self.ttr = ttr
+        self.itemDeadline = itemDeadline
         self.deadline = deadline
     }
 
@@ -61,16 +61,18 @@ struct QueueWait: Steps {
         .done(try unlessGone { () throws(SpaceError) in try core.places.endWaiting(place) }?.entered?.0)
     }
 
-    static func request(_ name: String, _ ttr: Duration?, _ clock: NamespaceClock) -> PlaceRequest {
+    static func request(_ name: String, _ deadline: Duration?, _ clock: NamespaceClock) -> PlaceRequest {
         var request = PlaceRequest(name: name, kind: .queue, rules: TakerRules())
-        if let ttr { request.details = .array([.int(max(1, Int(clock.time(after: ttr) &- clock.milliseconds)))]) }
+        if let deadline {
+            request.details = .array([.int(max(1, Int(clock.time(after: deadline) &- clock.milliseconds)))])
+        }
         return request
     }
 
     private mutating func enter() throws(SpaceError) -> Step<Place?> {
         // A taker that only looks writes nothing if there is no item.
         if !entry.hasFailed, deadline?.hasPassed ?? false, try !core.queues.mayTakeItem(name) { return .done(nil) }
-        let request = Self.request(name, ttr, core.clock)
+        let request = Self.request(name, itemDeadline, core.clock)
         switch try entry.attempt(request, in: core, until: deadline, hasLostPlace: news == .gone) {
         case .answered(.refused): return .done(nil)
         case .later(let sleep): return .sleep(sleep)

@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-/// What becomes of an item whose work has failed; see ``WorkQueue/work(timeout:ttr:_:onFailure:)``.
+/// What becomes of an item whose work has failed; see ``WorkQueue/work(timeout:deadline:_:onFailure:)``.
 public enum FailureDecision: Sendable, Hashable {
     /// The item returns after a delay; `nil`: after 1 s at its first delivery, twice as long at each further one, and
     /// 1 min at most.
@@ -20,27 +20,27 @@ public enum FailureDecision: Sendable, Hashable {
 extension WorkQueue {
     /// Waits for an item as long as it takes.
     ///
-    /// - Parameter ttr: The time to run: how long the worker may have the item, from the moment it gets it. Then the item
+    /// - Parameter deadline: The time to run: how long the worker may have the item, from the moment it gets it. Then the item
     ///   returns, which counts as a delivery, and the worker's later ``QueueItem/complete()`` throws `holdLost`; so the
     ///   item of a stopped or hung worker is not stuck. ``QueueItem/extend(by:)`` gives more time. `nil`: until the worker
     ///   ends it, or ends itself. The time goes on while the machine sleeps.
     /// - Returns: The item, which returns to the queue unless it is completed.
     /// - Throws: `cancelled` if the task is cancelled; `invalidArgument` for a time to run of zero or less;
     ///   `typeMismatch`, and the errors of every write.
-    public func take(ttr: Duration? = nil) async throws(SpaceError) -> QueueItem {
-        try await takeSuspending(timeout: nil, ttr: ttr).orEnded()
+    public func take(deadline: Duration? = nil) async throws(SpaceError) -> QueueItem {
+        try await takeSuspending(timeout: nil, deadline: deadline).orEnded()
     }
 
     /// Waits for an item; `nil` if the time-out passes first.
     ///
-    /// - Throws: The same errors as ``take(ttr:)``.
-    public func take(timeout: Duration, ttr: Duration? = nil) async throws(SpaceError) -> QueueItem? {
-        try await takeSuspending(timeout: timeout, ttr: ttr)
+    /// - Throws: The same errors as ``take(deadline:)``.
+    public func take(timeout: Duration, deadline: Duration? = nil) async throws(SpaceError) -> QueueItem? {
+        try await takeSuspending(timeout: timeout, deadline: deadline)
     }
 
-    private func takeSuspending(timeout: Duration?, ttr: Duration?) async throws(SpaceError) -> QueueItem? {
-        let deadline = MonotonicInstant.deadline(after: timeout)
-        while let place = try await taking(until: deadline, ttr: ttr).suspend() {
+    private func takeSuspending(timeout: Duration?, deadline: Duration?) async throws(SpaceError) -> QueueItem? {
+        let end = MonotonicInstant.deadline(after: timeout)
+        while let place = try await taking(until: end, deadline: deadline).suspend() {
             if let item = try item(place) { return item }
         }
         return nil
@@ -50,64 +50,66 @@ extension WorkQueue {
     ///
     /// Blocks the thread; otherwise it does the same as the asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
-    public func take(timeout: Duration, ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
-        try takeBlocking(timeout: timeout, ttr: ttr, interruption: nil)
+    public func take(timeout: Duration, deadline: Duration? = nil) throws(SpaceError) -> QueueItem? {
+        try takeBlocking(timeout: timeout, deadline: deadline, interruption: nil)
     }
 
     /// Waits for an item, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
     package func takeBlocking(
         timeout: Duration?,
-        ttr: Duration? = nil,
+        deadline: Duration? = nil,
         interruption: Interruption?
     ) throws(SpaceError) -> QueueItem? {
-        let deadline = MonotonicInstant.deadline(after: timeout)
-        while let place = try taking(until: deadline, ttr: ttr).block(interruption: interruption) {
+        let end = MonotonicInstant.deadline(after: timeout)
+        while let place = try taking(until: end, deadline: deadline).block(interruption: interruption) {
             if let item = try item(place) { return item }
         }
         return nil
     }
 
-    private func taking(until deadline: MonotonicInstant?, ttr: Duration?) throws(SpaceError) -> QueueWait {
+    private func taking(until end: MonotonicInstant?, deadline: Duration?) throws(SpaceError) -> QueueWait {
         try attempt(QueueWait.operation) { (core) throws(SpaceError) in
-            try ttr.map { ttr throws(SpaceError) in try Self.check(ttr) }
-            return QueueWait(core, name, until: deadline, ttr: ttr)
+            try deadline.map { deadline throws(SpaceError) in try Self.check(deadline) }
+            return QueueWait(core, name, until: end, itemDeadline: deadline)
         }
     }
 
-    private static func check(_ ttr: Duration) throws(SpaceError) {
-        if ttr <= .zero { throw .badNumber("a time to run of \(ttr) is over at once", advice: "give more than zero") }
+    private static func check(_ deadline: Duration) throws(SpaceError) {
+        if deadline <= .zero {
+            throw .badNumber("a time to run of \(deadline) is over at once", advice: "give more than zero")
+        }
     }
 
     /// Takes an item if one is ready and no earlier taker waits for it.
     ///
-    /// - Parameter ttr: The time to run, as in ``take(ttr:)``.
+    /// - Parameter deadline: The time to run, as in ``take(deadline:)``.
     /// - Returns: The item, which returns to the queue unless it is completed, or `nil` if none is ready.
     /// - Throws: `typeMismatch`, and the errors of every write.
-    public func takeIfReady(ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
-        try takeBlocking(timeout: .zero, ttr: ttr, interruption: nil)
+    public func takeIfReady(deadline: Duration? = nil) throws(SpaceError) -> QueueItem? {
+        try takeBlocking(timeout: .zero, deadline: deadline, interruption: nil)
     }
 
     /// Takes the item with a number, if it is ready or delayed, past priorities, delays, pauses and earlier takers.
     ///
     /// - Parameters:
     ///   - id: The item's number.
-    ///   - ttr: The time to run, as in ``take(ttr:)``.
+    ///   - deadline: The time to run, as in ``take(deadline:)``.
     /// - Returns: The item, or `nil` if there is none with this number, or it is taken, blocked or buried.
     /// - Throws: `typeMismatch`, and the errors of every write.
-    public func take(_ id: UInt64, ttr: Duration? = nil) throws(SpaceError) -> QueueItem? {
-        while let place = try take(place: id, ttr: ttr) {
+    public func take(_ id: UInt64, deadline: Duration? = nil) throws(SpaceError) -> QueueItem? {
+        while let place = try take(place: id, deadline: deadline) {
             if let item = try item(place) { return item }
         }
         return nil
     }
 
-    private func take(place id: UInt64, ttr: Duration?) throws(SpaceError) -> Place? {
+    private func take(place id: UInt64, deadline: Duration?) throws(SpaceError) -> Place? {
         try attempt(QueueWait.operation) { (core) throws(SpaceError) in
-            try ttr.map { ttr throws(SpaceError) in try Self.check(ttr) }
+            try deadline.map { deadline throws(SpaceError) in try Self.check(deadline) }
             try core.checkUsable()
             _ = core.endedHolders.returnIfAskingIsDue(at: name)
             core.claimants.announce()
-            let request = QueueWait.request(name, ttr, core.clock)
+            let request = QueueWait.request(name, deadline, core.clock)
             let row = try core.write(.removing) { scope throws(SpaceError) in
                 try scope.queues.takeItem(id, request, holder: .session(core.session.number))
             }
@@ -170,22 +172,22 @@ extension WorkQueue {
     ///
     /// - Parameters:
     ///   - timeout: The time to wait for the next item, or `nil` to wait indefinitely.
-    ///   - ttr: The time to run, as in ``take(ttr:)``.
+    ///   - deadline: The time to run, as in ``take(deadline:)``.
     ///   - body: The work on one item; it runs with the caller's isolation.
     ///   - onFailure: What becomes of an item whose work has failed. It gets the error, and the item as it was taken,
     ///     with its earlier deliveries. If the item returned while `body` worked on it, it gets `holdLost`; then only
     ///     ``FailureDecision/stop`` has an effect.
-    /// - Throws: The errors that `onFailure` decides to stop at, and those of ``take(ttr:)`` except
+    /// - Throws: The errors that `onFailure` decides to stop at, and those of ``take(deadline:)`` except
     ///   `cancelled`.
     nonisolated(nonsending) public func work(
         timeout: Duration? = nil,
-        ttr: Duration? = nil,
+        deadline: Duration? = nil,
         _ body: (borrowing QueueItem) async throws -> Void,
         onFailure: (any Error, QueueItem.Info) -> FailureDecision = { _, _ in .retry() }
     ) async throws {
         try await work(
             taking: { () async throws(SpaceError) in
-                Task.isCancelled ? nil : try await next(timeout: timeout, ttr: ttr)
+                Task.isCancelled ? nil : try await next(timeout: timeout, deadline: deadline)
             },
             body,
             onFailure: onFailure
@@ -221,9 +223,9 @@ extension WorkQueue {
     }
 
     /// The next item to work on; `nil` if the time has passed or the task is cancelled.
-    package func next(timeout: Duration?, ttr: Duration?) async throws(SpaceError) -> QueueItem? {
+    package func next(timeout: Duration?, deadline: Duration?) async throws(SpaceError) -> QueueItem? {
         do throws(SpaceError) {
-            return try await takeSuspending(timeout: timeout, ttr: ttr)
+            return try await takeSuspending(timeout: timeout, deadline: deadline)
         } catch {
             if error.code == .cancelled { return nil }
             throw error

@@ -1,5 +1,5 @@
 import SpaceSystem
-public import TupleCoding
+import TupleCoding
 
 /// A queue of work that survives its workers: its items have priorities and delays, and may belong to groups.
 ///
@@ -22,14 +22,14 @@ public struct WorkQueue: StoredObject, StoredHandle {
 
     // MARK: Putting
 
-    /// Puts an item; with a unique key, one that is in the queue once.
+    /// Puts an item, any `Codable` value; with a unique key, one that is in the queue once.
     ///
     /// ```swift
     /// try mail.put(["report": "today"], unique: "report")
     /// ```
     ///
     /// - Parameters:
-    ///   - value: The item, up to 64 MiB encoded.
+    ///   - content: The item, up to 64 MiB encoded.
     ///   - priority: The item's priority; higher ones are taken first.
     ///   - delay: How long no worker gets the item; a negative delay is refused.
     ///   - group: The item's group, 1 to 200 bytes, or `nil` for none; one item of a group is worked on at a time.
@@ -38,24 +38,9 @@ public struct WorkQueue: StoredObject, StoredHandle {
     ///   - rule: What to do if an item has the key.
     /// - Returns: What was done, with the item's number.
     /// - Throws: `typeMismatch` if the name belongs to another kind of object, or to a queue with other numbers than
-    ///   this handle gives; `limitReached` if the queue is as full as its bound allows; `tooLarge`, `invalidArgument`,
-    ///   `storageFull`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
+    ///   this handle gives; `limitReached` if the queue is as full as its bound allows; `badData` if the content doesn't
+    ///   encode; `tooLarge`, `invalidArgument`, `storageFull`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n); with a bound b, O(b).
-    @discardableResult
-    public func put(
-        _ value: Value,
-        priority: Int = 0,
-        delay: Duration = .zero,
-        group: String? = nil,
-        unique key: String? = nil,
-        ifPresent rule: UniqueRule = .keep
-    ) throws(SpaceError) -> QueuePut {
-        try putAll([item(value, priority, delay, group, key, rule)], delay: delay)[0]
-    }
-
-    /// Puts a `Codable` value; see ``put(_:priority:delay:group:unique:ifPresent:)-(Value,_,_,_,_,_)``.
-    ///
-    /// - Throws: The same errors, and `badData` if the value doesn't encode.
     @discardableResult
     public func put(
         _ content: some Encodable,
@@ -65,13 +50,13 @@ public struct WorkQueue: StoredObject, StoredHandle {
         unique key: String? = nil,
         ifPresent rule: UniqueRule = .keep
     ) throws(SpaceError) -> QueuePut {
-        try put(value(of: content), priority: priority, delay: delay, group: group, unique: key, ifPresent: rule)
+        try putAll([item(value(of: content), priority, delay, group, key, rule)], delay: delay)[0]
     }
 
     /// Puts several items in one transaction: all or none.
     ///
     /// - Returns: The items' numbers, in the same order.
-    /// - Throws: The errors of ``put(_:priority:delay:group:unique:ifPresent:)-(Encodable,_,_,_,_,_)``, and
+    /// - Throws: The errors of ``put(_:priority:delay:group:unique:ifPresent:)``, and
     ///   `transactionTooLarge`.
     @discardableResult
     public func put(
@@ -88,10 +73,10 @@ public struct WorkQueue: StoredObject, StoredHandle {
     /// Puts an item as soon as the queue's bound allows.
     ///
     /// `timeout` says how long to wait for room; `nil`: without limit. The other parameters are those of
-    /// ``put(_:priority:delay:group:unique:ifPresent:)-(Encodable,_,_,_,_,_)``.
+    /// ``put(_:priority:delay:group:unique:ifPresent:)``.
     ///
     /// - Returns: What was done, or `nil` if the time has passed.
-    /// - Throws: The errors of ``put(_:priority:delay:group:unique:ifPresent:)-(Encodable,_,_,_,_,_)`` except that of a full
+    /// - Throws: The errors of ``put(_:priority:delay:group:unique:ifPresent:)`` except that of a full
     ///   queue, and `cancelled`.
     public func put(
         _ content: some Encodable,

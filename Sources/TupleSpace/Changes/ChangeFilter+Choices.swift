@@ -31,9 +31,6 @@ extension ChangeFilter: ExpressibleByStringInterpolation {
         ChangeFilter(notifications: which)
     }
 
-    /// The changes of the ordered set, or of the dictionary, with a name.
-    public static func collection(_ name: String) -> ChangeFilter { ChangeFilter(collections: .named(name)) }
-
     /// Who holds the lock, the permits or the leadership with a name, or what the counter or latch with it says; `nil` for
     /// all names.
     ///
@@ -48,14 +45,6 @@ extension ChangeFilter: ExpressibleByStringInterpolation {
     /// name, it is delivered only if the filter names its kind and the object is in the circle.
     public static func object(_ name: String? = nil) -> ChangeFilter {
         ChangeFilter(objects: name.map { .named($0) } ?? .all)
-    }
-
-    /// The coming, going and replacing of the responders to a name; `nil` for all names.
-    ///
-    /// ``Change/key`` is the name, ``Change/new`` the key of the responder that has come, and ``Change/old`` that of the
-    /// one that has gone or was replaced.
-    public static func responders(to name: String? = nil) -> ChangeFilter {
-        ChangeFilter(responders: name.map { .named($0) } ?? .all)
     }
 }
 

@@ -18,7 +18,7 @@ import TupleCoding
 /// `next`. The registration ends with the last copy of the sequence and its iterators.
 ///
 /// Each iterator is the sequence again: all of them share its position.
-public struct Changes: AsyncSequence, AsyncIteratorProtocol, Sendable {
+public struct Changes: AsyncSequence, AsyncIteratorProtocol, OwnIterator, Sendable {
     /// Where a sequence of changes begins.
     public enum Start: Sendable {
         /// Begins with the first change after the registration.
@@ -63,9 +63,6 @@ public struct Changes: AsyncSequence, AsyncIteratorProtocol, Sendable {
     public func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> Change? {
         try await source.next()
     }
-
-    /// The sequence itself.
-    public func makeAsyncIterator() -> Changes { self }
 
     package var life: NamespaceLife { source.life }
 

@@ -34,7 +34,7 @@ extension Namespace {
         _ filter: ChangeFilter,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Change) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         try observe(filter, options, ObserverHandler({ $0 }, handler, on: queue), onError)
@@ -52,7 +52,7 @@ extension Namespace {
     public func observe(
         _ filter: ChangeFilter,
         options: ObservationOptions = [.old, .new],
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable (Change) async throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         try observe(filter, options, ObserverHandler({ $0 }, handler), onError)
@@ -69,7 +69,7 @@ extension Namespace {
         _ filter: ChangeFilter,
         _ options: ObservationOptions,
         _ handler: ObserverHandler,
-        _ onError: ObservationErrorHandler?
+        _ onError: (@Sendable (any Error) -> Void)?
     ) throws(SpaceError) -> ObservationToken {
         ObservationToken(
             try add(ObservationRequest(filter: filter, options: options, handler: handler, onError: onError)),

@@ -28,7 +28,7 @@ extension Namespace {
         as type: Content.Type,
         options: ObservationOptions = [.old, .new],
         on queue: ObservationQueue? = nil,
-        onError: ObservationErrorHandler? = nil,
+        onError: (@Sendable (any Error) -> Void)? = nil,
         _ handler: @escaping @isolated(any) @Sendable ((old: Content?, new: Content?)) throws -> Void
     ) throws(SpaceError) -> ObservationToken {
         let tell: ObserverHandler.Teller<(old: Content?, new: Content?)> = { change in

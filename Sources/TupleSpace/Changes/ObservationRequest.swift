@@ -6,14 +6,14 @@ package struct ObservationRequest {
     package var options: ObservationOptions = [.old, .new]
     package var subject: Observer.Subject?
     package var handler: ObserverHandler
-    package var onError: ObservationErrorHandler?
+    package var onError: (@Sendable (any Error) -> Void)?
 
     package init(
         filter: ChangeFilter,
         options: ObservationOptions = [.old, .new],
         subject: Observer.Subject? = nil,
         handler: ObserverHandler,
-        onError: ObservationErrorHandler? = nil
+        onError: (@Sendable (any Error) -> Void)? = nil
     ) {
         self.filter = filter
         self.options = options

@@ -20,7 +20,7 @@ package final class Observer: Sendable {
     /// Whether it is only notified that something has changed.
     package let isCoarse: Bool
     private let life: Mutex<Life?>
-    private let onError: ObservationErrorHandler?
+    private let onError: (@Sendable (any Error) -> Void)?
 
     /// The objects that an observation retains while it is active.
     private struct Life {

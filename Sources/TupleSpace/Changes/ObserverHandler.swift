@@ -128,6 +128,3 @@ extension ObserverHandler {
         }
     }
 }
-
-/// Receives an error that a handler has thrown.
-public typealias ObservationErrorHandler = @Sendable (any Error) -> Void

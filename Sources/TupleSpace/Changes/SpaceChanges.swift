@@ -18,16 +18,13 @@ import SpaceSystem
 /// looks, it is not reported.
 ///
 /// Each iterator is the sequence again: all of them share its position.
-public struct SpaceChanges: AsyncSequence, AsyncIteratorProtocol, Sendable {
+public struct SpaceChanges: AsyncSequence, AsyncIteratorProtocol, OwnIterator, Sendable {
     package let source: SpaceChangeSource
 
     /// The next change; `nil` after cancellation.
     public func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> SpaceChange? {
         try await source.next()
     }
-
-    /// The sequence itself.
-    public func makeAsyncIterator() -> SpaceChanges { self }
 
     /// The next change, blocking the thread; `nil` if none comes in time.
     ///
@@ -45,6 +42,6 @@ extension Space {
     /// - Throws: `permissionDenied`, `descriptorsExhausted`, `inputOutput`.
     /// - Complexity: Each look reads the root folder: O(namespaces).
     public func changes(initial: Bool = false) throws(SpaceError) -> SpaceChanges {
-        SpaceChanges(source: try SpaceChangeSource(folder, isInitial: initial))
+        SpaceChanges(source: try SpaceChangeSource(spaceRoot, isInitial: initial))
     }
 }

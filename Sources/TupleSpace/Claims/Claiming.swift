@@ -40,6 +40,20 @@ package struct Claiming {
         }
     }
 
+    /// Claims all matches, or as many as `max` and `maxBytes` allow, in one transaction.
+    func claimAll(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        max: Int,
+        maxBytes: Int = .max
+    ) throws(SpaceError) -> [HeldClaim] {
+        try core.looking.removeAll(template, order, max: max, maxBytes: maxBytes, by: { ClaimFound($0, terms) }) {
+            (match) throws(SpaceError) in
+            try match.tuple()
+        }.map { HeldClaim($0.id, $0.result, $0.content) }
+    }
+
     /// Claims the tuple with an id; `nil` if there is no visible tuple with it.
     func claim(id: TupleID, _ terms: ClaimTerms) throws(SpaceError) -> HeldClaim? {
         func look() throws(SpaceError) -> Match? {

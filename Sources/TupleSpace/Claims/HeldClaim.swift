@@ -22,5 +22,10 @@ extension HeldClaim {
         self.init(id: id, number: made.number, tuple: tuple, deliveries: made.deliveries)
     }
 
+    /// The claim of a row.
+    package init(_ id: UInt64, _ number: UInt64, _ tuple: Tuple, deliveries: UInt32) {
+        self.init(id: TupleID(rawValue: id), number: number, tuple: tuple, deliveries: Int(deliveries))
+    }
+
     var key: ClaimKey { ClaimKey(id: id.rawValue, number: number) }
 }

@@ -34,7 +34,7 @@ public struct NamedNamespace {
     public func opened() throws(SpaceError) -> Namespace {
         guard let owner else { return try space.held(name) }
         let namespace = try space.namespace(name)
-        try namespace.own(by: owner)
+        try namespace.addOwner(object: owner)
         return namespace
     }
 
@@ -48,7 +48,7 @@ public struct NamedNamespace {
             try space.held.remove(name)?.leave()
             return
         }
-        _ = try space.ifThere(name)?.endOwning(by: owner)
+        _ = try space.ifThere(name)?.removeOwner(object: owner)
     }
 }
 

@@ -153,7 +153,7 @@ extension Space {
     /// - Throws: `clusterUnavailable` if there is no daemon.
     package func daemonReport(of name: String? = nil) throws(SpaceError) -> String {
         try SpaceError.naming("ask the daemon of this machine", on: name) { () throws(SpaceError) in
-            let answer = try DaemonSocket.ask(.report, in: folder, life: 0, name: name ?? "", patience: .seconds(5))
+            let answer = try DaemonSocket.ask(.report, in: spaceRoot, life: 0, name: name ?? "", patience: .seconds(5))
             guard case .report(let json) = answer else {
                 throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
             }
@@ -196,7 +196,7 @@ extension Space {
                 throw .clusterUnavailable("another machine has made it at this moment, and its replica is not here yet")
             }
             // The other machine's namespace may be deleted before its replica is here.
-            isOfAnother = DaemonSocket.knows(key, in: folder)
+            isOfAnother = DaemonSocket.knows(key, in: spaceRoot)
         }
     }
 
@@ -316,7 +316,7 @@ extension Space {
         contents: InitialContents?
     ) throws(SpaceError) -> Namespace? {
         // Nothing is made if there is no daemon, or it does not reach the cluster.
-        let welcome = try DaemonSocket.ask(nil, in: folder, life: 0, name: "", patience: .seconds(5))
+        let welcome = try DaemonSocket.ask(nil, in: spaceRoot, life: 0, name: "", patience: .seconds(5))
         if case .unavailable(let why) = welcome { throw .clusterUnavailable(why) }
         let made = try openAsIs(name, owner: owner, creates: true, options: options, contents: contents)
         return try share(made, isOwn: true, hasContents: contents != nil)
@@ -361,7 +361,7 @@ extension Space {
         try? namespace.core.engine.underGate { () throws(SpaceError) in }
         try? namespace.leave()
         guard !isInUse else { return }
-        let remover = NamespaceRemover(root: folder, timeout: timeout)
+        let remover = NamespaceRemover(root: spaceRoot, timeout: timeout)
         _ = try remover.delete(name, of: life, onlyUnused: !hasContents, host: try .current())
     }
 
@@ -369,8 +369,8 @@ extension Space {
     ///
     /// - Returns: `false` if this machine's namespace is no replica.
     func deleteReplicated(_ name: NamespaceName) throws(SpaceError) -> Bool {
-        guard let rootFolder = try folder.open(create: false),
-            let namespace = try NamespaceFolder.open(name, in: rootFolder, of: folder),
+        guard let rootFolder = try spaceRoot.open(create: false),
+            let namespace = try NamespaceFolder.open(name, in: rootFolder, of: spaceRoot),
             let control = try? namespace.openControl(),
             (try? ControlFile.flags(in: control.raw).isReplica) ?? false,
             let bytes = try? FileBytes.readPrefix(control.raw, count: ControlHeader.size),
@@ -378,7 +378,7 @@ extension Space {
         else { return false }
         let answer = try DaemonSocket.ask(
             .delete,
-            in: folder,
+            in: spaceRoot,
             life: header.life.number,
             name: name.text,
             patience: .seconds(10)

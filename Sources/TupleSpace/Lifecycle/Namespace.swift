@@ -18,7 +18,7 @@ public final class Namespace: Sendable {
     package var isLeft: Bool { hasLeft.load(ordering: .relaxed) }
 
     /// Whether this handle keeps the namespace alive.
-    public let isOwning: Bool
+    package let isOwning: Bool
     /// Whether this handle was made by the creation of the namespace.
     package let isNew: Bool
 
@@ -98,8 +98,8 @@ public final class Namespace: Sendable {
         }
     }
 
-    /// Makes an object an owner: the namespace stays as long as the object lives, or until ``endOwning(by:)``.
-    package func own(by object: any AnyObject & Sendable) throws(SpaceError) {
+    /// Makes an object an owner: the namespace stays as long as the object lives, or until ``removeOwner(object:)``.
+    package func addOwner(object: any AnyObject & Sendable) throws(SpaceError) {
         try attempt("add an owner") { (core) throws(SpaceError) in
             try core.checkUsable()
             try CoreRegistry.shared.addOwner(object, to: core, entry)
@@ -107,8 +107,8 @@ public final class Namespace: Sendable {
         }
     }
 
-    /// Undoes ``own(by:)``; returns whether the object was an owner.
-    package func endOwning(by object: any AnyObject & Sendable) throws(SpaceError) -> Bool {
+    /// Undoes ``addOwner(object:)``; returns whether the object was an owner.
+    package func removeOwner(object: any AnyObject & Sendable) throws(SpaceError) -> Bool {
         try attempt("remove an owner") { (core) throws(SpaceError) in
             guard !core.isInherited else { return false }
             let (wasThere, wasLast) = core.owners.remove(object)
@@ -120,7 +120,7 @@ public final class Namespace: Sendable {
     /// Makes another process an owner: the namespace stays as long as it lives.
     ///
     /// - Throws: `noSuchProcess` for a process that has exited, and for PID 0 and 1, which never exit.
-    public func enrol(pid: Int32) throws(SpaceError) {
+    public func addOwner(pid: Int32) throws(SpaceError) {
         try attempt("enrol an owner") { (core) throws(SpaceError) in
             guard let process = ProcessIdentity.of(pid: pid) else {
                 throw .noSuchProcess("there is no process \(pid), or it can't be seen")
@@ -129,13 +129,13 @@ public final class Namespace: Sendable {
         }
     }
 
-    /// Undoes ``enrol(pid:)``.
+    /// Undoes ``addOwner(pid:)``.
     ///
     /// If that was the last owner, the namespace is deleted.
     ///
     /// - Returns: Whether the process was enrolled.
     @discardableResult
-    public func disenrol(pid: Int32) throws(SpaceError) -> Bool {
+    public func removeOwner(pid: Int32) throws(SpaceError) -> Bool {
         try attempt("disown the namespace") { (core) throws(SpaceError) in try core.disenrol(pid: pid) }
     }
 

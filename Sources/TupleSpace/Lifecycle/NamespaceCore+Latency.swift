@@ -12,7 +12,7 @@ extension NamespaceCore {
     func setMeasuringLatency(_ isOn: Bool) throws(SpaceError) {
         try checkUsable()
         let done: Void? = try underDoor(timeout: timeout) { (_, _) throws(SpaceError) in
-            guard let folder = try engine.openFolder() else { throw engine.goneError() }
+            let folder = try engine.presentFolder()
             if isOn { try beginMeasuring(folder) } else { try endMeasuring(folder) }
             return false
         }
@@ -45,7 +45,7 @@ extension NamespaceCore {
 
 extension Namespace {
     /// Whether it is measured how long waits for tuples last.
-    public var isMeasuringLatency: Bool { core.isMeasuringLatency }
+    package var isMeasuringLatency: Bool { core.isMeasuringLatency }
 
     /// Sets whether it is measured how long waits for tuples last, by all processes of the namespace.
     ///

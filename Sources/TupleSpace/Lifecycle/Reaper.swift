@@ -116,7 +116,7 @@ public final class Reaper: Sendable {
         /// Whatever can't be watched is checked each second.
         mutating func followEverything() {
             root.renew()
-            guard let folder = try? space.folder.open(create: false), let entries = try? Directory.list(folder.raw)
+            guard let folder = try? space.spaceRoot.open(create: false), let entries = try? Directory.list(folder.raw)
             else { return }
             let names = Set(entries.compactMap { NamespaceName(folder: $0) })
             sessions = sessions.filter { names.contains($0.key) }
@@ -124,10 +124,10 @@ public final class Reaper: Sendable {
         }
 
         mutating func follow(_ name: NamespaceName) {
-            guard let root = try? space.folder.open(create: false) else { return }
+            guard let root = try? space.spaceRoot.open(create: false) else { return }
             let folder: NamespaceFolder
             do throws(SpaceError) {
-                guard let found = try NamespaceFolder.open(name, in: root, of: space.folder) else {
+                guard let found = try NamespaceFolder.open(name, in: root, of: space.spaceRoot) else {
                     sessions[name] = nil
                     return
                 }

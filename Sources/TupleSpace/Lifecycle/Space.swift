@@ -12,7 +12,7 @@ import TupleCoding
 ///
 /// A space holds nothing open by itself; making one is cheap. All methods may be called from any thread.
 public final class Space: Sendable {
-    package let folder: SpaceRoot
+    package let spaceRoot: SpaceRoot
     package let timeout: Duration
     private let parts: [any NamespacePart.Type]
     package let held = HeldNamespaces()
@@ -24,13 +24,13 @@ public final class Space: Sendable {
     ///   - timeout: The time that an operation waits for a lock that another process holds.
     ///   - parts: The features that keep state for every namespace.
     package init(trusting root: String?, timeout: Duration, parts: [any NamespacePart.Type]) {
-        folder = SpaceRoot(path: root)
+        spaceRoot = SpaceRoot(path: root)
         self.timeout = timeout
         self.parts = parts
     }
 
     /// The root folder's path, absolute.
-    public var root: String { folder.path }
+    public var root: String { spaceRoot.path }
 
     // MARK: Opening
 
@@ -94,7 +94,7 @@ public final class Space: Sendable {
         contents: InitialContents? = nil
     ) throws(SpaceError) -> Namespace {
         let opening = Opening(
-            root: folder,
+            root: spaceRoot,
             name: try NamespaceName(name),
             options: options,
             owner: owner,
@@ -148,7 +148,7 @@ public final class Space: Sendable {
     /// Makes the root folder if it does not exist, and checks it.
     package func makeRoot() throws(SpaceError) {
         try SpaceError.naming("open the space", on: nil) { () throws(SpaceError) in
-            _ = try folder.open(create: true)
+            _ = try spaceRoot.open(create: true)
         }
     }
 
@@ -158,14 +158,14 @@ public final class Space: Sendable {
     /// - Throws: `permissionDenied`; `namespaceNotFound` for one that does not exist.
     package func checkRoot(mustExist: Bool) throws(SpaceError) {
         try SpaceError.naming("open the space", on: nil) { () throws(SpaceError) in
-            try folder.check(mustExist: mustExist)
+            try spaceRoot.check(mustExist: mustExist)
         }
     }
 
     /// Deletes a namespace if it has no owner; if that fails, it is left for later.
     package func reap(_ name: NamespaceName) -> Bool {
         guard let host = try? HostIdentity.current() else { return false }
-        let verdict = try? NamespaceRemover(root: folder, timeout: timeout).reap(name, host: host)
+        let verdict = try? NamespaceRemover(root: spaceRoot, timeout: timeout).reap(name, host: host)
         return verdict == .deleted
     }
 
@@ -177,7 +177,7 @@ public final class Space: Sendable {
         try SpaceError.naming(Reaping.operation, on: name) { () throws(SpaceError) in
             let name = try NamespaceName(name)
             let wasReplica = try deleteReplicated(name)
-            let remover = NamespaceRemover(root: folder, timeout: timeout)
+            let remover = NamespaceRemover(root: spaceRoot, timeout: timeout)
             let verdict = try remover.delete(name, host: try .current())
             // The daemon may have removed the replica first.
             if wasReplica { return }
@@ -205,12 +205,12 @@ public final class Space: Sendable {
         _ isOver: () -> Bool,
         _ onDeleted: (String) -> Void
     ) throws(SpaceError) -> Survey {
-        guard let rootFolder = try folder.open(create: false) else { return Survey() }
+        guard let rootFolder = try spaceRoot.open(create: false) else { return Survey() }
         let host = try HostIdentity.current()
         let entries = try system(root.quotedForPeople) { () throws(Errno) in try Directory.list(rootFolder.raw) }
         Reaping.tidy(rootFolder, entries, host: host)
         var survey = Survey()
-        let remover = NamespaceRemover(root: folder, timeout: timeout)
+        let remover = NamespaceRemover(root: spaceRoot, timeout: timeout)
         for entry in entries {
             // A signal that has asked a command to end ends its look too.
             if isOver() { throw .cancelled }

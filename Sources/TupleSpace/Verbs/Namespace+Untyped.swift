@@ -89,33 +89,36 @@ extension Namespace {
     }
 
     /// Claims all tuples that match, in one transaction.
-    package func claimMatches(
-        _ template: Template,
+    package func claimAll(
+        matching template: Template,
         order: MatchOrder,
         max: Int,
         deadline: Duration?
     ) throws(SpaceError) -> [HeldClaim] {
         try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
-            let terms = try core.claiming.prepareClaim(deadline)
-            return try core.looking.removeAll(template.form, order, max: max, by: { ClaimFound($0, terms) }) {
-                (match) throws(SpaceError) in
-                try match.tuple()
-            }.map { HeldClaim($0.id, $0.result, $0.content) }
+            try core.claiming.claimAll(template.form, order, try core.claiming.prepareClaim(deadline), max: max)
         }
     }
 
     // MARK: Claims with a wait that blocks
 
-    /// Claims with a wait that blocks the thread, and that the interruption ends early.
+    /// Claims a tuple as soon as one matches, blocking the thread; `nil` if the time passes first.
+    ///
+    /// With `isTake` the claim is the first half of a take, which lasts as long as it takes to print the tuple; see
+    /// ``claimBriefly(matching:order:max:isTake:)``. The interruption ends the wait early.
     package func claimBlocking(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
-        deadline: Duration?,
+        deadline: Duration? = nil,
+        isTake: Bool = false,
         _ wait: Wait,
-        interruption: Interruption?
+        interruption: Interruption? = nil
     ) throws(SpaceError) -> HeldClaim? {
         try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
-            try core.claiming.claim(template.form, order, try core.claiming.prepareClaim(deadline), wait, interruption)
+            let claiming = core.claiming
+            let terms =
+                isTake ? claiming.ownTerms(deadline: nil, isTake: true) : try claiming.prepareClaim(deadline)
+            return try claiming.claim(template.form, order, terms, wait, interruption)
         }
     }
 
@@ -167,7 +170,7 @@ extension Namespace {
     ///
     /// Other processes are not told to listen for the end of this process: telling them takes longer than such a claim
     /// lasts, and if this process is killed, a tick returns its claims.
-    package func claimAll(
+    package func claimBriefly(
         matching template: Template,
         order: MatchOrder = .oldestFirst,
         max: Int = 1,
@@ -178,15 +181,13 @@ extension Namespace {
             var most = max
             while true {
                 do throws(SpaceError) {
-                    return try core.looking.removeAll(
+                    return try core.claiming.claimAll(
                         template.form,
                         order,
+                        terms,
                         max: most,
-                        maxBytes: Self.claimedBytes,
-                        by: { ClaimFound($0, terms) }
-                    ) { (match) throws(SpaceError) in
-                        try match.tuple()
-                    }.map { HeldClaim($0.id, $0.result, $0.content) }
+                        maxBytes: Self.claimedBytes
+                    )
                 } catch  where most > 1 && error.isOfStepTooLarge {
                     // Halve the number, down to one tuple: the error for one tuple is the error to report.
                     most = min(most, 512) / 2
@@ -197,20 +198,4 @@ extension Namespace {
 
     /// The most bytes of tuples that one transaction claims: far less than is reserved for removals.
     private static let claimedBytes = 1 << 20
-
-    /// Claims a match as soon as there is one, as the first half of a take like
-    /// ``claimAll(matching:order:max:isTake:)``; `nil` if the time passes first.
-    ///
-    /// The interruption ends the wait early.
-    package func claimOne(
-        matching template: Template,
-        order: MatchOrder = .oldestFirst,
-        _ wait: Wait,
-        interruption: Interruption? = nil
-    ) throws(SpaceError) -> HeldClaim? {
-        try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
-            let terms = core.claiming.ownTerms(deadline: nil, isTake: true)
-            return try core.claiming.claim(template.form, order, terms, wait, interruption)
-        }
-    }
 }

@@ -36,7 +36,7 @@ package struct Playground: Sendable {
         try namespace.write("soon", 1, expires: .seconds(3600))
         try namespace.set("cell", ["name": "value", "list": [1, 2, 3]] as Value)
         try namespace.set("count", 1)
-        _ = try namespace.claimAll(matching: ["job", 3, .any])
+        _ = try namespace.claimBriefly(matching: ["job", 3, .any])
         try namespace.post("news", 1)
         return namespace
     }

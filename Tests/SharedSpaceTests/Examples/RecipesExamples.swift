@@ -107,7 +107,7 @@ private final class Examples: @unchecked Sendable {
         try mail.put("newsletter", delay: .seconds(3600))
         try mail.put(contentsOf: [["to": "bob@example.org"], ["to": "eve@example.org"]])
         try mail.put(["report": "today"], unique: "report")
-        try await mail.work(ttr: .seconds(60)) { item in
+        try await mail.work(deadline: .seconds(60)) { item in
             try await send(item.value)
         } onFailure: { error, item in
             error is BadAddress ? .bury(reason: "no such address") : .retry()

@@ -12,7 +12,7 @@ struct Thumbnail: Codable, Sendable {
 @main struct Workers {
     static func main() async throws {
         let shop = try Space.default.namespace("shop")
-        let worker = shop.queue("thumbnails").worker(concurrency: 2, ttr: .seconds(60)) { item in
+        let worker = shop.queue("thumbnails").worker(concurrency: 2, deadline: .seconds(60)) { item in
             let job: Thumbnail = try item.content()
             let size = try await scale(job)
             // The result and the end of the item are one step: neither is there without the other.
