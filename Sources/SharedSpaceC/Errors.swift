@@ -15,16 +15,22 @@ func call(
     _ error: UnsafeMutablePointer<OpaquePointer?>?,
     _ body: () throws(SpaceError) -> Int32
 ) -> Int32 {
-    if LibraryUse.isInherited {
-        error?.pointee = space_error_forked()
-        return -1
-    }
+    if LibraryUse.isInherited { return forked(error) }
     do throws(SpaceError) {
         return try body()
     } catch let failure {
+        // A wait may end in a child that its thread's signal handler has made.
+        if LibraryUse.isInherited { return forked(error) }
         tell(failure, error)
         return -1
     }
+}
+
+/// Says that this process is a child made by fork.
+@inline(never)
+private func forked(_ error: UnsafeMutablePointer<OpaquePointer?>?) -> Int32 {
+    error?.pointee = space_error_forked()
+    return -1
 }
 
 /// Runs what may throw any error by its type, and throws none but the library's.

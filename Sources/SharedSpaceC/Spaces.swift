@@ -131,6 +131,8 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     call(error) { () throws(SpaceError) in
         try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
             try SpaceError.naming("open the namespace", on: nil) { () throws(SpaceError) in
+                // First of all: a child of another thread's fork must not find half of what follows done.
+                try LibraryUse.begin()
                 let ns = try place(ns, "the namespace")
                 let how = try Options(how, allowing: [.observer, .persistent])
                 let options = NamespaceOptions(

@@ -128,7 +128,7 @@ final class Watch: HandleObject {
     use(ns, "watch", error) { (handle) throws(SpaceError) in
         let watch = try place(watch, "the watch")
         let how = try Options(how)
-        let filter = filter.isNothing ? .everything : try ChangeChoice(json: try filter.text()).filter
+        let filter = filter.count == 0 ? .everything : try ChangeChoice(json: try filter.text()).filter
         let start = try start(try text(from, "the place to begin"), try how.subscription)
         let namespace = try handle.namespace.nonOwningHandle()
         do throws(SpaceError) {

@@ -45,4 +45,22 @@ struct WaitingOrderTests {
         older.resume()
         #expect(try older.line() == #"ok ["job",1]"#)
     }
+
+    /// A taker that was granted what does not fit it takes what a younger one was granted, and not what an older one was.
+    @Test(arguments: ["take-wait 60000", "take-async"])
+    func aGrantThatDoesNotFitTakesNothingFromTheOlder(_ wait: String) throws {
+        let agents = try ["?", "?int", "?"].map { field in
+            let agent = try Agent(root, "n")
+            try agent.block("\(wait) [\"job\", \"\(field)\"]", in: namespace)
+            return agent
+        }
+        for agent in [agents[0], agents[2]] { try agent.stop() }
+        // The first was granted 0, the second "s", and the third 2.
+        try namespace.write(contentsOf: [["job", 0], ["job", "s"], ["job", 2]])
+        #expect(try agents[1].line() == #"ok ["job",2]"#)
+        for (agent, field) in [(agents[0], "0"), (agents[2], #""s""#)] {
+            agent.resume()
+            #expect(try agent.line() == #"ok ["job",\#(field)]"#)
+        }
+    }
 }

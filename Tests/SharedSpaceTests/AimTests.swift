@@ -51,39 +51,67 @@ struct AimTests {
         #expect(try take(&aim) == nil)
     }
 
-    @Test func whatAnotherWasGrantedIsLeftForAWhile() throws {
-        let interest = Interest(Self.template.form, isTaking: true)
-        let other = try #require(namespace.core.waits.publishWait(interest, taskWord: nil))
-        defer { _ = namespace.core.slots.withdraw(other, session: namespace.session) }
-        let id = try write(2, isNear: true)[0]
-        #expect(other.slot.current.state == .granted && other.slot.current.payload == id)
-        var aim = Aim()
-        aim.isGlance = true
-        #expect(try take(&aim) == nil && aim.hasLeft)
-        #expect(try eventually { try take(&aim) == 0 } && !aim.hasLeft)
-        // No taker was granted the second one.
-        #expect(try take(&aim) == 1)
+    /// A waiter with an older ticket than those that look here, which does not run, and was granted the next tuple that it
+    /// may match.
+    private func older(_ template: Template) throws -> WaitSlots.Tenancy {
+        let interest = Interest(template.form, isTaking: true)
+        return try #require(namespace.core.waits.publishWait(interest, taskWord: nil))
     }
 
-    /// Two tuples whose takers do not run are both taken, though the glances of one process see them by turns.
-    @Test func twoTuplesAreLeftForAWhileEach() throws {
-        let templates: [Template] = [["a", .any], ["b", .any]]
-        let others = try templates.map {
-            let interest = Interest($0.form, isTaking: true)
-            return try #require(namespace.core.waits.publishWait(interest, taskWord: nil))
+    @Test func whatAnOlderTakerWasGrantedIsLeftForAWhile() throws {
+        let other = try older(Self.template)
+        defer { _ = namespace.core.slots.withdraw(other, session: namespace.session) }
+        let id = try write(3, isNear: true)[0]
+        #expect(other.slot.current.state == .granted && other.slot.current.payload == id)
+        func look(heeding ticket: UInt64 = .max, _ order: MatchOrder = .oldestFirst) throws -> (Int?, hasLeft: Bool) {
+            var aim = Aim()
+            aim.heeds = ticket
+            return (try take(&aim, Self.template, order), aim.hasLeft)
         }
+        // What lies behind it is taken, in either order.
+        #expect(try look() == (1, true))
+        #expect(try look(heeding: .max, .newestFirst) == (2, false))
+        #expect(try look() == (nil, true))
+        #expect(try look(heeding: .max, .newestFirst) == (nil, true))
+        #expect(try eventually { try look() == (0, false) })
+    }
+
+    /// It is left neither to a younger taker, nor to one that does not want it any more.
+    @Test func whatAYoungerTakerWasGrantedIsTaken() throws {
+        let other = try older(Self.template)
+        _ = try write(1, isNear: true)
+        var aim = Aim()
+        aim.heeds = other.ticket
+        #expect(try take(&aim) == 0 && !aim.hasLeft)
+        _ = namespace.core.slots.withdraw(other, session: namespace.session)
+    }
+
+    @Test func whatIsHandedOnIsLeftNoLonger() throws {
+        let other = try older(Self.template)
+        _ = try write(1, isNear: true)
+        var aim = Aim()
+        aim.heeds = .max
+        #expect(try take(&aim) == nil && aim.hasLeft)
+        _ = namespace.core.slots.withdraw(other, session: namespace.session)
+        aim = Aim()
+        aim.heeds = .max
+        #expect(try take(&aim) == 0 && !aim.hasLeft)
+    }
+
+    /// Tuples whose takers do not run are all taken after one patience, however many there are.
+    @Test func manyTuplesAreLeftForTheSameWhile() throws {
+        let count = 5
+        let others = try (0..<count).map { _ in try older(Self.template) }
         defer { for other in others { _ = namespace.core.slots.withdraw(other, session: namespace.session) } }
-        try namespace.write("a", 0)
-        try namespace.write("b", 1)
-        var taken: [Int] = []
-        let areTaken = try eventually {
-            for template in templates {
-                var aim = Aim()
-                aim.isGlance = true
-                if let number = try take(&aim, template) { taken.append(number) }
-            }
-            return taken.count == 2
+        _ = try write(count, isNear: true)
+        func look() throws -> Int? {
+            var aim = Aim()
+            aim.heeds = .max
+            return try take(&aim)
         }
-        #expect(areTaken, "\(taken)")
+        #expect(try look() == nil)
+        let end = MonotonicInstant.now.advanced(by: UpkeepState.grantPatience)
+        #expect(try eventually { end.hasPassed })
+        #expect(try (0..<count).map { _ in try look() } == Array(0..<count))
     }
 }

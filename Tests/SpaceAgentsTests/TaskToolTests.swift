@@ -243,7 +243,7 @@ struct TaskToolTests {
             #expect(try next.call("task_claim", #"{"id":2,"wait_s":50}"#)["id"] == 2)
             #expect(try next.call("hold", #"{"names":["disk"],"wait_s":50}"#)["held"] != nil)
             let late = Clock.realtimeMilliseconds() + 3_600_000
-            let deadline = try #require(try handle.status().claims.first { $0.tuple[1] == 1 }?.deadline)
+            let deadline = try #require(try handle.status().claims.first { $0.held.tuple[1] == 1 }?.deadline)
             #expect(deadline > late)
             let match = try #require(try handle.matches(["hold", "gpu", .any, .any, .any, .any]).first)
             #expect(try handle.expiry(of: match.id) ?? .zero > .seconds(3600))

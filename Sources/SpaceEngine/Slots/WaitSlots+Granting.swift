@@ -68,11 +68,28 @@ extension WaitSlots {
     }
 
     /// Whether a tuple is granted to a waiter that has not begun to look for it.
-    package func isPromised(_ id: UInt64) -> Bool {
-        range.contains {
-            let word = slot($0).current
-            return word.state == .granted && word.payload == id
+    package func isPromised(_ id: UInt64) -> Bool { promise(of: id) != nil }
+
+    /// To whom a tuple is granted.
+    package struct Promise: Sendable {
+        fileprivate let index: Int
+        package let ticket: UInt64
+    }
+
+    /// The waiter that a tuple is granted to, and that has not begun to look for it; `nil` if there is none.
+    package func promise(of id: UInt64) -> Promise? {
+        for index in range {
+            let promise = Promise(index: index, ticket: slot(index).ticket.load())
+            if stands(promise, of: id) { return promise }
         }
+        return nil
+    }
+
+    /// Whether a tuple is still granted to that waiter.
+    package func stands(_ promise: Promise, of id: UInt64) -> Bool {
+        let slot = slot(promise.index)
+        let word = slot.current
+        return word.state == .granted && word.payload == id && slot.ticket.load() == promise.ticket
     }
 
     /// Whether a waiter was granted a tuple, even if the waiter has not woken yet.

@@ -181,9 +181,12 @@ package final class ChangeSource: Sendable {
         while true {
             let transaction = core.engine.lastChange
             if let change = try take(core) { return change }
-            if interruption?.isTriggered ?? false { throw SpaceError.cancelled.named("watch", core.name.text) }
+            let isInterrupted = interruption?.isTriggered ?? false
+            if core.isInherited { try core.checkUsable() }
+            if isInterrupted { throw SpaceError.cancelled.named("watch", core.name.text) }
             if state.withLock({ $0.hasEnded }) || deadline?.hasPassed ?? false { return nil }
             EventLoop.shared.block(for: core, since: transaction, until: deadline, interruption: interruption)
+            if core.isInherited { try core.checkUsable() }
         }
     }
 

@@ -104,9 +104,12 @@ final class SleeperTable: Sendable {
                 word.futex.wake()
             }
         )
-        defer { forget(id, at: place) }
+        // In a child that a signal handler of this thread has made, the table is the parent's, and its lock may be held.
+        defer { if !LibraryUse.isInherited { forget(id, at: place) } }
         guard mayStay() else { return }
-        while word.value.load() == 0, !(interruption?.isTriggered ?? false), !(deadline?.hasPassed ?? false) {
+        while word.value.load() == 0, !(interruption?.isTriggered ?? false), !(deadline?.hasPassed ?? false),
+            !LibraryUse.isInherited
+        {
             let limit = limit()
             let end = min(
                 deadline ?? .distantFuture,
@@ -114,7 +117,7 @@ final class SleeperTable: Sendable {
                 interruption?.sleepLimit ?? .distantFuture
             )
             _ = try? word.futex.wait(while: 0, until: end)
-            if limit?.hasPassed ?? false { look() }
+            if limit?.hasPassed ?? false, !LibraryUse.isInherited { look() }
         }
     }
 

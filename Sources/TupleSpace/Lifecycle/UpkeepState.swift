@@ -17,21 +17,27 @@ final class UpkeepState: Sendable {
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
 
-    /// How long the glances of this process leave a tuple to the taker that was granted it.
+    /// How long takers of this process leave a tuple to the older taker that was granted it.
     static let grantPatience = Duration.seconds(1)
-    private static let mostLeft = 256
-    /// The tuples that they leave, and until when.
-    private let left = Mutex([UInt64: MonotonicInstant]())
+    private static let mostPromises = 256
+    /// The tuples that were found granted, to whom, and until when they are left.
+    private let promises = Mutex([UInt64: (promise: WaitSlots.Promise, end: MonotonicInstant)]())
 
-    /// Whether a glance leaves a tuple: `isPromised` is asked once, when the first of them sees it.
-    func leaves(_ id: UInt64, _ isPromised: () -> Bool) -> Bool {
-        left.withLock { left in
-            if let end = left[id] { return !end.hasPassed }
-            guard isPromised() else { return false }
-            // What nobody has taken since is left once more.
-            if left.count >= Self.mostLeft { left = left.filter { !$0.value.hasPassed } }
-            left[id] = .now.advanced(by: Self.grantPatience)
-            return true
+    /// Whether a taker leaves a tuple to an older one.
+    ///
+    /// The slots are searched once for each grant of a tuple, and not for each taker that sees it.
+    func leaves(_ id: UInt64, to ticket: UInt64, _ slots: WaitSlots) -> Bool {
+        promises.withLock { promises in
+            if let (promise, end) = promises[id], slots.stands(promise, of: id) {
+                return promise.ticket < ticket && !end.hasPassed
+            }
+            guard let promise = slots.promise(of: id) else {
+                promises[id] = nil
+                return false
+            }
+            if promises.count >= Self.mostPromises { promises = promises.filter { slots.stands($0.value.promise, of: $0.key) } }
+            promises[id] = (promise, .now.advanced(by: Self.grantPatience))
+            return promise.ticket < ticket
         }
     }
 }

@@ -35,8 +35,11 @@ extension Looking {
             } else {
                 try look(template, order, &sight) { borrowed.decode($0, decode) }
             }
-            if aim.isGlance, let first = sight.match?.id.rawValue, aim.leaves(first, core) {
-                return nil
+            if aim.heeds != nil, let first = sight.match?.id.rawValue, aim.leaves(first, core) {
+                guard let next = try matchThatIsNotLeft(template, order, behind: first, &aim) else { return nil }
+                sight = Sight(isForTake: true)
+                try look(for: next, template, &sight) { borrowed.decode($0, decode) }
+                if sight.match == nil { continue }
             }
             guard let match = sight.match else {
                 // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
@@ -74,6 +77,29 @@ extension Looking {
             }
             followUp(template, sight)
             return Taken(match.id, content, made)
+        }
+    }
+
+    /// The first match that is left to no older taker, behind one that is; `nil` if there is none.
+    private func matchThatIsNotLeft(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        behind first: UInt64,
+        _ aim: inout Aim
+    ) throws(SpaceError) -> UInt64? {
+        // The daemon takes the first match, whatever is left.
+        if core.isSending { return nil }
+        let all = Search.allIDs
+        let ids = order == .oldestFirst ? first + 1..<all.upperBound : all.lowerBound..<first
+        return try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
+            var search = try search(snapshot, order, within: ids)
+            var found: UInt64?
+            try search.forEach(template) { (id, _) throws(SpaceError) in
+                if aim.leaves(id, core) { return true }
+                found = id
+                return false
+            }
+            return found
         }
     }
 

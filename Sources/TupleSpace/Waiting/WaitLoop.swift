@@ -84,7 +84,6 @@ struct WaitLoop {
     ///
     /// A look that could not be carried out does not end the wait.
     mutating func turn<R>(_ look: (inout Aim) throws(SpaceError) -> Found<R>?) throws(SpaceError) -> R? {
-        let isRung = wakeWord.isRung(since: wakeWordAtLook)
         wakeWordAtLook = wakeWord.word.loadSequential()
         transactionAtLook = core.engine.lastChange
         aim = Aim()
@@ -95,7 +94,7 @@ struct WaitLoop {
             aim.only = nil
         }
         rearm()
-        aim.isGlance = hasLooked && !isRung && pending == nil
+        if hasLooked { aim.heeds = ticket }
         hasLooked = true
         if let found = try core.waits.lookIfPossible(&hindrance, &aim, look) { return finish(found) }
         CrashPoint.reach(.lookedInVain)
@@ -178,11 +177,20 @@ struct WaitLoop {
     }
 
     /// Sleeps until the wake word has moved, until the given moment, or until a signal arrives.
-    func sleep(until end: MonotonicInstant) {
+    ///
+    /// - Throws: `forked` in a child that a signal handler of this thread has made.
+    func sleep(until end: MonotonicInstant) throws(SpaceError) {
         slot?.isSleeping.storeSequential(1)
-        defer { slot?.isSleeping.store(0) }
         // The only possible errors are a bad address and a bad time; even then the thread looks again.
         _ = try? Futex(at: wakeWord.word.address).wait(while: wakeWordAtLook, until: end)
+        try checkNotInherited()
+        slot?.isSleeping.store(0)
+    }
+
+    /// Called where this thread may have run a signal handler, or a function of the caller's: either may fork, and return in
+    /// the child too. The slot is the parent's thread's, then.
+    func checkNotInherited() throws(SpaceError) {
+        if core.isInherited { try core.checkUsable() }
     }
 
     /// Whether a look at the next tick is necessary, even if nothing changes: the last one could not be carried out, or left
@@ -196,6 +204,7 @@ struct WaitLoop {
     ///
     /// A tuple that was granted and not taken is handed on.
     func end() {
+        if core.isInherited { return }
         let granted = tenancy.flatMap { core.slots.withdraw($0, session: core.session.number) }
         for grant in [pending, granted] {
             if let grant, grant != took { handOn(grant) }

@@ -48,7 +48,9 @@ package struct Waits {
         while true {
             if let result = try wait.turn(look) { return result }
             while !wait.isRaised {
-                if interruption?.isTriggered ?? false { throw .cancelled }
+                let isInterrupted = interruption?.isTriggered ?? false
+                try wait.checkNotInherited()
+                if isInterrupted { throw .cancelled }
                 if try wait.isOver() { return nil }
                 if !hasSpun {
                     hasSpun = true
@@ -73,12 +75,12 @@ package struct Waits {
                 if hasLasted, wait.hasSlot, !wait.mustLookAgain, EventLoop.attend(core, mayRest: true) {
                     // If the control file was cut, no process can wake this waiter.
                     let end = min(wait.deadline ?? .distantFuture, .now.advanced(by: Self.longestSleep))
-                    wait.sleep(until: min(end, interruption?.sleepLimit ?? end))
+                    try wait.sleep(until: min(end, interruption?.sleepLimit ?? end))
                 } else {
                     let turn = wait.hindrance == nil ? Ticking.interval : Limits.tick
                     let end = min(nextTick ?? .distantFuture, .now.advanced(by: turn))
                     nextTick = end
-                    wait.sleep(until: min(end, wait.deadline ?? end, interruption?.sleepLimit ?? end))
+                    try wait.sleep(until: min(end, wait.deadline ?? end, interruption?.sleepLimit ?? end))
                     if end.hasPassed {
                         nextTick = nil
                         if !EventLoop.attend(core, mayRest: true) { core.upkeep.tickAlone() }

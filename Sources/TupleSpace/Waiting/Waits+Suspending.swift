@@ -55,7 +55,7 @@ extension Waits {
             } else {
                 // The process can have no thread that wakes tasks, nor has the runtime one for its clock. So the task's
                 // own thread sleeps.
-                wait.sleep(until: min(tick, end ?? tick))
+                try wait.sleep(until: min(tick, end ?? tick))
                 core.upkeep.tickAlone()
                 await Task.yield()
             }
