@@ -455,27 +455,30 @@ inline remove(me) {
     }
 }
 
-/* A glance leaves the first match if it is granted to another, who has not begun to look; but not a second time. */
-inline leaveToOthers() {
+/* A look after a wait's first passes over what an older taker was granted, who has not begun to look; but not a second time. */
+inline leaveToOlder(me) {
     d_step {
         index = 0;
         do
-        :: found != NONE && glance && left != found && index < TAKERS ->
+        :: found != NONE && heeds && index < TAKERS ->
             if
-            :: state[index] == GRANTED && payload[index] == found -> index = TAKERS + 1
+            :: !(left & BIT(found)) && state[index] == GRANTED && payload[index] == found && ticket[index] < ticket[me] ->
+#ifndef WEAK_LEFT
+                leaving = leaving | BIT(found);
+                ticked = false;
+#endif
+                found++;
+                do
+                :: found < TUPLES && !(visible & match[me] & BIT(found)) -> found++
+                :: else -> break
+                od;
+                index = 0
             :: else -> index++
             fi
         :: else -> break
         od;
-        if
-        :: index == TAKERS + 1 ->
-#ifndef WEAK_LEFT
-            left = found;
-            ticked = false;
-#endif
-            found = NONE
-        :: else -> left = NONE
-        fi;
+        left = leaving;
+        leaving = 0;
         index = 0
     }
 }
@@ -483,7 +486,7 @@ inline leaveToOthers() {
 inline take(me) {
     do
     :: look(me);
-        leaveToOthers();
+        leaveToOlder(me);
         if
         :: found == NONE -> break
         :: else ->
@@ -500,8 +503,8 @@ inline take(me) {
 
 proctype Barger(byte me) MORTAL(me)
 {
-    byte found, index, wakes, left = NONE;
-    bool done, glance;
+    byte found, index, wakes, left, leaving;
+    bool done, heeds;
     take(me)
 }
 
@@ -543,8 +546,8 @@ proctype Taker(byte me) MORTAL(me)
 {
     byte found, index, wakes, best, other, first, from, limit;
     bool done, scans;
-    byte pending = NONE, granted = NONE, left = NONE, seen;
-    bool glance;
+    byte pending = NONE, granted = NONE, left, leaving, seen;
+    bool heeds;
     take(me);
     if
     :: found != NONE -> goto gone
@@ -570,7 +573,7 @@ proctype Taker(byte me) MORTAL(me)
 #endif
     goto renew;
 again:
-    glance = !rung[me];
+    heeds = true;
 renew:
     rung[me] = false;
     seen = commits;
@@ -603,9 +606,7 @@ renew:
      * this one does not notice that a writer has missed it. */
     lower(ticket[me]);
 #endif
-    glance = glance && pending == NONE;
     take(me);
-    glance = false;
 #ifdef WEAK_REARM
     atomic {
         if
@@ -695,7 +696,7 @@ sleep:
         od;
 #ifndef WEAK_TICK
         if
-        :: commits != seen || left != NONE -> goto again
+        :: commits != seen || left != 0 -> goto again
         :: else
         fi
 #endif
@@ -725,7 +726,7 @@ leave:
 #endif
 gone:
     skip;
-    d_step { found = 0; pending = NONE; granted = NONE; left = NONE; seen = 0; best = 0; other = 0 }
+    d_step { found = 0; pending = NONE; granted = NONE; left = 0; heeds = false; seen = 0; best = 0; other = 0 }
 }
 
 #if KILLS || STOPS
