@@ -187,8 +187,12 @@ struct WaitLoop {
         slot?.isSleeping.store(0)
     }
 
+    /// Checks whether this is still the process that waits.
+    ///
     /// Called where this thread may have run a signal handler, or a function of the caller's: either may fork, and return in
     /// the child too. The slot is the parent's thread's, then.
+    ///
+    /// - Throws: `forked`.
     func checkNotInherited() throws(SpaceError) {
         if core.isInherited { try core.checkUsable() }
     }
