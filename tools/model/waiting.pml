@@ -455,15 +455,23 @@ inline remove(me) {
     }
 }
 
-/* A look after a wait's first passes over what an older taker was granted, who has not begun to look; but not a second time. */
+/* A look after a wait's first passes over what an older taker was granted, who has not begun to look. Where takers are killed or
+ * stopped, it does so once, for the time until the next tick. Where none is, it always does: whoever was granted a tuple looks
+ * for it, and hands it on. */
+#if KILLS || STOPS
+#define MAY_LEAVE(tuple) (!(left & BIT(tuple)))
+#else
+#define MAY_LEAVE(tuple) true
+#endif
+
 inline leaveToOlder(me) {
     d_step {
         index = 0;
         do
         :: found != NONE && heeds && index < TAKERS ->
             if
-            :: !(left & BIT(found)) && state[index] == GRANTED && payload[index] == found && ticket[index] < ticket[me] ->
-#ifndef WEAK_LEFT
+            :: MAY_LEAVE(found) && state[index] == GRANTED && payload[index] == found && ticket[index] < ticket[me] ->
+#if (KILLS || STOPS) && !defined(WEAK_LEFT)
                 leaving = leaving | BIT(found);
                 ticked = false;
 #endif
