@@ -54,6 +54,9 @@ final class Terminal {
         var modes = saved
         // Signals still come from keys: Ctrl-C ends the command, Ctrl-Z stops it.
         modes.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        // Else the kernel drops, after it has sent the signal of a key, what is on the way to the screen (termios(3), NOFLSH):
+        // that may be what gives the screen back.
+        modes.c_lflag |= tcflag_t(NOFLSH)
         set(modes)
         // The alternate screen, and no cursor.
         try? send("\u{1B}[?1049h\u{1B}[?25l")

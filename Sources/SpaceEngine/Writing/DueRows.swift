@@ -11,10 +11,10 @@ package struct DueRows {
     /// Removes and returns what is due as far as there is disk space for it; the rest stays claimed until a later
     /// commit.
     func removeAll(pageSize: Int) throws(SpaceError) {
-        let all = try fitting(scope.snapshot.due(limit: 64))
+        let all = try scope.snapshot.due(limit: 64)
         // The loop tries everything that is due, then everything but large claims, then a single one.
         for (most, bytes) in [(all.count, Int.max), (all.count, pageSize), (1, pageSize)] {
-            let due = try due(all, most, claimsUpTo: bytes)
+            let due = try fitting(due(all, most, claimsUpTo: bytes))
             guard !due.isEmpty else { return }
             do throws(SpaceError) {
                 try expectMoving(due)
