@@ -76,6 +76,22 @@ struct AimTests {
         #expect(try eventually { try look() == (0, false) })
     }
 
+    /// A glance takes nothing that lies behind what it leaves: its writer may be about to grant it.
+    @Test func aGlanceTakesTheFirstOrNothing() throws {
+        let other = try older(Self.template)
+        defer { _ = namespace.core.slots.withdraw(other, session: namespace.session) }
+        _ = try write(3, isNear: true)
+        func glance() throws -> Int? {
+            var aim = Aim()
+            aim.heeds = .max
+            aim.isGlance = true
+            return try take(&aim)
+        }
+        #expect(try glance() == nil)
+        #expect(try eventually { try glance() == 0 })
+        #expect(try glance() == 1)
+    }
+
     /// It is left neither to a younger taker, nor to one that does not want it any more.
     @Test func whatAYoungerTakerWasGrantedIsTaken() throws {
         let other = try older(Self.template)
@@ -107,6 +123,7 @@ struct AimTests {
         func look() throws -> Int? {
             var aim = Aim()
             aim.heeds = .max
+            aim.isGlance = true
             return try take(&aim)
         }
         #expect(try look() == nil)

@@ -25,8 +25,8 @@ final class UpkeepState: Sendable {
 
     /// Whether a taker leaves a tuple to an older one.
     ///
-    /// The slots are searched once for each grant of a tuple, and not for each taker that sees it.
-    func leaves(_ id: UInt64, to ticket: UInt64, _ slots: WaitSlots) -> Bool {
+    /// The slots are searched once for each grant of a tuple, and not for each taker that sees it; `isNew` is set then.
+    func leaves(_ id: UInt64, to ticket: UInt64, _ slots: WaitSlots, _ isNew: inout Bool) -> Bool {
         promises.withLock { promises in
             if let (promise, end) = promises[id], slots.stands(promise, of: id) {
                 return promise.ticket < ticket && !end.hasPassed
@@ -37,6 +37,7 @@ final class UpkeepState: Sendable {
             }
             if promises.count >= Self.mostPromises { promises = promises.filter { slots.stands($0.value.promise, of: $0.key) } }
             promises[id] = (promise, .now.advanced(by: Self.grantPatience))
+            isNew = true
             return promise.ticket < ticket
         }
     }

@@ -4,8 +4,9 @@ import SpaceSystem
 ///
 /// A writer grants each tuple to the oldest taker that may match it. Takers that are woken together run in any order, with
 /// each other's tuples in sight. So each looks first for the tuple that it was granted, and takes no other then. If it was
-/// granted none, or one that does not fit, because a slot says little of types and ranges, it takes the first match that no
-/// older taker was granted; what an older one was granted and has not looked for yet is left to it, for
+/// granted one that does not fit, because a slot says little of types and ranges, it takes the first match that no older
+/// taker was granted. A taker that was woken without a grant, as by a tick, only glances: it takes the first match or nothing,
+/// since what lies behind may be about to be granted. What another was granted and has not looked for yet is left to it, for
 /// ``UpkeepState/grantPatience``, because that one may be stopped.
 ///
 /// The first look of a wait, and one without a wait, take the first match.
@@ -14,14 +15,18 @@ package struct Aim {
     var only: UInt64?
     /// The taker's ticket, if what older takers were granted is left to them.
     var heeds: UInt64?
+    /// Whether the look takes nothing that lies behind a match that it leaves.
+    var isGlance = false
     /// Whether a match was left to another.
     private(set) var hasLeft = false
+    /// Whether one of them was found granted for the first time.
+    private(set) var hasNoted = false
 
     package init() {}
 
     /// Whether a match is left to an older taker.
     mutating func leaves(_ id: UInt64, _ core: NamespaceCore) -> Bool {
-        guard let heeds, core.upkeepState.leaves(id, to: heeds, core.slots) else { return false }
+        guard let heeds, core.upkeepState.leaves(id, to: heeds, core.slots, &hasNoted) else { return false }
         hasLeft = true
         return true
     }

@@ -35,8 +35,12 @@ extension Looking {
             } else {
                 try look(template, order, &sight) { borrowed.decode($0, decode) }
             }
-            if aim.heeds != nil, let first = sight.match?.id.rawValue, aim.leaves(first, core) {
-                guard let next = try matchThatIsNotLeft(template, order, behind: first, &aim) else { return nil }
+            if aim.heeds != nil, let first = sight.match?.id.rawValue, try isLeft(first, &aim) {
+                // A glance looks on only to note what else is granted: the time for which that is left begins.
+                if aim.isGlance, !aim.hasNoted { return nil }
+                let next = try matchThatIsNotLeft(template, order, behind: first, &aim)
+                guard let next, !aim.isGlance else { return nil }
+                if try isLeft(next, &aim) { continue }
                 sight = Sight(isForTake: true)
                 try look(for: next, template, &sight) { borrowed.decode($0, decode) }
                 if sight.match == nil { continue }
@@ -78,6 +82,15 @@ extension Looking {
             followUp(template, sight)
             return Taken(match.id, content, made)
         }
+    }
+
+    /// Whether a match is left to another taker, now that its writer has granted it.
+    ///
+    /// A tuple is visible a moment before it is granted; but its writer has the gate until it is.
+    private func isLeft(_ id: UInt64, _ aim: inout Aim) throws(SpaceError) -> Bool {
+        if aim.leaves(id, core) { return true }
+        try core.engine.underGate { () throws(SpaceError) in }
+        return aim.leaves(id, core)
     }
 
     /// The first match that is left to no older taker, behind one that is; `nil` if there is none.

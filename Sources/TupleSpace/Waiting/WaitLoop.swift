@@ -94,7 +94,12 @@ struct WaitLoop {
             aim.only = nil
         }
         rearm()
-        if hasLooked { aim.heeds = ticket }
+        if pending != nil {
+            aim.heeds = ticket
+        } else if hasLooked {
+            aim.heeds = .max
+            aim.isGlance = true
+        }
         hasLooked = true
         if let found = try core.waits.lookIfPossible(&hindrance, &aim, look) { return finish(found) }
         CrashPoint.reach(.lookedInVain)
