@@ -35,7 +35,9 @@ final class UpkeepState: Sendable {
                 promises[id] = nil
                 return false
             }
-            if promises.count >= Self.mostPromises { promises = promises.filter { slots.stands($0.value.promise, of: $0.key) } }
+            if promises.count >= Self.mostPromises {
+                promises = promises.filter { slots.stands($0.value.promise, of: $0.key) }
+            }
             promises[id] = (promise, .now.advanced(by: Self.grantPatience))
             isNew = true
             return promise.ticket < ticket
