@@ -51,84 +51,97 @@ struct AimTests {
         #expect(try take(&aim) == nil)
     }
 
-    /// A waiter with an older ticket than those that look here, which does not run, and was granted the next tuple that it
-    /// may match.
-    private func older(_ template: Template) throws -> WaitSlots.Tenancy {
-        let interest = Interest(template.form, isTaking: true)
-        return try #require(namespace.core.waits.publishWait(interest, taskWord: nil))
+    /// Runs `body` beside waiters, one for each template, that do not run; each is granted the next tuple that it may match.
+    private func beside(_ templates: [Template], _ body: ([WaitSlots.Tenancy]) throws -> Void) throws {
+        let others = try templates.map {
+            try #require(namespace.core.waits.publishWait(Interest($0.form, isTaking: true), taskWord: nil))
+        }
+        defer { for other in others { withdraw(other) } }
+        try body(others)
+    }
+
+    private func withdraw(_ other: WaitSlots.Tenancy) {
+        _ = namespace.core.slots.withdraw(other, session: namespace.session)
+    }
+
+    /// The number that a look takes that leaves what takers with tickets below `ticket` were granted.
+    private func look(
+        _ template: Template = Self.template,
+        _ order: MatchOrder = .oldestFirst,
+        heeding ticket: UInt64 = .max,
+        isGlance: Bool = false
+    ) throws -> (Int?, hasLeft: Bool) {
+        var aim = Aim()
+        aim.heeds = ticket
+        aim.isGlance = isGlance
+        return (try take(&aim, template, order), aim.hasLeft)
     }
 
     @Test func whatAnOlderTakerWasGrantedIsLeftForAWhile() throws {
-        let other = try older(Self.template)
-        defer { _ = namespace.core.slots.withdraw(other, session: namespace.session) }
-        let id = try write(3, isNear: true)[0]
-        #expect(other.slot.current.state == .granted && other.slot.current.payload == id)
-        func look(heeding ticket: UInt64 = .max, _ order: MatchOrder = .oldestFirst) throws -> (Int?, hasLeft: Bool) {
-            var aim = Aim()
-            aim.heeds = ticket
-            return (try take(&aim, Self.template, order), aim.hasLeft)
+        try beside([Self.template]) { others in
+            let id = try write(3, isNear: true)[0]
+            #expect(others[0].slot.current.state == .granted && others[0].slot.current.payload == id)
+            // What lies behind it is taken, in either order.
+            #expect(try look() == (1, true))
+            #expect(try look(Self.template, .newestFirst) == (2, false))
+            #expect(try look() == (nil, true))
+            #expect(try look(Self.template, .newestFirst) == (nil, true))
+            #expect(try eventually { try look() == (0, false) })
         }
-        // What lies behind it is taken, in either order.
-        #expect(try look() == (1, true))
-        #expect(try look(heeding: .max, .newestFirst) == (2, false))
-        #expect(try look() == (nil, true))
-        #expect(try look(heeding: .max, .newestFirst) == (nil, true))
-        #expect(try eventually { try look() == (0, false) })
     }
 
     /// A glance takes nothing that lies behind what it leaves: its writer may be about to grant it.
     @Test func aGlanceTakesTheFirstOrNothing() throws {
-        let other = try older(Self.template)
-        defer { _ = namespace.core.slots.withdraw(other, session: namespace.session) }
-        _ = try write(3, isNear: true)
-        func glance() throws -> Int? {
-            var aim = Aim()
-            aim.heeds = .max
-            aim.isGlance = true
-            return try take(&aim)
+        try beside([Self.template]) { _ in
+            _ = try write(3, isNear: true)
+            #expect(try look(isGlance: true) == (nil, true))
+            #expect(try eventually { try look(isGlance: true) == (0, false) })
+            #expect(try look(isGlance: true) == (1, false))
         }
-        #expect(try glance() == nil)
-        #expect(try eventually { try glance() == 0 })
-        #expect(try glance() == 1)
     }
 
-    /// It is left neither to a younger taker, nor to one that does not want it any more.
     @Test func whatAYoungerTakerWasGrantedIsTaken() throws {
-        let other = try older(Self.template)
-        _ = try write(1, isNear: true)
-        var aim = Aim()
-        aim.heeds = other.ticket
-        #expect(try take(&aim) == 0 && !aim.hasLeft)
-        _ = namespace.core.slots.withdraw(other, session: namespace.session)
+        try beside([Self.template]) { others in
+            _ = try write(1, isNear: true)
+            #expect(try look(heeding: others[0].ticket) == (0, false))
+        }
     }
 
     @Test func whatIsHandedOnIsLeftNoLonger() throws {
-        let other = try older(Self.template)
-        _ = try write(1, isNear: true)
-        var aim = Aim()
-        aim.heeds = .max
-        #expect(try take(&aim) == nil && aim.hasLeft)
-        _ = namespace.core.slots.withdraw(other, session: namespace.session)
-        aim = Aim()
-        aim.heeds = .max
-        #expect(try take(&aim) == 0 && !aim.hasLeft)
+        try beside([Self.template]) { others in
+            _ = try write(1, isNear: true)
+            #expect(try look() == (nil, true))
+            withdraw(others[0])
+            #expect(try look() == (0, false))
+        }
     }
 
     /// Tuples whose takers do not run are all taken after one patience, however many there are.
     @Test func manyTuplesAreLeftForTheSameWhile() throws {
         let count = 5
-        let others = try (0..<count).map { _ in try older(Self.template) }
-        defer { for other in others { _ = namespace.core.slots.withdraw(other, session: namespace.session) } }
-        _ = try write(count, isNear: true)
-        func look() throws -> Int? {
-            var aim = Aim()
-            aim.heeds = .max
-            aim.isGlance = true
-            return try take(&aim)
+        try beside(Array(repeating: Self.template, count: count)) { _ in
+            _ = try write(count, isNear: true)
+            #expect(try look(isGlance: true) == (nil, true))
+            let end = MonotonicInstant.now.advanced(by: UpkeepState.grantPatience)
+            #expect(try eventually { end.hasPassed })
+            for number in 0..<count { #expect(try look(isGlance: true) == (number, false)) }
         }
-        #expect(try look() == nil)
-        let end = MonotonicInstant.now.advanced(by: UpkeepState.grantPatience)
-        #expect(try eventually { end.hasPassed })
-        #expect(try (0..<count).map { _ in try look() } == Array(0..<count))
+    }
+
+    /// Two tuples whose takers do not run are both taken, though the glances of one process see them by turns.
+    @Test func twoTuplesAreLeftForAWhileEach() throws {
+        let templates: [Template] = [["a", .any], ["b", .any]]
+        try beside(templates) { _ in
+            try namespace.write("a", 0)
+            try namespace.write("b", 1)
+            var taken: [Int] = []
+            let areTaken = try eventually {
+                for template in templates {
+                    if let number = try look(template, isGlance: true).0 { taken.append(number) }
+                }
+                return taken.count == 2
+            }
+            #expect(areTaken, "\(taken)")
+        }
     }
 }

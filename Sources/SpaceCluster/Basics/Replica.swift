@@ -132,24 +132,19 @@ package struct ReplicaPosition: Hashable, Sendable {
 
 /// The first numbers that nothing has had yet: of tuples, and of claims, holds, items and requests.
 package struct FreeNumbers: Hashable, Sendable {
-    package let tuple: UInt64
-    package let other: UInt64
-
-    package init(tuple: UInt64, other: UInt64) {
-        self.tuple = tuple
-        self.other = other
-    }
+    let tuple, other: UInt64
 
     /// Numbers beyond all that were given out before this moment, unless a namespace gave out 65,536 a second since 2026.
     ///
-    /// A tuple's id has 48 bits (``WaitSlots/Word``), which last until 2162.
-    package static var ofNow: FreeNumbers {
-        let number = UInt64(max(0, Clock.realtimeMilliseconds() / 1000 - 1_767_225_600)) << 16
+    /// A tuple's id has 48 bits (``WaitSlots/Word``). So half of all numbers are left, whatever year the clock shows.
+    static func ofNow(_ milliseconds: Int64 = Clock.realtimeMilliseconds()) -> FreeNumbers {
+        let seconds = UInt64(max(0, milliseconds / 1000 - 1_767_225_600))
+        let number = min(seconds, 1 << 31) << 16
         return FreeNumbers(tuple: number, other: number)
     }
 
     /// The numbers that are free here and there.
-    package func beyond(_ other: FreeNumbers?) -> FreeNumbers {
+    func beyond(_ other: FreeNumbers?) -> FreeNumbers {
         FreeNumbers(tuple: max(tuple, other?.tuple ?? 0), other: max(self.other, other?.other ?? 0))
     }
 }

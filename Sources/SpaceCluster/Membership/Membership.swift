@@ -36,6 +36,18 @@ package struct Registrar: Sendable {
     /// Sessions and holders name their member in 16 bits.
     package static let mostMembers: UInt64 = 65_535
 
+    /// What is said from 80 % of the numbers on: they last for years, unless daemons start again and again.
+    ///
+    /// - Parameter number: The last number that was given out, as far as is known.
+    /// - Returns: One text, or none.
+    package static func troubles(ofLast number: UInt32) -> [String] {
+        guard UInt64(number) * 5 >= mostMembers * 4 else { return [] }
+        return [
+            "\(number) of \(mostMembers) numbers of members are used, one for each start of a daemon: before they end, carry the "
+                + "namespaces to another prefix, with space-dump, space join --prefix and space load --replicated"
+        ]
+    }
+
     package enum Failure: Error {
         case store(StoreError)
         case value(ValueError)

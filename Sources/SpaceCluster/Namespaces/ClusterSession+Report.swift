@@ -10,7 +10,8 @@ extension ClusterSession {
         let store = store
         async let members = members()
         guard let status = await result(within: Self.patience, { try await store.status() }) else { return nil }
-        let troubles = status.troubles + Self.twins(await members ?? []) + numbersTrouble
+        let troubles = status.troubles + Self.twins(await members ?? [])
+            + Registrar.troubles(ofLast: membership.number)
         return ClusterReport.StoreState(version: status.version, troubles: troubles)
     }
 
@@ -25,14 +26,6 @@ extension ClusterSession {
             .sorted()
     }
 
-    /// What is said before the numbers of members end: there are some for years, unless daemons start again and again.
-    private var numbersTrouble: [String] {
-        guard UInt64(membership.number) * 5 >= Registrar.mostMembers * 4 else { return [] }
-        return [
-            "\(membership.number) of \(Registrar.mostMembers) numbers of members are used, one for each start of a daemon: "
-                + "before they end, bring the namespaces under another prefix (space join --prefix)"
-        ]
-    }
 
     /// The replicas of this root that were set aside, in words, with the reason if this session has done it.
     func copiesAside() async -> [String] {

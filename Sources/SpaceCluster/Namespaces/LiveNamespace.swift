@@ -236,7 +236,7 @@ package actor LiveNamespace {
     /// Notes that the store was set back: the numbers that this replica has given out are not given again.
     private func giveUpNumbers(of replica: (any Replica)?) async throws {
         let had = try await onReplica { try replica?.freeNumbers() }
-        lostNumbers = FreeNumbers.ofNow.beyond(had).beyond(lostNumbers)
+        lostNumbers = FreeNumbers.ofNow().beyond(had).beyond(lostNumbers)
     }
 
     /// Finds or makes the replica, and learns all that the store says of the namespace.
@@ -258,6 +258,8 @@ package actor LiveNamespace {
             }
             if let damage = picture.damage { throw Leaving.stopped(damage) }
             guard let replica = found, let position else {
+                // A daemon that was killed after it had set a replica aside does not know of it any more.
+                if try await !onReplica({ [root] in try root.copiesAside() }).isEmpty { try await giveUpNumbers(of: nil) }
                 try await takeBase(of: picture) { [root] base in try base.makeReplica(in: root) }
                 continue
             }

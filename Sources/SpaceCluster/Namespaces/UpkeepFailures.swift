@@ -3,8 +3,8 @@ import SpaceEngine
 
 /// The steps of a namespace's upkeep that have failed, and are tried again.
 ///
-/// A step may fail once, beside another machine's. One that has failed three times in a row is a trouble: somebody must see
-/// what does not go by itself.
+/// A step may fail once because another machine does the same at that moment. A step that has failed three times in a row is
+/// a trouble, which the daemon tells: an operator has to look.
 package struct UpkeepFailures {
     private var failures: [Step: (times: Int, why: String)] = [:]
 

@@ -58,10 +58,12 @@ package struct DueRows {
 
     /// As many of the first keys as one transaction removes; at least one.
     package func fitting(_ keys: [ExpiryKey]) throws(SpaceError) -> [ExpiryKey] {
-        var sizes: [Int] = []
+        var bytes = 0
         for (place, key) in keys.enumerated() {
+            var sizes: [Int] = []
             try appendSizes(of: key, to: &sizes)
-            if place > 0, sizes.reduce(0, +) > Self.mostBytes { return Array(keys[..<place]) }
+            bytes += sizes.reduce(0, +)
+            if place > 0, bytes > Self.mostBytes { return Array(keys[..<place]) }
         }
         return keys
     }

@@ -107,9 +107,7 @@ final class SleeperTable: Sendable {
         // In a child that a signal handler of this thread has made, the table is the parent's, and its lock may be held.
         defer { if !LibraryUse.isInherited { forget(id, at: place) } }
         guard mayStay() else { return }
-        while word.value.load() == 0, !(interruption?.isTriggered ?? false), !(deadline?.hasPassed ?? false),
-            !LibraryUse.isInherited
-        {
+        while word.value.load() == 0, !(interruption?.isTriggered ?? false), !(deadline?.hasPassed ?? false) {
             let limit = limit()
             let end = min(
                 deadline ?? .distantFuture,
@@ -117,7 +115,8 @@ final class SleeperTable: Sendable {
                 interruption?.sleepLimit ?? .distantFuture
             )
             _ = try? word.futex.wait(while: 0, until: end)
-            if limit?.hasPassed ?? false, !LibraryUse.isInherited { look() }
+            if LibraryUse.isInherited { return }
+            if limit?.hasPassed ?? false { look() }
         }
     }
 

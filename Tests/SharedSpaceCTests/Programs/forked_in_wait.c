@@ -12,9 +12,13 @@ static sharedspace_watch *watch;
 static const char *name = "name";
 static volatile pid_t child, parent;
 static volatile int answer;
+static int forks[2];
 
+/* Forks, once in a round, and tells the main thread. */
 static void fork_once(void) {
-    if (child == 0 && getpid() == parent) child = fork();
+    if (child != 0 || getpid() != parent) return;
+    child = fork();
+    if (child != 0 && write(forks[1], "", 1) != 1) _exit(2);
 }
 
 static void on_signal(int signal) {
@@ -74,6 +78,7 @@ static void *waiter(void *context) {
 
 int main(void) {
     parent = getpid();
+    CHECK(pipe(forks) == 0);
     signal(SIGUSR1, on_signal);
     alarm(200);
     ns = open_namespace("n");
@@ -91,15 +96,14 @@ int main(void) {
             child = 0;
             answer = way == 2;
             CHECK(pthread_create(&thread, NULL, waiter, &wait) == 0);
-            /* Until the thread waits; a watch is no waiter, and is signalled again and again. */
+            /* Until the thread waits. A watch is no waiter: the signal may come before its wait. */
             for (int waits = kind == WATCH; !waits;) {
                 DONE(sharedspace_ns_show(ns, &result, &error));
                 waits = strstr((char *)result.bytes, "\"waiters\":[]") == NULL;
             }
-            while (child == 0) {
-                if (way == 0) pthread_kill(thread, SIGUSR1);
-                usleep(1000);
-            }
+            if (way == 0) pthread_kill(thread, SIGUSR1);
+            char byte;
+            CHECK(read(forks[0], &byte, 1) == 1);
             int status;
             CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
             switch (kind) {
