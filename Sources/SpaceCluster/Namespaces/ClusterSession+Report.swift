@@ -10,7 +10,8 @@ extension ClusterSession {
         let store = store
         async let members = members()
         guard let status = await result(within: Self.patience, { try await store.status() }) else { return nil }
-        let troubles = status.troubles + Self.twins(await members ?? [])
+        let troubles =
+            status.troubles + Self.twins(await members ?? [])
             + Registrar.troubles(ofLast: membership.number)
         return ClusterReport.StoreState(version: status.version, troubles: troubles)
     }
@@ -25,7 +26,6 @@ extension ClusterSession {
             }
             .sorted()
     }
-
 
     /// The replicas of this root that were set aside, in words, with the reason if this session has done it.
     func copiesAside() async -> [String] {

@@ -259,7 +259,9 @@ package actor LiveNamespace {
             if let damage = picture.damage { throw Leaving.stopped(damage) }
             guard let replica = found, let position else {
                 // A daemon that was killed after it had set a replica aside does not know of it any more.
-                if try await !onReplica({ [root] in try root.copiesAside() }).isEmpty { try await giveUpNumbers(of: nil) }
+                if try await !onReplica({ [root] in try root.copiesAside() }).isEmpty {
+                    try await giveUpNumbers(of: nil)
+                }
                 try await takeBase(of: picture) { [root] base in try base.makeReplica(in: root) }
                 continue
             }

@@ -10,7 +10,9 @@ import TupleCoding
 ///     again) → if the start of the waiter's line is above its ticket, lower it → look for any match → if the look found
 ///     nothing, hand on the grant → sleep until the wake word is raised
 ///
-/// While it looks for what it was granted, its slot stays granted, so that the next tuple goes to the next taker. Whatever is written after the start was lowered is either seen by the look or rings the word again.
+/// While it looks for what it was granted, its slot stays granted, so that the next tuple goes to the next taker. Whatever is
+/// written after the start was lowered is either seen by the look or rings the word again. What the look for any match
+/// leaves to other takers, `Aim` says.
 struct WaitLoop {
     private let core: NamespaceCore
     /// When the wait ends; `nil`: only when something is found.
