@@ -1,12 +1,12 @@
 /// The help of a command, for a screen.
 package struct Help {
-    private let name: String
-    private let configuration: CommandConfiguration
+    let name: String
+    let configuration: CommandConfiguration
     package let declarations: Declarations
-    private let width: Int
+    let width: Int
 
     /// The column in which descriptions begin.
-    private static let column = 26
+    static let column = 26
     /// More options than this are `[<options>]` in the usage.
     private static let most = 12
 
@@ -90,12 +90,12 @@ package struct Help {
         return (declaration.label, texts.joined(separator: " "))
     }
 
-    private func section(_ title: String, _ rows: [(String, String)]) -> String {
+    func section(_ title: String, _ rows: [(String, String)], column: Int = Help.column) -> String {
         if rows.isEmpty { return "" }
         let lines = rows.map { (label, text) in
             let label = "  \(label)"
-            let wrapped = text.wrapped(to: width, indent: Self.column)
-            if label.count < Self.column { return label + wrapped.dropFirst(label.count) }
+            let wrapped = text.wrapped(to: width, indent: column)
+            if label.count < column { return label + wrapped.dropFirst(label.count) }
             return wrapped.isEmpty ? label : "\(label)\n\(wrapped)"
         }
         return "\(title):\n" + lines.joined(separator: "\n")

@@ -22,6 +22,8 @@ package protocol ParsableCommand: ParsableArguments, SendableMetatype {
 package struct CommandConfiguration: Sendable {
     package let commandName: String
     package let abstract: String
+    /// Whether the program's short help has a line for it, and not its name alone: a beginner needs it.
+    package let isEssential: Bool
     package let usage: String?
     package let discussion: String
     package let version: String
@@ -31,6 +33,7 @@ package struct CommandConfiguration: Sendable {
     package init(
         commandName: String,
         abstract: String,
+        isEssential: Bool = false,
         usage: String? = nil,
         discussion: String = "",
         version: String = "",
@@ -39,6 +42,7 @@ package struct CommandConfiguration: Sendable {
     ) {
         self.commandName = commandName
         self.abstract = abstract
+        self.isEssential = isEssential
         self.usage = usage
         self.discussion = discussion
         self.version = version

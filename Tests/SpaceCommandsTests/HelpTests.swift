@@ -11,7 +11,9 @@ import Testing
 struct HelpTests {
     @Test(
         "Help whose reader has seen enough ends without a word",
-        arguments: [["help", "queue"], ["queue", "--help"], ["help"], ["help", "status"], ["--version"]]
+        arguments: [
+            ["help", "queue"], ["queue", "--help"], ["help"], ["help", "all"], ["help", "status"], ["--version"],
+        ]
     )
     func unread(_ words: [String]) throws {
         try withRoot { (runner) throws in
@@ -59,11 +61,11 @@ struct HelpTests {
         let result = try runner.space("help", topic.rawValue)
         #expect(result.ending == .exited(0))
         #expect(result.errors == "" && result.output == topic.text + "\n")
-        #expect(try !runner.space("--help").output.contains("help-topic"))
+        #expect(try !runner.space("help", "all").output.contains("help-topic"))
         #expect(topic.text.split(separator: "\n").allSatisfy { $0.count <= 132 })
     }
 
-    @Test("The common options may stand in a request for help, and help for help is the list of commands")
+    @Test("The common options may stand in a request for help, and help for help is the screen of commands")
     func helpWithOptions() throws {
         let list = try runner.space("help", "list").output
         let topic = try runner.space("help", "templates").output
@@ -72,6 +74,7 @@ struct HelpTests {
             (["--root", "/r", "help", "list"], list), (["help", "--root=/r", "list"], list),
             (["help", "list", "--root", "/r"], list), (["--timeout", "1s", "help", "templates"], topic),
             (["--root", "/r", "help"], all), (["help", "help"], all), (["help", "help", "help"], all),
+            (["--help"], all), (["-h"], all), (["help", "--help"], all),
         ] {
             let result = try runner.start("space", words).finish()
             #expect(result.ending == .exited(0) && result.errors == "", "\(words) \(result.errors)")
@@ -113,7 +116,7 @@ struct HelpTests {
 
     @Test("The exit statuses are listed, in one place")
     func statuses() throws {
-        let help = try runner.space("--help").output
+        let help = try runner.space("help", "all").output
         #expect(Self.words(help).contains(Self.words("EXIT STATUS: \(ExitStatus.help)")))
         #expect(!help.contains(ExitStatus.hint))
         let listed = ExitStatus.help.split(separator: "\n").filter { $0.hasPrefix("  ") }.compactMap { line in

@@ -6,6 +6,7 @@ struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
         abstract: "Print a cell's value.",
+        isEssential: true,
         usage: """
             space get [<options>] <ns> <key>
             space get [<options>] <ns> --keys <pattern> [--max <number>]

@@ -7,6 +7,7 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "List the namespaces.",
+        isEssential: true,
         discussion: """
             Prints their names; --long and --json add what is in them. An empty list is no error. A namespace that can't \
             be looked at, because it is damaged, or of another format or PID namespace, is listed too, and standard error says \

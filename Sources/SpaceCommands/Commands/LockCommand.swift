@@ -6,6 +6,7 @@ struct LockCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "lock",
         abstract: "Hold a named lock while a command runs.",
+        isEssential: true,
         usage: "space lock [<options>] <ns> <name> -- <cmd> ...",
         discussion: """
             Like flock(1), but fair: requests are served in their order, and a reader does not overtake a writer that waits. Waits \

@@ -7,6 +7,7 @@ struct QueueCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "queue",
         abstract: "Put items into a work queue, and work on them.",
+        isEssential: true,
         usage: "space queue [<options>] <ns> <name> <action> [<word> ...] [-- <cmd> ...]",
         discussion: """
             put VALUE… puts items in JSON form, all or none, and prints their numbers; with --json objects with 'id' and \

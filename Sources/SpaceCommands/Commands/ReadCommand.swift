@@ -6,6 +6,7 @@ struct ReadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "read",
         abstract: "Print the oldest tuple that matches, and leave it there.",
+        isEssential: true,
         discussion: """
             Of several templates it prints the oldest match of any, with --all or --max all matches or the first of them. Tries \
             once, unless --wait. The status is 1 when nothing matched or time passed, and 69 when there is no such namespace; \

@@ -6,6 +6,7 @@ struct SetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Set a cell to a value.",
+        isEssential: true,
         discussion: """
             Creates the namespace if need be. The status is 1 when a comparison failed, and then nothing was changed. With \
             --expires the cell is unset after that time, with --session when the owner process ends. Setting it anew without \

@@ -7,6 +7,7 @@ struct ShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show what is in a namespace, and which processes own it or wait.",
+        isEssential: true,
         discussion: """
             Times in --json are milliseconds since 1970. The tuples and cells themselves are printed by space-dump.
 

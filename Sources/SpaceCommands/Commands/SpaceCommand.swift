@@ -13,7 +13,8 @@ struct SpaceCommand: ParsableCommand {
             The owner of what a command creates is the session leader (the terminal's shell, the cron job, the unit's main \
             process), unless it is named. A script whose namespaces end with it begins with: export SHARED_SPACE_OWNER=$$
 
-            More help: space help templates, space help durations, space help environment, space help status.
+            More help: space help COMMAND, space help templates, space help durations, space help environment, \
+            space help status. 'space help' alone fits on one screen, 'space help all' is this list.
 
             EXIT STATUS:
             \(ExitStatus.help)
@@ -135,11 +136,17 @@ struct SpaceCommand: ParsableCommand {
         }
     }
 
-    /// Fails, because a command is missing.
-    func run() throws {
-        throw CommandFailure(
-            .usage,
-            "a command is missing\n\n\(Help(Self.self, name: "space", width: Terminal.helpWidth).text)"
+    /// The help on one screen: `opening`, or what the program is, above the commands that a beginner needs.
+    static func screen(opening: String? = nil) -> String {
+        Help(Self.self, name: "space", width: Terminal.helpWidth).screen(
+            opening: opening,
+            closing: """
+                'space help COMMAND' explains one of them, 'space help all' says what each does;
+                'space help TOPIC' explains: templates, durations, environment, status.
+                """
         )
     }
+
+    /// Fails, because a command is missing.
+    func run() throws { throw CommandFailure(.usage, Self.screen(opening: "a command is missing")) }
 }

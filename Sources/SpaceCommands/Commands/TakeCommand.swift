@@ -11,6 +11,7 @@ struct TakeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "take",
         abstract: "Print the oldest tuple that matches, and remove it.",
+        isEssential: true,
         discussion: """
             Of several templates it takes the oldest match of any. Tries once, unless --wait; with --max, --wait waits for \
             the first, and then takes what else is there. The status is 1 when nothing matched or time passed, and 69 when there is no such \

@@ -7,6 +7,7 @@ struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
         abstract: "Print what happens in a namespace, one change a line.",
+        isEssential: true,
         usage: """
             space watch [<options>] <ns> [<template>] [-- <cmd> ...]
             space watch --namespaces [--initial] [--max <number>] [--wait <duration>]

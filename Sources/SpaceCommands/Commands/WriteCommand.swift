@@ -7,6 +7,7 @@ struct WriteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "write",
         abstract: "Write tuples, all or nothing.",
+        isEssential: true,
         discussion: """
             Creates the namespace if need be. A tuple is a JSON array of fields or a JSON object (a record); '-' stands for \
             JSON lines on standard input. With --strings the words are the fields of one tuple, strings as they stand. Prints \

@@ -52,7 +52,8 @@ enum CommandLineRequest {
         _ program: SpaceProgram
     ) throws -> CommandLineRequest {
         switch rest.first?.text {
-        case "-h"?, "--help"?: return .text(helpText(type, program))
+        case "-h"?, "--help"?:
+            return .text(type == SpaceCommand.self ? SpaceCommand.screen() : helpText(type, program))
         case "--version"?: return .text(Version.text(program.rawValue))
         default: break
         }
@@ -102,6 +103,9 @@ enum CommandLineRequest {
 // MARK: Help
 
 extension CommandLineRequest {
+    /// The word behind `help` that asks for all commands with what they do.
+    private static let wholeList = "all"
+
     private static func helpText(_ command: any ParsableCommand.Type, _ program: SpaceProgram) -> String {
         let text = Help(command, name: program.name(of: command), width: Terminal.helpWidth).text
         // The list itself is in the help of the two programs.
@@ -117,8 +121,9 @@ extension CommandLineRequest {
             if let word = rest.popFirst() { subjects.append(word.text) }
         } while !rest.isEmpty
         guard let subject = subjects.first, !["help", "-h", "--help"].contains(subject) else {
-            return helpText(program.root, program)
+            return SpaceCommand.screen()
         }
+        if subjects == [wholeList] { return helpText(program.root, program) }
         if subjects.count == 1, let topic = HelpTopic(rawValue: subject) { return topic.text }
         guard let command = program.command(named: subject) else { throw unknownCommand(subject) }
         return helpText(command, program)
@@ -129,7 +134,7 @@ extension CommandLineRequest {
         let nearest = names.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
         let meant = MeantCommand.synonym(of: word) ?? nearest.flatMap { $0.1 < 3 && $0.1 < $0.0.count - 1 ? $0.0 : nil }
         let advice = meant.map { "did you mean '\($0)'? " } ?? ""
-        return .usage("there is no command \(word.quotedForPeople): \(advice)'space --help' lists them")
+        return .usage("there is no command \(word.quotedForPeople): \(advice)'space help' lists them")
     }
 }
 
@@ -155,7 +160,7 @@ extension CommandLineRequest {
         }
         if first == "help" {
             let names = SpaceCommand.configuration.subcommands.map { $0.configuration.commandName }
-            let subjects = names + HelpTopic.allCases.map(\.rawValue)
+            let subjects = [wholeList] + names + HelpTopic.allCases.map(\.rawValue)
             return .words(subjects.filter { $0.hasPrefix(rest.last?.text ?? "") }.map { ($0, "") })
         }
         return program.command(named: first).flatMap { completion(of: front + rest, $0, shell) }
