@@ -57,7 +57,6 @@ let package = Package(
         .library(name: "SharedSpaceObjects", targets: ["SharedSpaceObjects"]),
         .library(name: "SharedSpaceServices", targets: ["SharedSpaceServices"]),
         .executable(name: "space", targets: ["space"]),
-        .executable(name: "space-dump", targets: ["space-dump"]),
         // What the tests' C programs are linked with. tools/library makes the library that is installed.
         .library(name: "shared-space", type: .dynamic, targets: ["SharedSpaceC"]),
     ] + fuzzed,
@@ -178,7 +177,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(name: "space", dependencies: ["SpaceCommands"], swiftSettings: settings),
-        .executableTarget(name: "space-dump", dependencies: ["SpaceCommands"], swiftSettings: settings),
 
         // Tests.
         .target(
@@ -239,8 +237,7 @@ let package = Package(
             name: "space-torture",
             dependencies: [
                 "SharedSpace", "SharedSpaceObjects", "SpaceInspection", "SpaceSystem", "LinearizabilityChecker",
-                "SeededRandom", "SpaceTestSupport", "space-test-agent", "space", "space-dump", "space-without-calls",
-                system,
+                "SeededRandom", "SpaceTestSupport", "space-test-agent", "space", "space-without-calls", system,
             ],
             path: "Tests/space-torture",
             swiftSettings: settings
@@ -342,7 +339,7 @@ let package = Package(
             name: "SpaceCommandsTests",
             dependencies: [
                 "SharedSpace", "SharedSpaceObjects", "SpaceCommands", "CommandWords", "SpaceSystem", "SpaceTestSupport",
-                "SpaceTesting", "TupleCoding", "space", "space-dump", "space-test-agent", "space-without-calls", system,
+                "SpaceTesting", "TupleCoding", "space", "space-test-agent", "space-without-calls", system,
                 subprocess,
             ],
             swiftSettings: settings
@@ -352,7 +349,7 @@ let package = Package(
             dependencies: [
                 "SharedSpace", "SpaceAgents", "SpaceInspection", "SpaceRecipes", "TupleSpace", "SpaceEngine",
                 "TupleCoding", "SpaceSystem", "SeededRandom", "SpaceTestSupport", "SpaceTesting", "space",
-                "space-dump", "space-test-agent", system,
+                "space-test-agent", system,
             ],
             swiftSettings: settings
         ),
@@ -369,7 +366,7 @@ let package = Package(
             dependencies: [
                 "ClusterStoreTesting", "SharedSpace", "SharedSpaceObjects", "SpaceCluster", "SpaceMachines",
                 "SpaceEngine", "SpaceSystem",
-                "SpaceTestSupport", "SpaceTesting", "TupleCoding", "TupleSpace", "space", "space-dump",
+                "SpaceTestSupport", "SpaceTesting", "TupleCoding", "TupleSpace", "space",
                 "space-test-agent",
                 "space-test-store", system,
             ],

@@ -3,6 +3,6 @@ import SpaceCommands
 @main
 struct Main {
     static func main() {
-        Executable.space()
+        Executable.run()
     }
 }

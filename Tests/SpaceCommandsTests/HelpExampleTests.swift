@@ -10,7 +10,7 @@ import Testing
 struct HelpExampleTests {
     private static let examples: [String] = {
         let commands: [any ParsableCommand.Type] =
-            [SpaceCommand.self, DumpCommand.self] + SpaceCommand.configuration.subcommands
+            [SpaceCommand.self] + SpaceCommand.configuration.subcommands
         let texts = commands.map { $0.configuration.discussion } + HelpTopic.allCases.map(\.text)
         return texts.flatMap { text in
             let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

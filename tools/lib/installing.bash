@@ -17,3 +17,11 @@ install_file() {
     mv -f -- "$2.new" "$2"
     printf '%s\n' "$2"
 }
+
+# install_link TARGET DESTINATION: makes a link, in place of what is there.
+install_link() {
+    mkdir -p -- "$(dirname -- "$2")"
+    ln -sfn -- "$1" "$2.new"
+    mv -fT -- "$2.new" "$2"
+    printf '%s\n' "$2"
+}

@@ -44,7 +44,7 @@ package struct Registrar: Sendable {
         guard UInt64(number) * 5 >= mostMembers * 4 else { return [] }
         return [
             "\(number) of \(mostMembers) numbers of members are used, one for each start of a daemon: before they end, carry the "
-                + "namespaces to another prefix, with space-dump, space join --prefix and space load --replicated"
+                + "namespaces to another prefix, with space dump, space join --prefix and space load --replicated"
         ]
     }
 

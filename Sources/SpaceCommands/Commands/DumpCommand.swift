@@ -2,11 +2,15 @@ import CommandWords
 import SharedSpace
 import SpaceInspection
 
-/// The command `space-dump NS | PATH`.
+/// The command `space dump NS | PATH`, which the program is as a whole if it is called `space-dump`.
 struct DumpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "space-dump",
+        commandName: "dump",
         abstract: "Print everything in a namespace, without becoming its owner.",
+        usage: """
+            space dump [<options>] (<ns|path> | --all)
+            space-dump [<options>] (<ns|path> | --all)
+            """,
         discussion: """
             Works also when the processes that use the namespace are stopped or dead: where the locks can't be had it reads \
             without them, and says so. --check verifies every invariant that the files can show; the status is 1 when there \
@@ -18,16 +22,15 @@ struct DumpCommand: ParsableCommand {
             --persistent, --limit and --group.
 
             EXAMPLES:
-              space-dump jobs
-              space-dump --format json jobs | jq -c 'select(.kind == "tuple").tuple'
-              space-dump --check --all
-              space-dump --salvage jobs | space load jobs-saved
+              space dump jobs
+              space dump --format json jobs | jq -c 'select(.kind == "tuple").tuple'
+              space dump --check --all
+              space dump --salvage jobs | space load jobs-saved
               space-dump /dev/shm/shared-space-1000/jobs
 
             EXIT STATUS:
             \(ExitStatus.dumpHelp)
-            """,
-        version: Version.text("space-dump")
+            """
     )
 
     /// The form of the output.
@@ -49,7 +52,10 @@ struct DumpCommand: ParsableCommand {
     @Flag(help: "Print what can be saved of a damaged namespace, as JSON lines.")
     var salvage = false
 
-    @Argument(help: ArgumentHelp("The namespace, or its folder (with a '/').", valueName: "ns|path"))
+    @Argument(
+        help: ArgumentHelp("The namespace, or its folder (with a '/').", valueName: "ns|path"),
+        completion: .namespaces
+    )
     var subject: String?
 
     func validate() throws {
@@ -77,7 +83,7 @@ struct DumpCommand: ParsableCommand {
                     // It was deleted after the listing.
                 } catch let error as SpaceError {
                     // The others can still be inspected.
-                    Messages.print("space-dump: \(error)")
+                    Self.tell("\(error)")
                     if ending == .done { ending = ExitStatus(error.code) }
                 }
             }
@@ -86,6 +92,9 @@ struct DumpCommand: ParsableCommand {
         if ending != .done { throw CommandFailure(ending, nil) }
     }
 
+    /// Prints a message under the name by which the program was called.
+    private static func tell(_ message: String) { Messages.print("\(ProgramName.own.rawValue): \(message)") }
+
     private var timeout: Duration { common.timeout?.duration ?? .seconds(1) }
 
     private func save(_ subject: Inspection.Subject, _ output: Output) throws -> ExitStatus {
@@ -93,8 +102,8 @@ struct DumpCommand: ParsableCommand {
         try SalvageReport(salvage: salvage).lines { try output.print($0) }
         try output.flush()
         let name = PeopleText.escaped(salvage.name)
-        for note in salvage.notes { Messages.print("space-dump: \(name): \(PeopleText.escaped(note))") }
-        for text in salvage.leftOut { Messages.print("space-dump: \(name): left out: \(PeopleText.escaped(text))") }
+        for note in salvage.notes { Self.tell("\(name): \(PeopleText.escaped(note))") }
+        for text in salvage.leftOut { Self.tell("\(name): left out: \(PeopleText.escaped(text))") }
         return salvage.leftOut.isEmpty ? .done : .nothing
     }
 
@@ -119,8 +128,8 @@ struct DumpCommand: ParsableCommand {
             return .nothing
         }
         if let obstacle = inspection.isLockFree {
-            Messages.print(
-                "space-dump: \(PeopleText.escaped(name)): read without locks (\(obstacle)); what is being written may show half"
+            Self.tell(
+                "\(PeopleText.escaped(name)): read without locks (\(obstacle)); what is being written may show half"
             )
         }
         if check {

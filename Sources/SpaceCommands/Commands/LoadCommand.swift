@@ -6,7 +6,7 @@ import SpaceInspection
 struct LoadCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "load",
-        abstract: "Read what 'space-dump --format json' printed, from standard input.",
+        abstract: "Read what 'space dump --format json' printed, from standard input.",
         discussion: """
             Writes the dump's tuples, in their order, sets its cells, makes its dictionaries, appends to its ordered sets what they \
             have not, puts the items of its work queues behind those that are there, but for those whose unique key is there already, and sets its counters, latches and rate limits: all or \
@@ -18,7 +18,7 @@ struct LoadCommand: ParsableCommand {
             delay of --retry-delay; permits that were set and the limit of 'bury --after' are loaded.
 
             EXAMPLE:
-              space-dump jobs --format json > jobs.dump; space load jobs < jobs.dump
+              space dump jobs --format json > jobs.dump; space load jobs < jobs.dump
             """
     )
 

@@ -9,7 +9,7 @@ struct ShowCommand: ParsableCommand {
         abstract: "Show what is in a namespace, and which processes own it or wait.",
         isEssential: true,
         discussion: """
-            Times in --json are milliseconds since 1970. The tuples and cells themselves are printed by space-dump.
+            Times in --json are milliseconds since 1970. The tuples and cells themselves are printed by 'space dump'.
 
             --graph, --dot and --svg show who waits for whom: for a lock, a permit, an election or the answer to a request, \
             and for the command that a process runs. Processes that wait for each other in a circle are named as a \

@@ -58,7 +58,8 @@ struct SpaceCommand: ParsableCommand {
                     ListCommand.self, ShowCommand.self, TopCommand.self, StatsCommand.self, MetricsCommand.self,
                     ServeCommand.self,
                     OwnCommand.self, DisownCommand.self, PersistCommand.self,
-                    UnpersistCommand.self, DeleteCommand.self, WaitCommand.self, ReapCommand.self, LoadCommand.self,
+                    UnpersistCommand.self, DeleteCommand.self, WaitCommand.self, ReapCommand.self, DumpCommand.self,
+                    LoadCommand.self,
                     BackupCommand.self, ReplayCommand.self,
                 ]
             ),
@@ -124,6 +125,7 @@ struct SpaceCommand: ParsableCommand {
         case "delete": DeleteCommand.self
         case "wait": WaitCommand.self
         case "reap": ReapCommand.self
+        case "dump": DumpCommand.self
         case "load": LoadCommand.self
         case "backup": BackupCommand.self
         case "replay": ReplayCommand.self

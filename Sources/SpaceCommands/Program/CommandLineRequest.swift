@@ -14,7 +14,7 @@ enum CommandLineRequest {
     /// run.
     ///
     /// - Throws: `CommandFailure`: usage, or bad data for a word that is not UTF-8.
-    init(_ words: [Word], for program: SpaceProgram) throws {
+    init(_ words: [Word], for program: ProgramName) throws {
         var rest = words[...]
         let front = program == .space ? Self.popCommonOptions(&rest) : []
         guard program == .space, let first = rest.first?.text, !first.hasPrefix("-") else {
@@ -49,7 +49,7 @@ enum CommandLineRequest {
         _ type: Command.Type,
         _ front: ArraySlice<Word>,
         _ rest: ArraySlice<Word>,
-        _ program: SpaceProgram
+        _ program: ProgramName
     ) throws -> CommandLineRequest {
         switch rest.first?.text {
         case "-h"?, "--help"?:
@@ -75,7 +75,7 @@ enum CommandLineRequest {
     }
 
     /// What a word in place of a command asks for; `nil` if it asks for nothing of the kind.
-    private static func ownRequest(_ words: ArraySlice<Word>, of program: SpaceProgram) throws -> String? {
+    private static func ownRequest(_ words: ArraySlice<Word>, of program: ProgramName) throws -> String? {
         guard let first = words.first?.text, first.hasPrefix("--") else { return nil }
         let rest = words.dropFirst()
         let parts = first.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -106,14 +106,14 @@ extension CommandLineRequest {
     /// The word behind `help` that asks for all commands with what they do.
     private static let wholeList = "all"
 
-    private static func helpText(_ command: any ParsableCommand.Type, _ program: SpaceProgram) -> String {
+    private static func helpText(_ command: any ParsableCommand.Type, _ program: ProgramName) -> String {
         let text = Help(command, name: program.name(of: command), width: Terminal.helpWidth).text
-        // The list itself is in the help of the two programs.
+        // The list itself is in the help of `space`, and of `dump`, whose statuses are fewer.
         return text.contains("EXIT STATUS:") ? text : "\(text)\n\n\(ExitStatus.hint)"
     }
 
     /// What `space help SUBJECT` prints; the common options in it mean nothing.
-    private static func help(about words: ArraySlice<Word>, of program: SpaceProgram) throws -> String {
+    private static func help(about words: ArraySlice<Word>, of program: ProgramName) throws -> String {
         var rest = words
         var subjects: [String] = []
         repeat {
@@ -145,7 +145,7 @@ extension CommandLineRequest {
     private static func completion(
         of words: ArraySlice<Word>,
         _ shell: CompletionShell,
-        _ program: SpaceProgram
+        _ program: ProgramName
     ) -> Completion? {
         guard program == .space else { return completion(of: words, program.root, shell) }
         var rest = words

@@ -3,26 +3,21 @@ import Glibc
 import SharedSpace
 import SystemPackage
 
-/// What the executables' `main` calls: reads the words, runs the command, and turns its ending into an exit status.
+/// What the executable's `main` calls: reads the words, runs the command, and turns its ending into an exit status.
 package enum Executable {
-    /// Runs `space`, the shell helper.
-    package static func space() -> Never { run(.space) }
-
-    /// Runs `space-dump`, the inspector.
-    package static func dump() -> Never { run(.dump) }
-
-    private static func run(_ program: SpaceProgram) -> Never {
+    /// Runs what the program's own name stands for: `space`, the shell helper, or `space-dump`, the inspector.
+    package static func run() -> Never {
         // This comes first, so that the exit of the parent from here on is noticed.
         _ = Launch.parent
         occupyStandardDescriptors()
         Signals.install()
-        let status = execute(program)
+        let status = execute(.own)
         // The command has left every namespace by now: death by a signal runs no exit handlers.
         if let number = Signals.pending { Signals.die(by: number) }
         exit(status.rawValue)
     }
 
-    private static func execute(_ program: SpaceProgram) -> ExitStatus {
+    private static func execute(_ program: ProgramName) -> ExitStatus {
         do {
             switch try CommandLineRequest(try words(), for: program) {
             case .text(let text):

@@ -1,17 +1,17 @@
 import CommandWords
 import TupleCoding
 
-/// The help of a program as one JSON object, for the manual pages: `--help-json`.
+/// The help of the program by one of its names as one JSON object, for the manual pages: `--help-json`.
 struct HelpObject {
     let line: String
 
-    init(_ program: SpaceProgram) {
+    init(_ program: ProgramName) {
         var object = Self.command(program.root, of: program)
         object.add("topics", program == .space ? HelpTopic.allCases.map(\.rawValue) : [])
         line = object.line
     }
 
-    private static func command(_ type: any ParsableCommand.Type, of program: SpaceProgram) -> JSONObject {
+    private static func command(_ type: any ParsableCommand.Type, of program: ProgramName) -> JSONObject {
         let configuration = type.configuration
         var object = JSONObject()
         object.add("commandName", configuration.commandName)

@@ -16,6 +16,7 @@ enum MeantCommand {
         case "mutex", "flock": "lock"
         case "sem", "permits": "semaphore"
         case "leader", "election", "campaign": "elect"
+        case "export", "save": "dump"
         case "restore", "import": "load"
         case "transaction", "multi": "txn"
         case "keys": "get NS --keys"

@@ -22,7 +22,7 @@ extension ExitStatus {
         Commands that run another command pass on its status, 128 + n for signal n.
         """
 
-    /// The list of the statuses of `space-dump`, which obtains nothing and asks no responder.
+    /// The list of the statuses of `space dump`, which obtains nothing and asks no responder.
     static let dumpHelp = list(
         meanings.compactMap { (status, meaning) in
             switch status {

@@ -21,7 +21,8 @@ extension SpaceError {
             advice = "raise the limit of open files (ulimit -n), or close namespaces that are not needed"
         case .readOnlyFileSystem:
             code = .permissionDenied
-            advice = "use a root folder that can be written in (SHARED_SPACE_ROOT or --root); space-dump reads this one"
+            advice =
+                "use a root folder that can be written in (SHARED_SPACE_ROOT or --root); 'space dump' reads this one"
         case .permissionDenied, .notPermitted:
             code = .permissionDenied
             advice = "use a root folder that belongs to you (SHARED_SPACE_ROOT or --root)"
@@ -109,8 +110,8 @@ extension SpaceError {
     package static func damaged(_ reason: String) -> SpaceError {
         damaged(
             reason,
-            advice: "see what is damaged with space-dump --check, save what is whole with "
-                + "space-dump --salvage | space load NEW, then delete the namespace"
+            advice: "see what is damaged with space dump --check, save what is whole with "
+                + "space dump --salvage | space load NEW, then delete the namespace"
         )
     }
 

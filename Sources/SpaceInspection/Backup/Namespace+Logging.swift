@@ -84,7 +84,7 @@ extension SpaceError {
         .incompatible(
             "several machines share it, and its log is theirs",
             advice: "make a copy that is this machine's alone, and log that: "
-                + "space-dump NS --format json | space load COPY"
+                + "space dump NS --format json | space load COPY"
         )
     }
 }

@@ -1,10 +1,7 @@
 import CommandWords
 
-/// A program that this package builds: `space` has commands, `space-dump` is one.
-enum SpaceProgram: String {
-    case space
-    case dump = "space-dump"
-
+/// What the program is by each of its names: `space` has commands, `space-dump` is one of them.
+extension ProgramName {
     /// The command of that name; `space-dump` has none.
     func command(named name: String) -> (any ParsableCommand.Type)? {
         self == .space ? SpaceCommand.command(named: name) : nil

@@ -1,8 +1,0 @@
-import SpaceCommands
-
-@main
-struct Main {
-    static func main() {
-        Executable.dump()
-    }
-}
