@@ -74,6 +74,46 @@ struct CellCommandTests {
         }
     }
 
+    @Test("A condition on the version fails also after a change to the same value")
+    func versions() throws {
+        try withRoot { (runner) throws in
+            func version() throws -> String {
+                let line = try runner.space("get", "jobs", "k", "--with-version").output
+                let seen = line.wholeMatch(of: /\{"version":([0-9]+),"value":"a"\}\n/)
+                return String(try #require(seen, "\(line)").1)
+            }
+            #expect(try runner.space("get", "jobs", "k", "--with-version").ending == .exited(69))
+            // 0 stands for a cell that holds none.
+            #expect(
+                try runner.space("set", "jobs", "k", "--persistent", "\"a\"", "--if-version", "0").ending == .exited(0)
+            )
+            #expect(try runner.space("set", "jobs", "k", "\"b\"", "--if-version", "0").ending == .exited(1))
+            #expect(try runner.space("get", "jobs", "other", "--with-version").ending == .exited(1))
+            let first = try version()
+            try runner.space("set", "jobs", "k", "\"a\"")
+            #expect(try version() != first)
+            #expect(try runner.space("set", "jobs", "k", "\"b\"", "--if-version", first).ending == .exited(1))
+            #expect(try runner.space("set", "jobs", "k", "\"b\"", "--if-version", try version()).ending == .exited(0))
+            #expect(try runner.space("get", "jobs", "k").output == "\"b\"\n")
+
+            // A wait for the cell prints the version too.
+            let waiting = try runner.start("space", ["get", "jobs", "late", "--with-version", "--wait"])
+            #expect(
+                try eventually {
+                    try runner.space("show", "jobs", "--json").output.contains(#""pid":\#(waiting.pid),"#)
+                }
+            )
+            try runner.space("set", "jobs", "late", "1")
+            #expect(try waiting.finish().output.contains(#","value":1}"#))
+            for wrong in [["--if-absent"], ["--if-equals", "1"], ["--if-version", "-1"], ["--if-version", "x"]] {
+                let words = ["set", "jobs", "k", "1", "--if-version", "1"] + wrong
+                #expect(try runner.start("space", words).finish().ending == .exited(64), "\(wrong)")
+            }
+            #expect(try runner.space("get", "jobs", "k", "--with-version", "-r").ending == .exited(64))
+            try runner.space("delete", "jobs")
+        }
+    }
+
     @Test("incr counts, and refuses a value that is no integer")
     func increments() throws {
         try withRoot { (runner) throws in

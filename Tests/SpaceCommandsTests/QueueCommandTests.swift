@@ -25,7 +25,6 @@ struct QueueCommandTests {
             #expect(try queue("take", "--", "true").ending == .exited(1))
             #expect(try queue("resume").ending == .exited(0))
             #expect(try queue("drain").output == "2\n")
-            #expect(try queue("peek", "1").ending == .exited(64))
             #expect(try queue("pause", "x").ending == .exited(64))
         }
     }

@@ -13,12 +13,14 @@ struct GetCommand: ParsableCommand {
             """,
         discussion: """
             The status is 1 when the cell holds none, and 69 when there is no such namespace; with --wait a missing namespace \
-            counts as nothing yet. With --keys it prints {"key":…,"value":…} for each cell whose name matches, by name.
+            counts as nothing yet. With --with-version it prints {"version":…,"value":…}: every set gives a cell another version, \
+            which 'space set --if-version' compares. With --keys it prints {"key":…,"value":…} for each cell whose name matches, by name.
 
             EXAMPLES:
               space get jobs progress
               port=$(space get server port --wait 10s) || exit
               space get jobs title -r
+              space get jobs state --with-version
               space get jobs --keys 'config.*'
             """
     )
@@ -28,6 +30,9 @@ struct GetCommand: ParsableCommand {
     @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @Flag(name: .raw, help: .raw) var raw = false
+
+    @Flag(help: "Print an object with 'version' and 'value'.")
+    var withVersion = false
 
     @Option(
         help: ArgumentHelp("Cells whose names match: '*' any text, '?' one character.", valueName: "pattern")
@@ -47,21 +52,40 @@ struct GetCommand: ParsableCommand {
         guard (key == nil) != (keys == nil) else { throw ValidationError("name one cell, or give --keys") }
         if let max, max < 1 { throw ValidationError("--max is a number from 1") }
         if keys == nil, max != nil { throw ValidationError("--max is for --keys") }
-        if keys != nil, wait != nil || raw {
-            throw ValidationError("--keys prints JSON of what is there: leave out --wait and --raw")
+        if keys != nil, wait != nil || raw || withVersion {
+            throw ValidationError("--keys prints JSON of what is there: leave out --wait, --raw and --with-version")
         }
+        if withVersion, raw { throw ValidationError("--with-version prints JSON: leave out --raw") }
     }
 
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
         guard let key else { return try printCells(access) }
-        let value = try access.obtain(wait, for: owner) { (namespace, remaining) -> Value? in
-            guard let remaining else { return try namespace.get(key) }
-            return try namespace.getBlocking(key, timeout: remaining, interruption: Signals.interruption)
+        let line = try access.obtain(wait, for: owner) { (namespace, remaining) -> PrintedLine? in
+            try self.printed(key, in: namespace, remaining)
         }
-        guard let value else { throw status.nothingObtained }
+        guard let line else { throw status.nothingObtained }
         try Signals.check()
-        try Output.print(line: PrintOptions.line(value, raw: raw))
+        try Output.print(line: line)
+    }
+
+    /// What is printed of a cell; `nil` if it is not set in time.
+    private func printed(_ key: String, in namespace: Namespace, _ remaining: Duration?) throws -> PrintedLine? {
+        let interruption = Signals.interruption
+        guard withVersion else {
+            guard let remaining else { return try namespace.get(key).map { PrintOptions.line($0, raw: raw) } }
+            return try namespace.getBlocking(key, timeout: remaining, interruption: interruption)
+                .map { PrintOptions.line($0, raw: raw) }
+        }
+        guard let remaining else { return try namespace.details(of: key).map(Self.line) }
+        return try namespace.detailsBlocking(of: key, timeout: remaining, interruption: interruption).map(Self.line)
+    }
+
+    private static func line(_ cell: CellDetails) -> PrintedLine {
+        var object = JSONObject()
+        object.add("version", cell.version)
+        object.add("value", json: cell.value.json)
+        return .text(object.line)
     }
 
     /// Prints the cells that `--keys` names.

@@ -118,7 +118,7 @@ struct JoinCommand: ParsableCommand {
                 makeStore: { try ReconnectingStore { try connector.connect() } }
             )
         }
-        let ending = try Ending()
+        let ending = try TaskEnd<Void>()
         let told = Mutex(Told())
         let task = Task {
             do {
@@ -212,28 +212,5 @@ struct JoinCommand: ParsableCommand {
         add("--user", user)
         add("--password-file", passwordFile)
         return .program(try Self.program.path(), words)
-    }
-
-    /// The end of the daemon's task, for which the command's thread waits as it does for signals.
-    private final class Ending: Sendable {
-        private let event: EventFD
-        private let noted = Mutex<Result<Void, any Error>?>(nil)
-
-        init() throws(SpaceError) {
-            event = try system("an event descriptor") { () throws(Errno) in try EventFD() }
-        }
-
-        var result: Result<Void, any Error>? { noted.withLock { $0 } }
-
-        func note(_ result: Result<Void, any Error>) {
-            noted.withLock { $0 = result }
-            try? event.signal()
-        }
-
-        /// Waits for the end, or for a moment: a signal may come to another thread, and interrupts no wait here then.
-        func wait() {
-            var request = pollfd(fd: event.raw, events: Int16(POLLIN), revents: 0)
-            _ = poll(&request, 1, 200)
-        }
     }
 }

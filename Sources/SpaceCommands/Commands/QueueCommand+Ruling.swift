@@ -45,7 +45,7 @@ extension QueueCommand {
     }
 
     /// What is done to an item of a number.
-    enum Deed: String { case kicked, removed, cancelled, taken }
+    enum Deed: String { case kicked, removed, cancelled, taken, shown }
 
     private static func hindrance(_ deed: Deed, _ id: UInt64, _ item: QueueItem.Info?) -> String {
         let reason =

@@ -25,6 +25,10 @@ struct QueueCommand: ParsableCommand {
             an item that failed returns after 1 s at first, twice as long each time, and 1 min at most. \
             CMD ends with its worker: if this process is killed, CMD gets SIGKILL, because another may have the item.
 
+            take --or NAME takes from the queue NAME when that of the line has nothing ready, and so on with more of them; \
+            while all are empty it waits for any. It has no turn in them: a worker that waits for one queue alone is served \
+            first.
+
             take --hold runs nothing: it prints the item's number, and with --value the item on the next line. The item is the \
             owner's (--owner, $SHARED_SPACE_OWNER, or the session leader) until complete ID, release ID or bury ID, with \
             the same owner, and returns when that exits.
@@ -32,7 +36,7 @@ struct QueueCommand: ParsableCommand {
             Workers are served in the order in which they asked, with the item of the highest priority. Of a group one item at \
             a time is worked on, in the order of putting. Items that have come back as often as --deliveries says are \
             buried: "buried" prints them, kick [ID…] puts them back, as new items. peek prints items without taking them, of one \
-            --state; remove ID… removes those that no worker has; cancel ID… removes them in any state, and CMD gets SIGTERM, and \
+            --state, or peek ID… those of these numbers; remove ID… removes those that no worker has; cancel ID… removes them in any state, and CMD gets SIGTERM, and \
             SIGKILL 5 s later; extend ID D gives a worker more time. drain removes all that are ready or delayed, and prints \
             how many. remove-queue removes the queue with all its items, unless a worker has one, with --force also then; \
             workers that wait, wait on for the next put. set changes the queue's --deliveries and --bound for all. pause [D] \
@@ -41,6 +45,7 @@ struct QueueCommand: ParsableCommand {
             EXAMPLES:
               space queue jobs mail put --delay 5m --group ada '{"to": "ada"}'
               space queue jobs mail take --forever --ttr 1m -- ./send
+              space queue jobs urgent take --or mail --or cleaning --wait -- ./work
               space queue jobs mail extend 1m
               space queue jobs mail set --deliveries 3
               space queue jobs mail peek --state buried --max 5
@@ -94,6 +99,13 @@ struct QueueCommand: ParsableCommand {
 
     @Flag(help: "For take: go on with the next item, waiting for it.")
     var forever = false
+
+    @Option(
+        name: .customLong("or"),
+        help: ArgumentHelp("For take: another queue, for when those before it have nothing ready.", valueName: "name"),
+        completion: .objects(.queue)
+    )
+    var others: [String] = []
 
     @Flag(help: "For take: run nothing, and print the item's number.")
     var hold = false
@@ -161,9 +173,15 @@ struct QueueCommand: ParsableCommand {
         case .take where count > 1: throw ValidationError("take has one number, or none")
         case .take where count == 1 && wait != nil:
             throw ValidationError("take with a number tries once: --wait is for whatever item comes next")
+        case .take where !others.isEmpty && (count == 1 || hold):
+            throw ValidationError(
+                "--or is for what comes next: leave out the number, and --hold, whose number is of one queue"
+            )
         case .take where count == 1 && forever: throw ValidationError("--forever takes what comes, and has no number")
         case .pause where count > 1: throw ValidationError("pause has one duration, or none")
-        case .peek, .count, .buried, .drain, .resume, .set, .removeQueue:
+        case .peek where count > 0 && (state != nil || max != .max):
+            throw ValidationError("peek has numbers of items, or --state and --max")
+        case .count, .buried, .drain, .resume, .set, .removeQueue:
             if count > 0 { throw ValidationError("\(action.rawValue) has no further words") }
         default: break
         }
@@ -175,7 +193,8 @@ struct QueueCommand: ParsableCommand {
     }
 
     func run() throws {
-        try NamespaceAccess(common, namespace).check(name, of: .queue)
+        let access = try NamespaceAccess(common, namespace)
+        for name in [name] + others { try access.check(name, of: .queue) }
         let output = Output()
         if [.put, .kick, .drain, .removeQueue].contains(action) { try output.checkTaken() }
         switch action {
@@ -191,6 +210,16 @@ struct QueueCommand: ParsableCommand {
         case .remove: return try forEachItem(.removed) { try $0.remove($1) }
         case .set: return try setNumbers()
         case .removeQueue: output.append(line: "\(try removeQueue())")
+        case .peek where !words.isEmpty:
+            let outcome = Swift.Result {
+                try forEachItem(.shown) { (queue, id) in
+                    guard let item = try queue.item(id) else { return false }
+                    output.append(line: Self.line(item))
+                    return true
+                }
+            }
+            try output.flush()
+            try outcome.get()
         case .peek: try list(state, output)
         case .buried: try list(.buried, output)
         case .count:
@@ -235,6 +264,7 @@ struct QueueCommand: ParsableCommand {
         try only(ttr != nil, "--ttr", for: .take)
         try only(forever, "--forever", for: .take)
         try only(hold, "--hold", for: .take)
+        try only(!others.isEmpty, "--or", for: .take)
         try only(value, "--value", for: .take)
         try only(force, "--force", for: .removeQueue)
         if action == .removeQueue {
@@ -389,8 +419,11 @@ extension QueueCommand {
         _ command: ChildCommand
     ) throws -> Outcome? {
         try access.obtain(wait, for: owner) { (namespace, remaining) -> Outcome? in
-            let queue = queue(of: namespace)
-            guard let item = try taken(id, from: queue, remaining) else { return nil }
+            if others.isEmpty {
+                guard let item = try taken(id, from: queue(of: namespace), remaining) else { return nil }
+                return try work(on: item, access, command)
+            }
+            guard let item = try takenFromAny(of: namespace, in: access.space, remaining) else { return nil }
             return try work(on: item, access, command)
         }
     }
@@ -417,7 +450,7 @@ extension QueueCommand {
             deliveries: item.deliveries,
             fencing: item.fencing
         )
-        facts.add(queue: name, ticket: item.fencing)
+        facts.add(queue: item.queueName, ticket: item.fencing)
         facts.publish()
         let (deliveries, json) = (item.deliveries, item.value.json)
         let ending: ChildCommand.Ending

@@ -8,8 +8,9 @@ struct SetCommand: ParsableCommand {
         abstract: "Set a cell to a value.",
         isEssential: true,
         discussion: """
-            Creates the namespace if need be. The status is 1 when a comparison failed, and then nothing was changed. With \
-            --expires the cell is unset after that time, with --session when the owner process ends. Setting it anew without \
+            Creates the namespace if need be. The status is 1 when a comparison failed, and then nothing was changed. \
+            --if-version also fails if the cell was set to another value and back since 'space get --with-version' has \
+            printed the version. With --expires the cell is unset after that time, with --session when the owner process ends. Setting it anew without \
             them lets it stay.
 
             EXAMPLES:
@@ -17,6 +18,7 @@ struct SetCommand: ParsableCommand {
               space set jobs --string title "$title"
               space set jobs --if-absent leader "$$"
               space set jobs --if-equals '"idle"' state '"busy"'
+              space get jobs state --with-version; space set jobs --if-version 17 state '"busy"'
               space set jobs --expires 30s lease '"worker 7"'
               space set jobs --session member/$$ '{"host": "ada"}'
               space set jobs --arg name "$name" title '$name'
@@ -42,6 +44,15 @@ struct SetCommand: ParsableCommand {
     @Flag(name: .customLong("if-absent"), help: "Set it only if it holds none.")
     var ifAbsent = false
 
+    @Option(
+        name: .customLong("if-version"),
+        help: ArgumentHelp(
+            "Set it only if it has this version, as 'space get --with-version' prints it; 0: if it holds none.",
+            valueName: "number"
+        )
+    )
+    var version: UInt64?
+
     @Argument(help: .namespace, completion: .namespaces)
     var namespace: String
 
@@ -52,7 +63,9 @@ struct SetCommand: ParsableCommand {
     var value: String
 
     func validate() throws {
-        if ifAbsent, expected != nil { throw ValidationError("--if-equals and --if-absent exclude each other") }
+        if [ifAbsent, expected != nil, version != nil].count(where: { $0 }) > 1 {
+            throw ValidationError("--if-equals, --if-version and --if-absent exclude each other")
+        }
     }
 
     func run() throws {
@@ -74,6 +87,9 @@ struct SetCommand: ParsableCommand {
                     expires: expires,
                     lifetime: lifetime
                 )
+            }
+            if let version {
+                return try namespace.set(key, value, ifVersion: version, expires: expires, lifetime: lifetime)
             }
             if ifAbsent {
                 return try namespace.setIfAbsent(key, value, expires: expires, lifetime: lifetime)

@@ -18,6 +18,8 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
 
     deinit { state.drop() }
 
+    /// The name of its queue.
+    package var queueName: String { state.place.name }
     /// The number.
     public var id: UInt64 { row.id }
     /// The group, or `nil` if it has none.
