@@ -100,7 +100,7 @@ byte gate;                       /* 0: free; else its holder, plus one */
 bool needsRecovery;
 byte word_;
 byte head, tail;
-byte nextNumber = 1;
+byte nextClaim = 1;
 byte recordID[RING];
 byte recordState[RING];
 byte recordHolder[RING];
@@ -203,7 +203,7 @@ inline recover() {
     fi;
 #ifndef WEAK_RAISE
     if
-    :: nextNumber < rowNextClaim -> nextNumber = rowNextClaim
+    :: nextClaim < rowNextClaim -> nextClaim = rowNextClaim
     :: else
     fi;
 #endif
@@ -236,7 +236,7 @@ inline copyRows() {
     nextNumber = rowNextClaim;
 #ifndef WEAK_ROW
     if
-    :: nextNumber < nextNumber -> nextNumber = nextNumber
+    :: nextNumber < nextClaim -> nextNumber = nextClaim
     :: else
     fi
 #endif
@@ -291,7 +291,7 @@ inline finish() {
     begin();
 #if CLAIMERS > 0 && !defined(WEAK_STORED)
     if
-    :: nextNumber != rowNextClaim -> nextNumber = rowNextClaim
+    :: nextClaim != rowNextClaim -> nextClaim = rowNextClaim
     :: else
     fi;
 #endif
@@ -463,9 +463,9 @@ inline claim() {
     if
     :: IN_RING(id) && recordState[SLOT(id)] == PRESENT ->
         word_++;
-        number = nextNumber;
+        number = nextClaim;
 #ifndef WEAK_LATE_RAISE
-        nextNumber = number + 1;
+        nextClaim = number + 1;
 #endif
 #ifndef WEAK_LATE_HOLDER
         recordHolder[SLOT(id)] = me;
@@ -477,7 +477,7 @@ inline claim() {
             beginsClaim()
         };
 #ifdef WEAK_LATE_RAISE
-        nextNumber = number + 1;
+        nextClaim = number + 1;
 #endif
 #ifdef WEAK_LATE_HOLDER
         recordHolder[SLOT(id)] = me;

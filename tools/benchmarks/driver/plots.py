@@ -4,7 +4,7 @@ import math
 import os
 from xml.sax.saxutils import escape
 
-from works import COUNTED
+from works import COUNTED, HOGGED
 
 WIDTH, HEIGHT = 720, 360
 LEFT, RIGHT, TOP, BOTTOM = 70, 150, 44, 48
@@ -148,13 +148,17 @@ def draw(folder, works, results, grown):
     pictures = {
         "peers.svg": ("One process, 64-byte messages: time each (logarithmic)", ("write", "take by the first field", "claim and complete")),
         "hand-off.svg": ("Two processes, a message there and one back (logarithmic)", ("hand-off and back, spinning", "hand-off and back, sleeping")),
+        "busy.svg": (
+            "Between processes, on an idle machine and beside two hogs a processor (logarithmic)",
+            [name + hogs for name in ("hand-off and back, spinning", "1 to 1 processes, a message") for hogs in ("", HOGGED)],
+        ),
         "crowd.svg": ("Producers to takers, processes of their own: time a message (logarithmic)", None),
     }
     for file, (title, names) in pictures.items():
         groups = []
         for work in works:
             entry = results[work.name]
-            if work.name in names if names else work.peer_work == "crowd":
+            if work.name in names if names else work.peer_work == "crowd" and not work.name.endswith(HOGGED):
                 values = {"SharedSpace": entry["ours"], **entry["peers"], "a bare ring": entry["ring"]}
                 groups.append((work.name, {who: number for who, number in values.items() if number}))
         if groups:

@@ -112,11 +112,14 @@ SPILLED = [
 ]
 
 
+HOGGED = ", two hogs a processor"
+
+
 def with_hogs(work):
     """The same work with two hogs a processor: as many messages as of a crowd, which a limit in time may cut short."""
     name, _, *more = work.words
     return replace(
-        work, name=f"{work.name}, two hogs a processor", words=(name, MESSAGES, *more), target=None,
+        work, name=work.name + HOGGED, words=(name, MESSAGES, *more), target=None,
         peer_targets=work.peer_targets if work.line == "crowd" else {}, has_floor=False, has_ring=False,
     )
 
