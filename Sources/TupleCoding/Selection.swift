@@ -11,8 +11,8 @@
 /// let job: Job = try await jobs.take(matching: urgent)
 /// ```
 ///
-/// A call that is given fields, as `jobs.takeIfExists("resize", any(Int.self))`, makes its selection anew each time, which
-/// costs about a quarter of it.
+/// A call with fields, such as `jobs.takeIfExists("resize", any(Int.self))`, makes its selection again each time, which
+/// costs about a quarter of the call.
 public struct Selection<Content: Sendable>: Sendable {
     /// What matches.
     @usableFromInline package let form: TemplateForm
@@ -53,8 +53,7 @@ public struct Selection<Content: Sendable>: Sendable {
         }
     }
 
-    /// The same selection, but it matches only records, and at every depth only nested objects, that have no other
-    /// names.
+    /// The same selection, but it matches only records, and at every depth nested objects, that have no other names.
     public func exactly() -> Selection { Selection(form.exactly(), decode: decode) }
 
     /// Whether the tuple matches.

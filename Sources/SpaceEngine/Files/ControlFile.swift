@@ -186,7 +186,8 @@ package final class ControlFile: Sendable {
 
     /// Ends this process's use of the namespace before this object ends: releases the locks, and closes the file.
     ///
-    /// The words stay mapped. No thread may change any of them afterwards, and what asks the kernel throws `EBADF`.
+    /// The words stay mapped. No thread may change any of them afterwards, and functions that ask the kernel throw
+    /// `EBADF`.
     package func endUse() {
         descriptor.withLock { kept in
             // A child that this process is starting has the open file too until it calls exec, and would keep the lock for
@@ -230,7 +231,7 @@ package final class ControlFile: Sendable {
         slots.addSegment(beyond: known)
     }
 
-    /// Makes the volatile part anew: fresh mutexes, and no waiters.
+    /// Initialises the volatile part again: fresh mutexes, and no waiters.
     ///
     /// The caller must know that no other process can use the file. The newest tuples stay, and the first holder of the
     /// gate compares them with the database.

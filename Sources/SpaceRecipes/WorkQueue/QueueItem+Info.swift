@@ -2,7 +2,7 @@ import SpaceSystem
 import TupleCoding
 
 extension QueueItem {
-    /// A copy of an item of a queue, as one sees it without taking it.
+    /// A copy of an item of a queue, for a look without a take.
     public struct Info: QueueItemFacts, ItemCopy, Hashable {
         /// What an item is doing.
         public enum State: String, Sendable, Hashable, CaseIterable {
@@ -22,7 +22,7 @@ extension QueueItem {
         package let stored: Value
         /// What the item is doing.
         public let state: State
-        /// Why the item came back last or was buried, as far as a process said so.
+        /// Why the item last came back or was buried, if a process gave a reason.
         public var reason: String? { row.reason }
         /// The time until a delayed item is ready, or until a taken item returns; `nil` if there is no such time.
         public let due: Duration?

@@ -6,7 +6,7 @@ public import TupleCoding
 extension Namespace {
     // MARK: Ending detached claims
 
-    /// Ends a detached claim: the tuple is gone for good, or back in its place.
+    /// Ends a detached claim: the tuple is removed permanently, or put back in its place.
     ///
     /// - Parameters:
     ///   - claim: The claim.

@@ -31,11 +31,11 @@ extension Namespace {
         }
     }
 
-    /// Makes sure that reads from now on see all that any machine had written, and been told of as done, when this was
-    /// called: one round trip to the cluster.
+    /// Makes sure that reads from now on see every write, on any machine, that had returned when this was called: one
+    /// round trip to the cluster.
     ///
-    /// Without it, a read sees this machine's replica as far as it goes, usually milliseconds behind. In a namespace of
-    /// one machine nothing happens: each read is up to date.
+    /// Without this call, a read sees this machine's replica as far as it goes, usually milliseconds behind. In a
+    /// namespace of one machine the call does nothing: each read is current.
     ///
     /// - Parameter timeout: How long to wait.
     /// - Throws: `clusterUnavailable` if the cluster can't be asked in time.
