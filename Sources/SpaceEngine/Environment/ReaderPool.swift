@@ -206,7 +206,7 @@ package final class ReaderPool: @unchecked Sendable {
     }
 
     private func free(_ reader: Reader) {
-        // Not at its last reference, which the thread may still have that puts it back.
+        // Not at its last reference, because the thread that puts the reader back may still have that.
         reader.transaction.end()
         guard let place = reader.place else { return }
         places[place]?.release()
@@ -214,7 +214,7 @@ package final class ReaderPool: @unchecked Sendable {
         used.bitwiseAnd(~(1 << UInt64(place)), ordering: .releasing)
     }
 
-    /// Counts one reader less: one that could not be made, or that ends.
+    /// Counts one reader less, because it could not be made, or because it ends.
     func drop() {
         readers.subtract(1, ordering: .sequentiallyConsistent)
         wakeOne()

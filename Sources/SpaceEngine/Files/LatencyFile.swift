@@ -83,7 +83,7 @@ package enum LatencyFile {
         guard isMark(start) else { throw foreign }
     }
 
-    /// Whether a file's first bytes are the library's mark, perhaps with one that has changed: a damaged file is not used,
+    /// Whether a file's first bytes are the library's mark, perhaps with one changed byte: a damaged file is not used,
     /// but it must be possible to replace it, and to remove it with its namespace.
     private static func isMark(_ start: [UInt8]) -> Bool {
         let mark = bytes(of: magic)

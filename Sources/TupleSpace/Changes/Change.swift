@@ -54,7 +54,7 @@ public struct Change: Sendable {
     }
 }
 
-// Parts of the event, for those who wait for one kind of change.
+// Parts of the event, for code that waits for one kind of change.
 extension Change {
     /// The tuple, if the change is about one.
     public var tuple: Tuple? { if case .tuple(let tuple, _) = event { tuple } else { nil } }

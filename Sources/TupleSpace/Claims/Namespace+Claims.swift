@@ -154,7 +154,7 @@ extension Namespace {
 
     // MARK: Ending several at once
 
-    /// Ends claims: the tuples are gone for good.
+    /// Ends claims: the tuples are removed permanently.
     ///
     /// - Throws: `claimLost` if one of them returned before; then none is completed.
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {

@@ -12,13 +12,13 @@ import SystemPackage
 /// made current, or discarded if it is neither persistent nor owned by a living process. Of any number of openers one
 /// does this, and the others wait for it with a time-out. After a kill at any step, the next opener continues.
 ///
-/// The kernel's locks decide: they survive neither their process nor a reboot, and each process that uses a
-/// namespace, or is about to, holds one on `control` (see `ControlFile`). A mutex in the file could not be used,
-/// because its holder may be a thread that no longer exists.
+/// The kernel's locks decide: a lock ends with its process and with a reboot, and each process that uses a namespace,
+/// or is about to, holds a lock on `control` (see `ControlFile`). A mutex in the file could not be used, because its
+/// holder may be a thread that no longer exists.
 ///
-/// The order: an exclusive lock on the whole file → the header is still the one found → LMDB's lock file is free →
-/// the header is made foreign to all systems, so that after a kill no process trusts the half-made rest → the
-/// sessions and LMDB's lock file are removed, and all volatile parts are made anew → the new header.
+/// The order: an exclusive lock on the whole file → the header is still the one found → LMDB's lock file is free → the
+/// header is made foreign to all systems, so that after a kill no process trusts the half-made rest → the sessions and
+/// LMDB's lock file are removed, and all volatile parts are initialised again → the new header.
 struct Adoption {
     let root: SpaceRoot
     let timeout: Duration

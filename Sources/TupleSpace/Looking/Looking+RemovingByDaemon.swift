@@ -28,8 +28,8 @@ extension Looking {
             return matches
         }
         guard let match = matches.first else { return nil }
-        // What does not decode stays in place. `decode` may keep its last result: that is the first match's, and another
-        // one that the process gets is decoded once more.
+        // A tuple that does not decode stays in place. `decode` may keep its last result, which is that of the first
+        // match; if the process gets another match, that one is decoded again.
         let count = 1 + matches.dropFirst().prefix { (try? decode($0)) != nil }.count
         let content = try decode(match)
         let ids = matches.prefix(count).map(\.id.rawValue)

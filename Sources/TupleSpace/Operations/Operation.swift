@@ -33,7 +33,7 @@ package protocol Operation {
     /// The session or process that the operation names, if it names one.
     var holder: ClaimHolder? { get }
 
-    /// The same operation that names another holder: the machine may have become another member meanwhile.
+    /// The same operation with another holder: the machine may have become another member since.
     func with(holder: ClaimHolder) -> Self
 
     /// The size of the values that come and go, in bytes, for the limits of a transaction's body.
