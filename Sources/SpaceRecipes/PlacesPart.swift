@@ -73,7 +73,8 @@ package final class PlacesPart: NamespacePart {
         }
     }
 
-    /// Drops each row of a slice that could not be dropped together, if need be without taking anything over.
+    /// Drops one by one the rows of a slice that could not be dropped together, if need be without taking anything
+    /// over.
     ///
     /// Returns why one of the rows could not be dropped, or `nil` if all were.
     private func dropOneByOne(

@@ -1,7 +1,7 @@
 import SharedSpace
 import TupleCoding
 
-/// The tasks that others can come after, by their numbers and keys, as one transaction sees them.
+/// The tasks that can be prerequisites of others, by their numbers and keys, as one transaction sees them.
 ///
 /// Each kind of row is read at most once, because other processes wait while a transaction runs.
 struct TaskNumbers {

@@ -29,13 +29,13 @@ struct RowFingerprints {
         values[Self.key(change)] = change.value.map { Self.hash(0, $0) }
     }
 
-    /// Strikes a row out that is there, and returns whether its value is another than the backup's.
+    /// Strikes out a row that exists, and returns whether its value differs from the backup's.
     mutating func strike(_ change: RowChange) -> Bool {
         guard let known = values.removeValue(forKey: Self.key(change)), let value = change.value else { return true }
         return known != Self.hash(0, value)
     }
 
-    /// Whether the backup has this row and it was not struck out: then it is gone; says so once.
+    /// Whether the backup has this row and it was not struck out, so that the row was removed; `true` only once.
     mutating func strikeGone(_ change: RowChange) -> Bool { values.removeValue(forKey: Self.key(change)) != nil }
 
     var isEmpty: Bool { values.isEmpty }

@@ -53,7 +53,7 @@ extension LoadedContents {
 extension QueueDump {
     /// Whether its items can be loaded in parts.
     ///
-    /// Two items of a key are loaded only together: one of a key that the queue has already is left out.
+    /// Two items with the same key can only be loaded together: an item whose key the queue already has is left out.
     var isDivisible: Bool {
         let keys = items.compactMap { $0.key.map(Name.init) }
         return Set(keys).count == keys.count

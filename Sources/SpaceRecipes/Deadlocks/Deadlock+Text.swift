@@ -12,7 +12,7 @@ extension WaitGraph.Subject {
         }
     }
 
-    /// The sort of what is waited for, for programs: an object's kind, `request` or `command`.
+    /// The type of the awaited thing, for programs: an object's kind, `request` or `command`.
     package var type: String {
         switch self {
         case .hold(let kind, _): kind

@@ -32,7 +32,7 @@ extension QueueItem {
 }
 
 extension QueueItemRow {
-    /// What the item is doing; one that has become due is ready, although no process has come since to make it so.
+    /// The item's state; an item that has become due counts as ready, even if no process has made it ready yet.
     func state(_ now: Int64) -> QueueItem.Info.State {
         switch state {
         case .delayed: readyTime > now ? .delayed : .ready
@@ -69,9 +69,10 @@ extension Snapshot {
         return queuedItems(rows, &ids, in: state, max: max)
     }
 
-    /// The first of some items that are in a state, or in any, and removes from `ids` what was looked at.
+    /// Returns the first items, of those with the given ids, that are in a state, or in any; removes the checked ids
+    /// from `ids`.
     ///
-    /// It ends behind the item with which their values have `bytes`. Damaged items are left out.
+    /// It ends after the item with which the values reach `bytes`. Damaged items are left out.
     func queuedItems(
         _ rows: QueueRows,
         _ ids: inout ArraySlice<UInt64>,

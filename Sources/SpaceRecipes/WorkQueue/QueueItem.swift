@@ -155,7 +155,8 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
         return QueueItem.Detached(row, value, state)
     }
 
-    /// Hands the item on to another process: it returns when that ends, and any process may end it in its name.
+    /// Hands the item on to another process: the item returns when that process ends, and any process may end the item
+    /// in its name.
     package consuming func handOver(to process: ProcessIdentity) throws(SpaceError) -> QueueItem.Detached {
         do throws(SpaceError) {
             try state.namespace.core.places.handOver(state.place, to: process)

@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-// What is ruled for a queue as a whole: its numbers, its pauses and its removal.
+// Changes of a whole queue: its numbers, its pauses and its removal.
 
 extension WorkQueue {
     // MARK: Numbers and removal

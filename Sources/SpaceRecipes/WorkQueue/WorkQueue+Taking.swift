@@ -235,7 +235,7 @@ extension WorkQueue {
 }
 
 extension QueueItem {
-    /// Does with a failed item what was decided; an item that can't be ended now returns when the value goes.
+    /// Does with a failed item what was decided; an item that can't be ended now returns when its value is released.
     fileprivate borrowing func settle(_ error: any Error, _ decision: FailureDecision) throws {
         switch decision {
         case .retry(let delay):
