@@ -16,7 +16,7 @@ extension Engine {
         case unknown
     }
 
-    /// How often a reader looks again because a writer has changed the ring meanwhile.
+    /// How often a reader looks again because a writer has changed the ring during the look.
     static let looks = 16
 
     /// What an attempt to write into the ring has come to.

@@ -52,8 +52,8 @@ package final class Engine: @unchecked Sendable {
     package let changeSignal = ChangeSignal()
     let combiner = WriteCombiner()
     var logState = NamespaceLog.State()
-    /// The member of this process's session, one more, in a namespace of several machines; 0: the process writes for its
-    /// daemon, which takes members in and out.
+    /// In a namespace of several machines, the member of this process's session, plus 1; 0: the process writes for its
+    /// daemon, which adds and removes members.
     private let writer = Atomic<UInt64>(1)
     package let sweepDue = SweepDue()
 

@@ -117,7 +117,7 @@ package protocol CommitLog: AnyObject {
 
 /// The way to the log that several machines share; a floor above knows how it works.
 package protocol MachinesLogs: AnyObject, Sendable {
-    /// Whether this process has waited in vain for what leads to the log, and has not heard of it since.
+    /// Whether this process has waited for the way to the log without success, and has not heard of it since.
     var isSilent: Bool { get }
 
     /// The log of the namespace; for the holder of the gate.

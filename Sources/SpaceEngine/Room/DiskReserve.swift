@@ -308,11 +308,12 @@ package final class DiskReserve {
     /// none, it goes beyond the last page. So there must be a free run that is long enough, even if single pages are
     /// taken from it, or there must be as many pages after the last one.
     ///
-    /// The number of the last page never falls, so pages that are taken after it are gone from there for good. An
+    /// The number of the last page never falls, so pages that are taken after it never become free there again. An
     /// addition goes beyond the last page only if the whole reserve is left there. Otherwise there must be a free run,
     /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
-    /// somewhere into which a tuple of the same size can be moved when it is claimed, if there is one that has pages of its
-    /// own: the changes that watchers read lie between the pages of an emptied namespace, so it may have no long run.
+    /// somewhere into which a tuple of the same size can be moved when it is claimed, if there is one that has pages of
+    /// its own: the changes that watchers read lie between the pages of an emptied namespace, so it may have no long
+    /// run.
     private func suffices(_ tail: Int, _ taken: Int, for need: Need, _ purpose: WritePurpose) -> Bool {
         let free = freePages.count - taken
         // A large claimed value needs as many pages as it frees. And the file does not grow by free pages, which LMDB takes

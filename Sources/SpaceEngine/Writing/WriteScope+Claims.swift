@@ -46,7 +46,7 @@ extension WriteScope {
         )
     }
 
-    /// Ends a claim: the tuple is gone for good.
+    /// Ends a claim: the tuple is removed permanently.
     package func complete(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let row = try claimRow(id, number: number, session: session)
         let (deadline, isTake) = (row.deadline, row.isTake)

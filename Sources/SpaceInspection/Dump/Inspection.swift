@@ -57,7 +57,7 @@ package final class Inspection {
         try self.init(whole: folder, checking: checking, listsClaims: listsClaims, timeout: timeout)
     }
 
-    /// Looks at a folder that may be deleted meanwhile.
+    /// Looks at a folder that may be deleted during the look.
     convenience init(
         whole folder: borrowing NamespaceFolder,
         checking: Bool,

@@ -14,7 +14,7 @@ extension LoadedContents {
             let indices = try Self.parts(Array(collection.elements.indices)) { (index) throws(SpaceError) in
                 try collection.elements[index].checkedElement().count
             }
-            // A collection without elements is made all the same.
+            // A collection without elements is made too.
             for some in indices.isEmpty ? [[]] : indices {
                 var part = collection
                 part.elements = some.map { collection.elements[$0] }

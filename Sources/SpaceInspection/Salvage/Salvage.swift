@@ -49,7 +49,7 @@ package struct Salvage: Sendable {
         try self.init(whole: try Inspection.folder(subject, for: Self.operation), timeout: timeout)
     }
 
-    /// Reads a folder that may be deleted meanwhile.
+    /// Reads a folder that may be deleted during the reading.
     init(whole folder: borrowing NamespaceFolder, timeout: Duration) throws(SpaceError) {
         do throws(SpaceError) {
             try self.init(folder, timeout: timeout)

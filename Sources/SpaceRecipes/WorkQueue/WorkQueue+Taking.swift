@@ -131,7 +131,7 @@ extension WorkQueue {
             }
             return found.map { (row, value) in QueueItem(row, value, OwnPlace(place, in: namespace)) }
         } catch  where error.code == .damaged {
-            // No worker can ever read this item; buried, it does not block those behind it.
+            // No worker can ever read this item. Once it is buried, it does not block the items behind it.
             bury(place, reason: "\(error)")
             throw error.named(QueueWait.operation, namespace.name)
         } catch {

@@ -377,7 +377,7 @@ package final class EventLoop: Sendable {
             isFollowing = true
             // A watcher whose signal file is replaced, and a task whose task word is, find that out at their looks.
             mayRest = isRelieved && !isWatched && !core.hasTaskWakeups
-            // If the ticker's end can't be heard, this process looks at each tick whether it still ticks.
+            // If the ticker's end can't be heard, this process checks at each tick whether the ticker still ticks.
             if !isHeard { needsTicks = true }
         case .idle:
             if !needsTicks, !isWatched { return drop(id, attended, core) }

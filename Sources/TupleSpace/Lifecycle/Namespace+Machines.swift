@@ -202,7 +202,7 @@ extension Space {
 
     /// Opens a shared namespace or makes it, while no other process of this root does.
     ///
-    /// - Returns: `nil` if another machine has made or deleted it meanwhile.
+    /// - Returns: `nil` if another machine has made or deleted it in the meantime.
     private func findOrMakeShared(
         _ name: String,
         owner: OwnerRequest,
@@ -352,8 +352,8 @@ extension Space {
 
     /// Removes a namespace that did not become a shared one.
     ///
-    /// It stays if a process has written to it meanwhile. The replica of another machine's namespace, which may have
-    /// taken its place, has another life, and stays, too.
+    /// It stays if a process has written to it in the meantime. The replica of another machine's namespace, which may
+    /// have taken its place, has another life, and stays, too.
     private func removeUnshared(_ namespace: Namespace, _ hasContents: Bool) throws(SpaceError) {
         let (name, life) = (namespace.core.name, namespace.life)
         let isInUse = namespace.isReplicated

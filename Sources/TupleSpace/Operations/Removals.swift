@@ -32,7 +32,7 @@ extension Removal {
 
 // MARK: Taking
 
-/// Takes a tuple: it is gone for good.
+/// Takes a tuple: it is removed permanently.
 struct Take: SharedRemoval {
     let candidate: Candidate
 
