@@ -13,7 +13,7 @@ struct PatternProgram: Sendable {
         case found
     }
 
-    /// What a search has come to.
+    /// The result of a search.
     enum Outcome {
         case found, absent, tooLong
     }

@@ -1,7 +1,7 @@
 /// What a call looks for, and what it makes of a match: made once, used often, in any namespace.
 ///
-/// A ``Template`` is the selection whose matches come as tuples. Typed fields make a selection whose matches come as these
-/// fields, and ``record(_:_:)`` one whose matches come decoded:
+/// A ``Template`` is the selection whose matches come as tuples. Typed fields make a selection that returns matches as
+/// these fields; ``record(_:_:)`` makes one that returns decoded matches:
 ///
 /// ```swift
 /// let next = Selection("resize", any(Int.self), any(String.self))

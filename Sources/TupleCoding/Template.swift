@@ -29,9 +29,9 @@ extension Selection where Content == Tuple {
     /// let next = try await jobs.take(matching: .anyOf(["resize", .any], ["stop"]))
     /// ```
     ///
-    /// Of the tuples that match, the oldest comes first, or the newest, whatever template it matches. A look costs as
-    /// much as a look for each template. Counting, reading and taking all that match go through all tuples. Every new
-    /// tuple wakes a waiter for such a template.
+    /// The oldest matching tuple comes first, or the newest, whatever template it matches. A look costs as much as a
+    /// look for each template. Counting, reading and taking all that match go through all tuples. Every new tuple wakes
+    /// a waiter for such a template.
     ///
     /// - Parameter templates: One at least. Without one a call that reads, takes or claims throws `invalidArgument`.
     /// - Returns: The template; of one template, that one.

@@ -142,7 +142,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
         }
     }
 
-    /// Calls `body` with each element, in order, all of one moment; each is decoded as the walk comes to it.
+    /// Calls `body` with each element, in order, all of one moment; each is decoded when the walk reaches it.
     ///
     /// The snapshot is held while `body` runs, which keeps writers from using freed pages again: it must not wait for others.
     package func forEachElement(_ body: (Element) throws -> Void) throws {

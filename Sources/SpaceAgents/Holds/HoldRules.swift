@@ -38,7 +38,7 @@ struct HoldRules {
         var isOwn = false
     }
 
-    /// What is to be written for an agent, or what is in the way.
+    /// The rows to write for an agent, or the obstacles.
     struct Verdict {
         /// The names that the agent gets, in the order of its wishes: of a range, the port.
         var granted: [HoldName] = []
@@ -88,8 +88,8 @@ struct HoldRules {
 
     // MARK: Deadlocks
 
-    /// The circles of asks each of which waits for an agent that holds, or stands before, what it asks for, and that waits
-    /// by the next ask.
+    /// The circles of asks: each ask waits for an agent that holds what it asks for, or that is before it in turn, and
+    /// that agent waits by the next ask of the circle.
     ///
     /// The wait graph of locks finds them. The graph knows only numbers, so each ask and each agent gets a number here:
     /// an agent waits until all of its asks have ended.

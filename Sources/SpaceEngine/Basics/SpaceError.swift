@@ -21,7 +21,8 @@ public struct SpaceError: Error, Sendable {
         case invalidName
         /// An argument is outside its range, or has no meaning where it was used.
         case invalidArgument
-        /// A value has the wrong kind: a cell that is no integer, text that is not JSON, a tuple that doesn't decode.
+        /// A value has the wrong kind: a cell that is not an integer, text that is not JSON, a tuple that doesn't
+        /// decode.
         case badData
         /// A tuple, key or value exceeds its size limit.
         case tooLarge

@@ -19,7 +19,7 @@ extension Engine {
     /// How often a reader looks again because a writer has changed the ring during the look.
     static let looks = 16
 
-    /// What an attempt to write into the ring has come to.
+    /// The outcome of an attempt to write into the ring.
     enum Placing {
         case written(UInt64)
         /// The ring is full; the value is that of the word on which a writer sleeps for a place.

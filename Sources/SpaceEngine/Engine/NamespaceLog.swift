@@ -289,7 +289,7 @@ package struct NamespaceLog {
         return isNext
     }
 
-    /// Makes a replica what a base is, as one transaction, and wakes what waits for it.
+    /// Makes a replica equal to a base, as one transaction, and wakes the waiters for its changes.
     ///
     /// - Parameters:
     ///   - base: The position of the base, and what it says beside its rows.
@@ -316,7 +316,7 @@ package struct NamespaceLog {
         return isUnchanged
     }
 
-    /// Notes in a replica's transaction how far it goes with the log, and what the log says beside the rows.
+    /// Notes in a replica's transaction how much of the log it has, and what the log says beside the rows.
     private func goOn(
         at position: LogPosition,
         _ counters: Counters?,

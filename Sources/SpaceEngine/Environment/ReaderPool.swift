@@ -30,10 +30,10 @@ extension Environment {
 ///     take:  clear a bit that is set → the reader in its place is this thread's
 ///     drop:  free the place of a reader that was taken
 ///
-/// When the process has left the namespace, the pool is closed: each reader that comes back ends, and when none is
-/// left, the count of readers becomes negative and stays so: no reader can be made any more. Then the environment can
-/// be closed. The count of waiting threads stays above 0 from the beginning of the closing on, which leads each `put`
-/// and `drop` to the code that wakes, so a pool that is open pays nothing for this.
+/// When the process has left the namespace, the pool is closed: each reader that comes back ends. When none is left,
+/// the count of readers becomes negative and stays so: no reader can be made any more. Then the environment can be
+/// closed. The count of waiting threads stays above 0 from the beginning of the closing on, which leads each `put` and
+/// `drop` to the code that wakes, so a pool that is open pays nothing for this.
 ///
 /// A thread that waits first counts itself, then looks for a bit once more, then sleeps. `put` sets the bit before it
 /// reads that count, so one of the two sees the other. At most one thread is being woken at a time; it wakes the next if

@@ -80,7 +80,7 @@ package protocol CommitLog: AnyObject {
     /// Keeps all others from appending, until ``release()``; or makes sure that this transaction's ``append`` is
     /// refused if another entry comes before it.
     ///
-    /// - Parameter position: How far the namespace goes with the log.
+    /// - Parameter position: How much of the log the namespace has.
     /// - Throws: `holderBusy`, `clusterUnavailable`, and errors of the disk.
     func acquire(behind position: LogPosition) throws(SpaceError)
 

@@ -68,11 +68,11 @@ package struct LogFile: ~Copyable {
         package let linkBefore: UInt64
         fileprivate let link: UInt64
 
-        /// How far the file goes with this entry.
+        /// The end of the file with this entry.
         package var position: LogPosition { LogPosition(entry: number, end: UInt64(bytes.upperBound), link: link) }
     }
 
-    /// What a walk through a file's entries came to.
+    /// The result of a walk through a file's entries.
     package struct Walk {
         /// The last entry that was visited.
         package var last: Entry?

@@ -178,8 +178,8 @@ final class TuplesAhead: Sendable {
 
     /// Copies a match and the tuples after it, if it is the second or a later match of its template as of this commit.
     ///
-    /// The match itself stays the first if its taker can't use it. A row that does not decode ends the list: it fails the
-    /// look that comes to it.
+    /// The match itself stays the first if its taker can't use it. A row that does not decode ends the list: the look
+    /// that reaches it fails.
     func copy(_ search: Search, _ template: TemplateForm, from id: UInt64, _ head: IndexKey, _ marks: NearMarks) {
         let commit = search.snapshot.commit
         guard let list = lists.withLock({ $0.begin(template, asOf: commit) }) else { return }

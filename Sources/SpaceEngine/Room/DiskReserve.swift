@@ -310,10 +310,10 @@ package final class DiskReserve {
     ///
     /// The number of the last page never falls, so pages that are taken after it never become free there again. An
     /// addition goes beyond the last page only if the whole reserve is left there. Otherwise there must be a free run,
-    /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
-    /// somewhere into which a tuple of the same size can be moved when it is claimed, if there is one that has pages of
-    /// its own: the changes that watchers read lie between the pages of an emptied namespace, so it may have no long
-    /// run.
+    /// and the pages after the last one are for the case that LMDB does not find it. In addition, if there is a tuple
+    /// of the same size with pages of its own, a run must stay free into which that tuple can be moved when it is
+    /// claimed. The reason: the changes that watchers read are between the pages of an emptied namespace, so it may
+    /// have no long run.
     private func suffices(_ tail: Int, _ taken: Int, for need: Need, _ purpose: WritePurpose) -> Bool {
         let free = freePages.count - taken
         // A large claimed value needs as many pages as it frees. And the file does not grow by free pages, which LMDB takes

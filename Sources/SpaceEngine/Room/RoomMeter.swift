@@ -54,7 +54,7 @@ package final class RoomMeter {
         var atCommit = 0
     }
 
-    /// What is to be ensured: for each tree the number of rows, and for all together their bytes.
+    /// What must be ensured: for each tree the number of rows, and for all together their bytes.
     struct Plan {
         /// The meter's own, in the order of its trees.
         let counts: UnsafeMutableBufferPointer<TableCount>

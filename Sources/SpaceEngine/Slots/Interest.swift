@@ -77,7 +77,7 @@ package struct Interest: Hashable, Sendable {
     }
     /// Whether what the waiter waits for may appear because a process dies: a tuple may return, or a place become free.
     ///
-    /// A cell that goes with its holder is no reason to look: a waiter for a cell waits until it is set.
+    /// A cell that ends with its holder is no reason to look: a waiter for a cell waits until the cell is set.
     package var mayComeFromTheDead: Bool { form != .cell }
     /// Where the waiter is counted (`WaitCounts`), and in which line its ticket is (`TicketTable`): waiters that differ
     /// in anything, even only in whether they take, are scattered.

@@ -2,9 +2,9 @@ import SpaceEngine
 
 /// What a backup has of each row, without the rows: 24 bytes a row and the dictionary's own room.
 ///
-/// Two rows of different keys are taken for one in one of 2⁹⁰ cases at a billion rows, and a changed value for the old
-/// one in one of 2⁶⁴. The hashes are SipHash with seeds that differ in each process (`Hasher`), so keys and values that
-/// collide can't be chosen.
+/// At a billion rows, two rows with different keys are taken for one row in one case of 2⁹⁰, and a changed value for
+/// the old value in one case of 2⁶⁴. The hashes are SipHash with seeds that differ in each process (`Hasher`), so keys
+/// and values that collide can't be chosen.
 struct RowFingerprints {
     private struct Key: Hashable {
         let first: Int

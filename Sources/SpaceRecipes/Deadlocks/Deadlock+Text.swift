@@ -30,7 +30,7 @@ extension WaitGraph.Subject {
 }
 
 extension Deadlock {
-    /// Who waits for whom, in order round the circle.
+    /// Which process waits for which, in order round the circle.
     ///
     /// - Parameter naming: Whether the namespaces are named too.
     /// - Returns: One line.

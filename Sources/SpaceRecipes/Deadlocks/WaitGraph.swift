@@ -1,7 +1,7 @@
 package import SpaceSystem
 package import TupleCoding
 
-/// Who waits for whom, and the deadlocks among them.
+/// Which process waits for which, and the deadlocks among them.
 ///
 /// It knows processes, not their threads: a process that waits in one thread may go on in another. So a process counts
 /// as stuck only if none of its waits can end; and a wait for what the process itself holds is no deadlock.

@@ -3,8 +3,8 @@ import TupleCoding
 
 /// What a kind of place adds to the core, which keeps the rows of places and knows no kind.
 ///
-/// The kinds stand beside the core: locks, permits and leadership (`TurnRules`), barriers (`PartyRules`), takers of
-/// items (`TakerRules`), responders (`ResponderRules`) and requests (`RequestRules`).
+/// The kinds are beside the core: locks, permits and leadership (`TurnRules`), barriers (`PartyRules`), takers of items
+/// (`TakerRules`), responders (`ResponderRules`) and requests (`RequestRules`).
 package protocol PlaceRules: Sendable {
     /// Does what the end of a place requires in addition, in the transaction that has removed its row.
     func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError)

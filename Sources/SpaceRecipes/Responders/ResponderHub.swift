@@ -84,8 +84,8 @@ package final class ResponderHub: NamespacePart {
         state.withLock { $0.entries[$0.present(position)].map { !$0.isEnding } ?? false }
     }
 
-    /// Takes a responder off the stack: at once if it is idle, or else when it has answered the requests that it has
-    /// begun.
+    /// Takes a responder off the stack: at once if the responder is idle, or else when it has answered the requests
+    /// that it has begun.
     package func end(_ position: ResponderPosition, of core: NamespaceCore) {
         let leaving = state.withLock {
             state -> (position: ResponderPosition, name: String, isIdle: Bool, waiting: [Asking])? in

@@ -9,9 +9,8 @@ import TupleCoding
 /// for room. So after no commit a taker waits although there is an item that it could have.
 ///
 /// Some items become available by time alone, without a commit. A taker, and a process that waits for an item or for
-/// room, sleeps no longer than until the next such time (`Snapshot.nextDue`), which it looks up at each look; a
-/// transaction that makes that time an earlier one wakes it (`noteSooner`). The first to notice settles the queue for
-/// all.
+/// room, sleeps at most until the next such time (`Snapshot.nextDue`), which it reads at each look. If a transaction
+/// moves that time forward, it wakes the sleeper (`noteSooner`). The first to notice settles the queue for all.
 ///
 /// A taken item whose time to run is over no longer belongs to its worker, whether a process has noticed that or not:
 /// every operation of the worker on the item compares the time with the namespace's clock (`endItem`, `extendItem`).

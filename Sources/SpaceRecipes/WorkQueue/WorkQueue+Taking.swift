@@ -118,8 +118,8 @@ extension WorkQueue {
         }
     }
 
-    /// The item that a place holds; `nil` if it was gone before this process could look at it, because its time to run was
-    /// over, or because another process has cancelled it.
+    /// The item that a place holds; `nil` if the item was gone before this process could look at it: its time to run
+    /// was over, or another process has cancelled it.
     func item(_ place: Place) throws(SpaceError) -> QueueItem? {
         do throws(SpaceError) {
             let found = try namespace.core.read { snapshot throws(SpaceError) -> (QueueItemRow, Value)? in

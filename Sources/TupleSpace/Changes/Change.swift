@@ -40,8 +40,8 @@ public struct Change: Sendable {
         case notification(String, Value?, senderID: Int?)
         /// An ordered set was edited; `nil` if it was reset, or the set or the dictionary was removed as a whole.
         case collection(String, CollectionEdit<Value>?)
-        /// A responder to a name has come, has gone or has replaced another: the keys of the one that has gone and of the one
-        /// that has come.
+        /// A responder to a name has come, has gone or has replaced another: the keys of the old responder and of the
+        /// new one.
         case responder(String, old: Value?, new: Value?)
         /// Something that is held or counted has changed: who held it, or its number, before and after.
         case object(String, old: Value?, new: Value?)

@@ -10,7 +10,7 @@ import TupleCoding
 extension ObservationHub {
     /// A task that waits.
     struct Settling {
-        /// The last change that the handlers are to be told of.
+        /// The last change that the handlers must be told of.
         let target: UInt64
         /// The observers that may not have been told of it.
         var observers: Set<UInt64>

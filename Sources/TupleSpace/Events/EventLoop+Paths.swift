@@ -28,7 +28,7 @@ extension EventLoop {
     package func renew(_ signal: PathSignal, watch: Int32?, path: String, _ changes: INotify.Mask) -> Int32? {
         notifier.withLock { notifier in
             makeIfNeeded(&notifier)
-            // Of the same file or folder it is the same watch.
+            // For the same file or folder, the watch is the same.
             let now = try? notifier?.notify.add(path, changes)
             if now == watch, now.map({ roots.isHeard(signal, watch: $0) }) ?? true { return watch }
             if let unused = roots.end(signal, watch: watch) { try? notifier?.notify.remove(unused) }

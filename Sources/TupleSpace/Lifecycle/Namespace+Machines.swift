@@ -163,9 +163,10 @@ extension Space {
 
     /// Opens a namespace that several machines share, and makes it if it does not exist.
     ///
-    /// Several processes may make it at the same time. In one root, the process that holds the lock of the name makes it,
-    /// and the others wait for the lock. Of several machines, the first in the store wins: the others remove theirs, and
-    /// wait for its replica. With `contents`, only a new one is opened, which then has them from its first moment on.
+    /// Several processes may make it at the same time. In one root, the process that holds the lock of the name makes
+    /// it, and the others wait for the lock. If several machines make it, the first in the store wins: the others
+    /// remove theirs, and wait for its replica. With `contents`, only a new one is opened, which then has them from its
+    /// first moment on.
     func openReplicated(
         _ name: String,
         owner: OwnerRequest,
@@ -391,10 +392,11 @@ extension Space {
         }
     }
 
-    /// Whether the data of a namespace, too, say that several machines share it, and not only the control file, whose
-    /// words may be damaged.
+    /// Whether the data of a namespace say that several machines share it: the control file alone is not enough,
+    /// because its words may be damaged.
     ///
-    /// Of damaged data this machine's copy alone is deleted: the daemon gets the namespace from the other machines again.
+    /// If the data are damaged, only this machine's copy is deleted: the daemon gets the namespace from the other
+    /// machines again.
     private func followsMachines(_ name: NamespaceName) -> Bool {
         do throws(SpaceError) {
             let namespace = try openAsIs(name.text, owner: .nobody, creates: false, options: NamespaceOptions())

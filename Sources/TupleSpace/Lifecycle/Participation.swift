@@ -13,7 +13,7 @@ package struct Participation {
     /// Runs a write, and repeats it while the machine does not take part, for a short time.
     ///
     /// If this process's member has ended, the session goes on as the machine's new member's. The write has not begun
-    /// then. On a busy machine that member may end too before the write comes to it.
+    /// then. On a busy machine that member may also end before the write begins.
     @inline(__always)
     func renewingSession<R>(
         patience: Duration? = nil,

@@ -11,9 +11,9 @@ import TupleCoding
 /// Recipes, registrations and settings are no operations: only the tables have their rows, which they change in a scope, by
 /// `NamespaceCore.write`.
 ///
-/// An operation names ids, keys and bytes, never a template: what is to be removed was found, and decoded, before. It may
-/// borrow its bytes from the caller's stack, so it must not outlive the call that it is passed to. Each operation is a type
-/// of its own: so its outcome has a type, and the chain has code of its own for each, without a switch.
+/// An operation names ids, keys and bytes, never a template: the caller has found and decoded what it removes. It may
+/// borrow its bytes from the caller's stack, so it must not outlive the call that it is passed to. Each operation is a
+/// type of its own: so its outcome has a type, and the chain has code of its own for each, without a switch.
 package protocol Operation {
     /// What becomes of it.
     associatedtype Outcome
