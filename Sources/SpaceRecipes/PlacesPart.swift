@@ -114,7 +114,7 @@ private enum EndedTurn: CaseIterable {
 }
 
 extension SharedObjectKind {
-    /// The rules of a place of this kind; kinds that have no places, which stand only in damaged rows, have those of
+    /// The rules of a place of this kind; a kind that has no places occurs only in damaged rows, and gets the rules of
     /// locks.
     fileprivate func rules(takesOver: Bool) -> any PlaceRules {
         switch self {

@@ -33,8 +33,9 @@ extension Selection where Content == Tuple {
     /// look for each template. Counting, reading and taking all that match go through all tuples. Every new tuple wakes
     /// a waiter for such a template.
     ///
-    /// - Parameter templates: One at least. Without one a call that reads, takes or claims throws `invalidArgument`.
-    /// - Returns: The template; of one template, that one.
+    /// - Parameter templates: At least one. Without a template, a call that reads, takes or claims throws
+    ///   `invalidArgument`.
+    /// - Returns: The template; if there is only one, that one.
     public static func anyOf(_ templates: Template...) -> Template { anyOf(templates) }
 
     /// The template that matches what any of several templates matches; the same as the form with separate arguments.

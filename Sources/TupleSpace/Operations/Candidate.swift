@@ -83,7 +83,7 @@ struct Candidate {
 
 /// What became of a removal.
 package enum Removed<Made> {
-    /// The tuple was removed; `Made` is what stands for it now.
+    /// The tuple was removed; `Made` represents it now.
     case removed(Made)
     /// None was left: other processes were first. Nothing was changed.
     case lost
