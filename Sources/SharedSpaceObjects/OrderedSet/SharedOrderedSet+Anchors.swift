@@ -12,8 +12,8 @@ extension SharedOrderedSet {
     ///
     /// - Parameters:
     ///   - element: The element.
-    ///   - next: The element before which it is to stand, or `nil`.
-    ///   - previous: The element after which it is to stand, or `nil`; at most one of the two may be given.
+    ///   - next: The element before which to put it, or `nil`.
+    ///   - previous: The element after which to put it, or `nil`; at most one of the two may be given.
     /// - Returns: Whether it was inserted, and its index.
     /// - Throws: `invalidArgument` if the other element is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
@@ -59,8 +59,8 @@ extension SharedOrderedSet {
     ///
     /// - Parameters:
     ///   - element: The element.
-    ///   - next: The element before which it is to stand, or `nil`.
-    ///   - previous: The element after which it is to stand, or `nil`; at most one of the two may be given.
+    ///   - next: The element before which to put it, or `nil`.
+    ///   - previous: The element after which to put it, or `nil`; at most one of the two may be given.
     /// - Throws: `invalidArgument` if either is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     public func move(

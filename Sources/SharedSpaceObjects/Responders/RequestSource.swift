@@ -125,7 +125,7 @@ package final class RequestSource: Sendable {
         }
     }
 
-    /// Registers the responder again if it is gone because this machine has become another member of several.
+    /// Registers the responder again if it is gone because this machine, one of several, has become another member.
     fileprivate func enrolAgain() throws(SpaceError) -> Bool {
         // If two threads each registered a responder, the second would replace the first.
         try enrolment.withLock { (_) throws(SpaceError) in

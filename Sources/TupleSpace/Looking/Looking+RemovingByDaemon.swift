@@ -5,8 +5,9 @@ import TupleCoding
 extension Looking {
     /// Removes the first match that is left through the daemon.
     ///
-    /// Processes that remove at the same time see the same first matches. So each names as many as there are takers, as far
-    /// as its losses tell, and the daemon gives each the first one that is left.
+    /// Processes that remove at the same time see the same first matches. So each process names as many matches as
+    /// there are takers (it estimates their number from its losses), and the daemon gives each process the first match
+    /// that is left.
     ///
     /// - Returns: What was removed, or that others have removed all that were named; `nil` if the process must do it itself.
     func removeByDaemon<T, R: SharedRemoval>(
