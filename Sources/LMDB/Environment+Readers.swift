@@ -27,7 +27,7 @@ extension Environment {
 
     /// The slots of the reader table that any process has taken.
     ///
-    /// The table is read without a lock: a slot that changes meanwhile may show half of each state.
+    /// The table is read without a lock: a slot that changes during the read may show half of each state.
     ///
     /// The corresponding C function is `mdb_reader_list`.
     package func readers() throws(LMDBError) -> [Reader] {

@@ -49,8 +49,8 @@ package final class Environment: @unchecked Sendable {
 
     /// Opens an environment, and creates it if its files do not exist.
     ///
-    /// `mdb_env_open` waits without bound for an opener that is stopped halfway. A caller that shares the folder with
-    /// other processes therefore holds a lock of its own meanwhile.
+    /// `mdb_env_open` waits without bound for an opener that is stopped halfway. So a caller that shares the folder
+    /// with other processes holds a lock of its own during the call.
     ///
     /// The corresponding C functions are `mdb_env_create` and `mdb_env_open`.
     ///

@@ -65,7 +65,7 @@ package struct WriteTransaction: ~Copyable {
     @inline(__always)
     private func leave() {
         assert(environment.writer.load(ordering: .relaxed) == UInt(pthread_self()), "ended on another thread")
-        // No other thread changes the number meanwhile, so an atomic addition, as slow as a step of a search, is not
+        // No other thread changes the number at this time, so an atomic addition, as slow as a step of a search, is not
         // needed.
         let ended = environment.writesEnded.load(ordering: .relaxed)
         environment.writesEnded.store(ended &+ 1, ordering: .relaxed)

@@ -6,7 +6,7 @@ public import TupleSpace
 extension Space {
     /// The version of the library and of the commands: <doc:ChangeLog>.
     ///
-    /// Within `0.x` a change of the second number may break source code, and the change log says how to mend it.
+    /// Within `0.x` a change of the second number may break source code, and the change log says how to adapt it.
     public static let version = "0.9.0"
 
     /// The space at `$SHARED_SPACE_ROOT`, else `/dev/shm/shared-space-<uid>`.

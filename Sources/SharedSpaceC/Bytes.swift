@@ -7,7 +7,7 @@ import SpaceSystem
 import TupleCoding
 import TupleSpace
 
-// What a call is given, and what it gives: bytes of the tuple layer, or JSON.
+// The arguments and results of a call: bytes of the tuple layer, or JSON.
 
 // MARK: Given
 
@@ -152,7 +152,7 @@ struct CallResult {
         clear()
     }
 
-    /// The result of a call that may do without; `nil` if the caller doesn't want it.
+    /// The result of a call, if the caller may leave it out; `nil` if the caller doesn't want it.
     static func ifWanted(_ pointer: UnsafeMutablePointer<sharedspace_result>?) throws(SpaceError) -> CallResult? {
         pointer == nil ? nil : try CallResult(pointer)
     }
@@ -253,7 +253,7 @@ struct OutputElement: Sendable {
         }
     }
 
-    /// A value; it was stored as one, or is known to be no deeper than what is.
+    /// A value; it was stored as one, or is known to be no deeper than stored values.
     init(_ value: Value, _ flags: Flags) throws(SpaceError) {
         if flags.contains(.json) {
             (bytes, self.flags) = (Array(value.json.utf8), [])
@@ -271,7 +271,7 @@ struct OutputElement: Sendable {
         }
     }
 
-    /// An object of a report that may enclose what was stored: nested too deep, it comes as JSON.
+    /// An object of a report that may enclose stored values: if it is nested too deep, it comes as JSON.
     init(report: JSONObject, _ flags: Flags) {
         if !flags.contains(.json), case .object(let record)? = try? Value(line: report.line),
             let tuple = try? Tuple(checking: record)

@@ -33,7 +33,7 @@ private func forked(_ error: UnsafeMutablePointer<OpaquePointer?>?) -> Int32 {
     return -1
 }
 
-/// Runs what may throw any error by its type, and throws none but the library's.
+/// Runs code that may throw any error according to its type, and throws only the library's errors.
 func orSpaceError<Result>(_ body: () throws -> Result) throws(SpaceError) -> Result {
     do {
         return try body()

@@ -5,10 +5,11 @@ import Synchronization
 
 // The handles that C has.
 //
-// A handle is a number: an index into this table and the generation of the slot there, with a mark in front. It is never
-// followed as the pointer that C takes it for. So a handle that was closed, or is none, is found out without touching
-// memory that may be gone. Each call counts itself among the slot's users while it runs. Closing marks the slot, so that no
-// more calls begin, and the last user takes the object out. A call costs two atomic operations, and no lock.
+// A handle is a number: an index into this table and the generation of the slot there, with a mark in front. The
+// library never dereferences it, although C sees a pointer. So a closed or invalid handle is recognised without
+// touching memory that may be gone. Each call counts itself among the slot's users while it runs. Closing marks the
+// slot, so that no more calls begin, and the last user takes the object out. A call costs two atomic operations, and no
+// lock.
 
 /// What a handle stands for.
 protocol HandleObject: AnyObject, Sendable {
@@ -39,8 +40,8 @@ enum HandleKind: UInt8 {
 
 /// The table of all handles of this process.
 ///
-/// Unchecked Sendable: a slot's object and kind are written before its state is published, and read only by those whom the
-/// state has counted as users.
+/// Unchecked Sendable: a slot's object and kind are written before its state is published, and read only by threads
+/// that the state has counted as users.
 final class HandleTable: @unchecked Sendable {
     static let shared = HandleTable()
 
@@ -95,7 +96,8 @@ final class HandleTable: @unchecked Sendable {
 
     private func freeSlot() throws(SpaceError) -> UInt? {
         if process == ForkGuard.generation { return free.withLock { takeSlot(&$0) } }
-        // In a child made by fork another thread of its parent may have the lock for ever.
+        // In a child made by fork, a thread that exists only in the parent may have the lock, and then it stays locked
+        // for ever.
         guard let index = free.withLockIfAvailable({ takeSlot(&$0) }) else {
             throw SpaceError(.forked, reason: "another thread was opening a handle when this process was forked")
         }
@@ -118,7 +120,8 @@ final class HandleTable: @unchecked Sendable {
 
     /// Runs `body` with what a handle stands for.
     ///
-    /// - Throws: `closed` for one that was closed; `invalidArgument` for NULL and for what is no handle of the kind.
+    /// - Throws: `closed` for a closed handle; `invalidArgument` for NULL and for anything that is not a handle of the
+    ///   kind.
     @inline(__always)
     func use<Object: HandleObject, Result>(
         _ handle: OpaquePointer?,
@@ -140,7 +143,7 @@ final class HandleTable: @unchecked Sendable {
     /// - Throws: What `use` throws, and what the closing throws, after which the handle is closed too.
     func close<Object: HandleObject>(_ handle: OpaquePointer?, _ type: Object.Type) throws(SpaceError) {
         if LibraryUse.isInherited { return }
-        // Before the slot is marked: a handle of another kind must not be closed by mistake.
+        // This comes before the slot is marked: a handle of another kind must not be closed by mistake.
         try use(handle, type) { (_) throws(SpaceError) in }
         let (slot, index) = try find(handle, Object.kind)
         guard begin(slot, UInt64(UInt(bitPattern: handle) & 0xFFFF_FFFF), closing: true) else { throw Self.closed }

@@ -89,7 +89,7 @@ extension KeptHold {
 }
 
 extension NamespaceHandle {
-    /// Gives holds to the caller: they last until they are let go.
+    /// Gives holds to the caller: they last until they are released.
     func give(_ holds: [KeptHold], _ fencing: [UInt64], _ flags: Flags, _ result: CallResult) throws(SpaceError) {
         try result.give(OutputElement(enclosing: fencing.map { .int(Int(clamping: $0)) }, flags))
         result.set(\.number, fencing[0])

@@ -4,7 +4,7 @@ import SpaceEngine
 import SpaceSystem
 import TupleSpace
 
-// When what is there goes by itself.
+// The time at which a cell or a tuple ends by itself.
 
 /// A cell, or a tuple.
 private enum Lasting {

@@ -20,7 +20,7 @@ final class List: HandleObject {
     }
 }
 
-/// Stores a list where the caller wants it; without elements there is none.
+/// Stores a list where the caller wants it; without elements there is no list.
 func store(
     _ elements: [OutputElement],
     in list: UnsafeMutablePointer<OpaquePointer?>,

@@ -6,14 +6,15 @@ import SystemPackage
 
 // The waits of an event loop.
 //
-// A wait is a task, which is suspended while it waits, so a thousand waits need no thousand threads. The task begins on the
-// thread that begins the wait, and has its place in line when that call returns. What it obtains is not the program's yet:
-// it goes back if the wait is cancelled before it is handed out, and a take is a claim until then. A wait is either handed
-// out or cancelled: both begin by taking it out of the table of tokens, under the lock.
+// A wait is a task, which is suspended while it waits, so a thousand waits need no thousand threads. The task begins on
+// the thread that begins the wait, and has its place in line when that call returns. What the wait obtains does not
+// belong to the program yet: it is put back if the wait is cancelled before it is handed out, and a take is a claim
+// until then. A wait is either handed out or cancelled: both begin by taking it out of the table of tokens, under the
+// lock.
 
 /// What a wait has obtained, to be handed out or given back, once.
 struct LoopOutcome: Sendable {
-    /// Fills the result, and makes what was obtained the caller's; gives what the call that blocks the thread would return.
+    /// Fills the result, and gives what was obtained to the caller; returns what the blocking call would return.
     ///
     /// If it throws, the outcome is given back.
     let handOut: @Sendable (CallResult) throws(SpaceError) -> Int32
@@ -79,7 +80,8 @@ final class Loop: HandleObject {
             }
         }
 
-        /// Forgets those that were cancelled since they ended, if they are the most: a program may never ask for them.
+        /// Forgets the waits that were cancelled after they had ended, if they are the majority: a program may never
+        /// ask for them.
         mutating func dropCancelled() {
             guard newer.count >= 64, newer.count > 2 * waits.count else { return }
             newer.removeAll { waits[$0.token]?.number != $0.number }
@@ -170,7 +172,7 @@ final class Loop: HandleObject {
         if let outcome = wait.outcome {
             outcome.giveBack()
         } else if let watch = wait.watch {
-            // The next wait for the watch comes after what this one obtains.
+            // The next wait for the watch begins after the change that this one obtains.
             watch.endWait { wait.task?.cancel() }
         } else {
             wait.task?.cancel()

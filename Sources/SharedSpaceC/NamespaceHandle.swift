@@ -7,7 +7,7 @@ import TupleSpace
 
 /// What a `sharedspace_ns` stands for: a namespace, and what was obtained through this handle and has not ended.
 ///
-/// The numbers of claims, holds and items are of one row, so a number stands for one thing.
+/// The numbers of claims, holds and items come from one sequence, so a number stands for one thing.
 final class NamespaceHandle: HandleObject {
     static var kind: HandleKind { .namespace }
 
@@ -45,7 +45,7 @@ final class NamespaceHandle: HandleObject {
 
     /// Remembers claims.
     ///
-    /// - Throws: `closed` if the handle was closed meanwhile; the claims are then released.
+    /// - Throws: `closed` if the handle was closed in the meantime; the claims are then released.
     func keep(_ claims: [HeldClaim]) throws(SpaceError) {
         do throws(SpaceError) {
             try keep { for claim in claims { $0.claims[claim.number] = claim.id } }
@@ -70,7 +70,7 @@ final class NamespaceHandle: HandleObject {
 
     // MARK: Holds
 
-    /// Remembers holds; if the handle was closed meanwhile, they are released with the caller's references.
+    /// Remembers holds; if the handle was closed in the meantime, they are released with the caller's references.
     func keep(_ holds: [KeptHold], as number: UInt64) throws(SpaceError) { try keep { $0.holds[number] = holds } }
 
     func holds(_ number: UInt64) -> [KeptHold]? { kept.withLock { $0.holds[number] } }
@@ -79,7 +79,7 @@ final class NamespaceHandle: HandleObject {
 
     // MARK: Items
 
-    /// Remembers an item; if the handle was closed meanwhile, it returns with the caller's reference.
+    /// Remembers an item; if the handle was closed in the meantime, it returns with the caller's reference.
     func keep(_ item: KeptItem) throws(SpaceError) { try keep { $0.items[item.item.fencing] = item } }
 
     func item(_ number: UInt64) -> KeptItem? { kept.withLock { $0.items[number] } }

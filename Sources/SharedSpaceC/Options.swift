@@ -60,7 +60,7 @@ struct Options {
         guard let pointer else { return }
         let size = Int(pointer.pointee.size)
         let ours = MemoryLayout<sharedspace_how>.size
-        // A size that is none of a structure's could cut a pointer in two.
+        // A size that no version of the structure has could cut a pointer in two.
         guard (8...4096).contains(size), size.isMultiple(of: MemoryLayout<UInt64>.alignment) else {
             throw .misuse("the options have a size of \(size)", advice: "begin with sharedspace_defaults()")
         }
@@ -91,10 +91,10 @@ struct Options {
         get throws(SpaceError) { how.timeout_ms == -1 ? nil : try Self.duration(how.timeout_ms, "a time-out") }
     }
 
-    /// What is asked after signals; a look that does not wait needs none.
+    /// The function that is asked after signals; a look that does not wait needs none.
     var interruption: Interruption? { how.timeout_ms == 0 ? nil : interruptionOfAnyWait }
 
-    /// What is asked after signals by a call that waits without a time-out, too.
+    /// The function that is asked after signals, even by a call that waits without a time-out.
     var interruptionOfAnyWait: Interruption? {
         guard let function = how.interrupted else { return nil }
         let question = Question(function: function, context: how.context)

@@ -131,7 +131,7 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     call(error) { () throws(SpaceError) in
         try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
             try SpaceError.naming("open the namespace", on: nil) { () throws(SpaceError) in
-                // First of all: a child of another thread's fork must not find half of what follows done.
+                // This comes first: a child of another thread's fork must not find the following steps half done.
                 try LibraryUse.begin()
                 let ns = try place(ns, "the namespace")
                 let how = try Options(how, allowing: [.observer, .persistent])

@@ -77,7 +77,7 @@ private enum Rule: Int32 {
 }
 
 extension NamespaceHandle {
-    /// What a rule has made, 1 if it makes no number; `nil` if there is nothing for which it could be ruled.
+    /// The number that a rule results in, 1 if it results in none; `nil` if there is no object to which it applies.
     fileprivate func carryOut(_ rule: Rule, _ name: String, _ number: UInt64, _ how: Options) throws(SpaceError) -> Int?
     {
         switch rule {

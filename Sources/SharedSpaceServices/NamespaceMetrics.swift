@@ -5,16 +5,16 @@ import SpaceInspection
 
 /// A service that records a namespace's numbers as gauges, again and again.
 ///
-/// The gauges are `shared_space_tuples`, `_cells`, `_bytes`, `_waiters`, `_watchers`, `_owners`, `_claims` and `_buried`,
-/// each with the dimension `namespace`; and for each work queue `shared_space_queue_items` with the dimensions
-/// `namespace`, `queue` and `state` (`ready`, `delayed`, `taken`, `blocked`, `buried`). A look at the status is one snapshot,
-/// which holds up no other process. A namespace that is deleted ends the service.
+/// The gauges are `shared_space_tuples`, `_cells`, `_bytes`, `_waiters`, `_watchers`, `_owners`, `_claims` and
+/// `_buried`, each with the dimension `namespace`; and for each work queue `shared_space_queue_items` with the
+/// dimensions `namespace`, `queue` and `state` (`ready`, `delayed`, `taken`, `blocked`, `buried`). A look at the status
+/// is one snapshot, which delays no other process. The service ends when the namespace is deleted.
 ///
-/// Where latencies are measured (``Namespace/setMeasuringLatency(_:)``), there are also the histograms
-/// `shared_space_wait_seconds` and `shared_space_hand_off_seconds`, which count the waits of all processes. Each is recorded
-/// in the form that Prometheus knows, as gauges: `_bucket` with the dimension `le`, a bucket's upper bound in seconds, whose
-/// value is the number of durations up to that bound; `_sum`, in seconds; and `_count`. `histogram_quantile` and `rate`
-/// read them as they read the series of `space metrics`.
+/// If latencies are measured (``Namespace/setMeasuringLatency(_:)``), there are also the histograms
+/// `shared_space_wait_seconds` and `shared_space_hand_off_seconds`, which count the waits of all processes. Each is
+/// recorded in the form that Prometheus knows, as gauges: `_bucket` with the dimension `le`, a bucket's upper bound in
+/// seconds, whose value is the number of durations up to that bound; `_sum`, in seconds; and `_count`.
+/// `histogram_quantile` and `rate` read them as they read the series of `space metrics`.
 public struct NamespaceMetrics: Service {
     private let namespace: Namespace
     private let interval: Duration

@@ -11,8 +11,8 @@ import SpaceRecipes
 /// try await ServiceGroup(services: [intake], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
 ///
-/// When the group begins its graceful shutdown, the task of the body is cancelled: what waits in a namespace ends then,
-/// and the service ends without an error. For work that should be finished first, use
+/// When the group begins its graceful shutdown, the task of the body is cancelled: its waits in a namespace end, and
+/// the service ends without an error. For work that should be finished first, use
 /// ``SharedSpace/WorkQueue/worker(concurrency:deadline:_:onFailure:)``.
 public struct SpaceService: Service {
     private let body: @Sendable () async throws -> Void
@@ -41,15 +41,15 @@ public struct SpaceService: Service {
 extension WorkQueue {
     /// A service that works on the queue's items.
     ///
-    /// At graceful shutdown it takes no more items, and finishes those that it has. An item that is not finished when
-    /// the group's time for that is over, or when the process is killed, returns to the queue.
+    /// At graceful shutdown it takes no more items, and finishes those that it has. If an item is not finished when the
+    /// group's time for shutdown is over, or when the process is killed, the item returns to the queue.
     ///
     /// - Parameters:
     ///   - concurrency: How many items are worked on at the same time.
     ///   - deadline: The time to run, as in ``work(timeout:deadline:_:onFailure:)``.
     ///   - body: The work on one item, in a task.
     ///   - onFailure: What becomes of an item whose work has failed; by default it returns after a growing delay.
-    /// - Returns: The service; what `onFailure` decides to stop at ends it.
+    /// - Returns: The service; an error at which `onFailure` decides to stop ends the service.
     public func worker(
         concurrency: Int = 1,
         deadline: Duration? = nil,
@@ -100,13 +100,15 @@ private struct QueueWorker: Service {
 }
 
 extension Election {
-    /// A service that stands for leadership, leads, and stands again when it has lost it, until the group shuts down.
+    /// A service that stands for leadership, leads, and stands again after it has lost leadership, until the group
+    /// shuts down.
     ///
     /// - Parameters:
     ///   - content: What other processes see while this one leads; see ``lead(as:_:)``.
     ///   - body: The leader's work; it gets the number of the term. Its task is cancelled when leadership is lost, and at
     ///     graceful shutdown. If it returns, this process resigns and stands again.
-    /// - Returns: The service; what `body` throws ends it, and so does `badData`, if the content doesn't encode.
+    /// - Returns: The service; an error of `body` ends the service, and so does `badData`, if the content doesn't
+    ///   encode.
     public func candidate(
         as content: some Encodable & Sendable = Value.null,
         _ body: @escaping @Sendable (_ term: UInt64) async throws -> Void

@@ -73,7 +73,8 @@ package final class PlacesPart: NamespacePart {
         }
     }
 
-    /// Drops each row of a slice that could not be dropped together, if need be without taking anything over.
+    /// Drops one by one the rows of a slice that could not be dropped together, if need be without taking anything
+    /// over.
     ///
     /// Returns why one of the rows could not be dropped, or `nil` if all were.
     private func dropOneByOne(
@@ -113,7 +114,7 @@ private enum EndedTurn: CaseIterable {
 }
 
 extension SharedObjectKind {
-    /// The rules of a place of this kind; kinds that have no places, which stand only in damaged rows, have those of
+    /// The rules of a place of this kind; a kind that has no places occurs only in damaged rows, and gets the rules of
     /// locks.
     fileprivate func rules(takesOver: Bool) -> any PlaceRules {
         switch self {

@@ -31,7 +31,7 @@ package enum Directory {
         return made
     }
 
-    /// Opens a directory that this process has just made, also if the umask has left its user no permission.
+    /// Opens a directory that this process has just made, even if the umask has left its user no permission.
     ///
     /// - Parameters:
     ///   - directory: the open directory in which it was made.

@@ -50,7 +50,7 @@ package enum LocalSocket {
         return made
     }
 
-    /// Accepts a connection; `nil` if there is none, or it has ended meanwhile.
+    /// Accepts a connection; `nil` if there is none, or if it has already ended.
     package static func accept(_ listener: CInt) throws(Errno) -> OwnedDescriptor? {
         let raw = Glibc.accept(listener, nil, nil)
         if raw >= 0 {

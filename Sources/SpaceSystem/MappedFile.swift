@@ -8,9 +8,10 @@ package import SystemPackage
 /// release the map while a thread holds one of its mutexes: the kernel finds a dead holder's mutexes through a list whose
 /// links lie in them.
 ///
-/// A file that is cut short while it is mapped ends no process: a page that it no longer has is zeros from the first use on,
-/// which only this process sees, and `isCut` is true. (The rest of the file's last page is zeros for all, and so is a file
-/// that has grown again meanwhile; that is not noticed here, unless the size was noted in between.)
+/// A file that is cut short while it is mapped ends no process: a page that it no longer has is zeros from the first
+/// use on, which only this process sees, and `isCut` is true. (The rest of the file's last page is zeros for all
+/// processes. So is a file that was cut and has grown again; this is not noticed here, unless the size was noted in
+/// between.)
 ///
 /// `@unchecked Sendable`: it consists of an address and a length that never change. All code reads and writes the
 /// memory through `SharedWord32`, `SharedWord64`, `Futex` and `SharedMutex`, or under a lock.

@@ -4,8 +4,8 @@ import SystemPackage
 extension ProcessIdentity {
     /// What a process runs, as people know it: the words of its command line.
     ///
-    /// For a program that runs another after `--` it is that other's words, with the program's name and first word in
-    /// brackets.
+    /// For a program that runs another one after `--`, the text has the other program's words, with the program's own
+    /// name and first word in brackets.
     ///
     /// - Parameters:
     ///   - pid: The process.
@@ -66,7 +66,7 @@ extension ProcessIdentity {
         return words.isEmpty ? nil : words
     }
 
-    /// The words after `--`, if the program is `runner`, also if it was called by a link of another name.
+    /// The words after `--`, if the program is `runner`, even if it was called by a link of another name.
     private static func command(in words: [Word], of pid: Int32, runner: String) -> ArraySlice<Word>? {
         guard let mark = words.firstIndex(where: isMark), mark + 1 < words.count,
             programName(words).elementsEqual(runner.utf8) || fileName(of: pid)?.utf8.elementsEqual(runner.utf8) ?? false

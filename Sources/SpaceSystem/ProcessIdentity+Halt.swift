@@ -1,5 +1,5 @@
 extension ProcessIdentity {
-    /// Why a process is halted until another process lets it go on.
+    /// Why a process is halted until another process resumes it.
     package enum Halt: Hashable, Sendable {
         /// A signal or a debugger has stopped it.
         case stopped

@@ -38,9 +38,9 @@ package final class ProcessSight {
 
     /// Whether all that a process does now is to wait for the end of a child.
     ///
-    /// The guardian of a command does so all its life. Of other processes the kernel tells in which of its functions
-    /// the process sleeps (proc(5), `wchan`): wait(2), and nothing else, sleeps in `do_wait`. A kernel that doesn't tell
-    /// makes the answer no.
+    /// The guardian of a command does so all its life. For another process the kernel shows in which kernel function
+    /// the process sleeps (proc(5), `wchan`): wait(2), and nothing else, sleeps in `do_wait`. A kernel that doesn't
+    /// tell makes the answer no.
     package func waitsForChild(_ pid: Int32) -> Bool {
         if status(of: pid)?.command == Guardian.commandName { return true }
         guard let bytes = try? ProcFS.contents("/proc/\(pid)/wchan", limit: 256) else { return false }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Asking again where nothing tells when to: the kernel reports neither that a lock of an open file has become free
-/// within a time, nor the end of another process's look at the data, nor that a daemon has got further.
+/// Repeated attempts, for events that no signal reports: the kernel does not tell when a lock of an open file becomes
+/// free, when another process's look at the data ends, or when a daemon has made progress.
 ///
-/// Whatever can be heard is waited for by the event loop or on a futex instead.
+/// For everything that can be heard, the library waits by the event loop or on a futex instead.
 package struct Retry: Sendable {
     private let end: MonotonicInstant
     private let interval: Duration
 
     /// - Parameters:
-    ///   - end: When it is given up.
+    ///   - end: When to give up.
     ///   - interval: How long each rest is.
     package init(until end: MonotonicInstant, every interval: Duration) {
         self.end = end
@@ -17,7 +17,7 @@ package struct Retry: Sendable {
     }
 
     /// - Parameters:
-    ///   - patience: After what time it is given up.
+    ///   - patience: The time after which to give up.
     ///   - interval: How long each rest is.
     package init(for patience: Duration, every interval: Duration) {
         self.init(until: .now.advanced(by: patience), every: interval)

@@ -1,7 +1,7 @@
 import Synchronization
 package import SystemPackage
 
-/// Threads for short work that may wait, such as a transaction: a thread whose work is done stays a while for more.
+/// Threads for short work that may wait, such as a transaction: a thread whose work is done waits a while for more.
 ///
 /// To start and end a thread costs several times what it costs to wake one that sleeps.
 package final class SpareThreads: Sendable {
@@ -26,14 +26,14 @@ package final class SpareThreads: Sendable {
     /// How many threads wait for work now.
     package var waiting: Int { seats.withLock { $0.count } }
 
-    /// Does work on a thread that does nothing else meanwhile.
+    /// Does work on a thread that does nothing else at that time.
     ///
     /// - Throws: `EAGAIN` if no thread waits and none can be created (pthread_create(3)); the work is never done then.
     package func start(_ work: @escaping Work) throws(Errno) {
         if let seat = seats.withLock({ $0.popLast() }) { return seat.give(work) }
         let seat = Seat()
         seat.give(work)
-        // The thread has the work from its seat alone, and so keeps nothing of it when it is done.
+        // The thread gets the work only from its seat, and so keeps nothing of it when it is done.
         try DetachedThread.start { self.run(seat) }
     }
 

@@ -16,7 +16,7 @@ package final class TaskThread: TaskExecutor {
     /// Changes with each wake-up.
     private let word = FutexWord()
 
-    /// Starts the thread, which stays for good.
+    /// Starts the thread, which never ends.
     ///
     /// - Throws: `EAGAIN` if no thread can be created (pthread_create(3)).
     package init() throws(Errno) { try DetachedThread.start { self.run() } }

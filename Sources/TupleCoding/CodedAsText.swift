@@ -1,6 +1,6 @@
-/// A type that Codable types and their encoders have as its text.
+/// A type that is encoded as its text by Codable types and their encoders.
 package protocol CodedAsText: Codable, LosslessStringConvertible {
-    /// What a text is that the type does not read: `not a UUID`.
+    /// The description of a text that the type does not read: `not a UUID`.
     static var misread: String { get }
 }
 

@@ -11,7 +11,7 @@ struct JSONParser {
 
     /// How many arrays and objects may enclose each other.
     ///
-    /// The number is two more than the limit of a field, because two levels of the text are no levels of the encoding:
+    /// The number is two more than the limit of a field, because two levels of the text are not levels of the encoding:
     /// a tuple's own array, and the braces of bytes and other special values. Encoding refuses a value that is still
     /// too deep.
     private let maximumDepth: Int

@@ -1,5 +1,5 @@
-/// An element of a template that knows the type of the field that it matches, so that a template gives a take its
-/// types.
+/// An element of a template that knows the type of the field that it matches: so a take by the template has typed
+/// results.
 public protocol Matcher: TemplateElement {
     /// The type as which a matched field is read.
     associatedtype Matched: Sendable

@@ -7,13 +7,13 @@ import Synchronization
 /// let (_, name) = try await jobs.take("resize", file)
 /// ```
 ///
-/// The syntax is that of Swift's `Regex`, without what only a search without a bound could follow: back references, looks
-/// ahead and behind, atomic groups and possessive quantifiers. Letters compare as Unicode scalars, so a composed and a
+/// The syntax is that of Swift's `Regex`, without the parts that need an unbounded search: back references, look-ahead,
+/// look-behind, atomic groups and possessive quantifiers. Letters compare as Unicode scalars, so a composed and a
 /// decomposed "é" differ, as in all fields; `\b` is a place between a `\w` and a `\W`.
 ///
-/// A search never goes back, so it takes time in proportion to the length of the string times the size of the expression.
-/// One that takes more than 16 million steps, and 64 more a character, is given up: then the operation throws
-/// `badData`.
+/// A search never goes back, so it takes time in proportion to the length of the string times the size of the
+/// expression. A search that takes more than 16 million steps, and 64 more a character, is given up: then the operation
+/// throws `badData`.
 public struct Pattern: Matcher, Hashable {
     /// A matched field is read as a string.
     public typealias Matched = String

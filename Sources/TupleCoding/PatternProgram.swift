@@ -13,7 +13,7 @@ struct PatternProgram: Sendable {
         case found
     }
 
-    /// What a search has come to.
+    /// The result of a search.
     enum Outcome {
         case found, absent, tooLong
     }
@@ -59,7 +59,7 @@ struct PatternProgram: Sendable {
     }
 
     private mutating func repeated(_ node: PatternNode, _ least: Int, _ most: Int?) -> Bool {
-        // What is repeated may be empty, and then would add no instructions.
+        // The repeated part may be empty, and would then add no instructions.
         guard least <= Self.longest, most ?? 0 <= Self.longest else { return false }
         for _ in 0..<least { guard emit(node) else { return false } }
         guard let most else {
@@ -82,7 +82,7 @@ struct PatternProgram: Sendable {
 
     // MARK: Searching
 
-    /// Searches a string; `isAsked` is asked again and again whether the search is to be given up.
+    /// Searches a string; `isAsked` is asked again and again whether the search must be given up.
     func search(_ string: String, isAsked: () -> Bool) -> Outcome {
         var (now, later) = (States(instructions.count), States(instructions.count))
         var stack: [Int] = []

@@ -14,8 +14,8 @@ public struct Rest: Matcher {
 }
 
 extension TemplateElement where Self == Rest {
-    /// The fields or elements that are left, none or any number of any types: the last element of a template's fields, or
-    /// of a nested array.
+    /// The remaining fields or elements, any number (even none) of any types: the last element of a template's fields,
+    /// or of a nested array.
     ///
     /// ```swift
     /// let (_, id, rest) = try await jobs.take("job", any(Int.self), .rest)      // rest: [Value]

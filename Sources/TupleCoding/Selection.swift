@@ -1,7 +1,7 @@
 /// What a call looks for, and what it makes of a match: made once, used often, in any namespace.
 ///
-/// A ``Template`` is the selection whose matches come as tuples. Typed fields make a selection whose matches come as these
-/// fields, and ``record(_:_:)`` one whose matches come decoded:
+/// A ``Template`` is the selection whose matches come as tuples. Typed fields make a selection that returns matches as
+/// these fields; ``record(_:_:)`` makes one that returns decoded matches:
 ///
 /// ```swift
 /// let next = Selection("resize", any(Int.self), any(String.self))
@@ -11,8 +11,8 @@
 /// let job: Job = try await jobs.take(matching: urgent)
 /// ```
 ///
-/// A call that is given fields, as `jobs.takeIfExists("resize", any(Int.self))`, makes its selection anew each time, which
-/// costs about a quarter of it.
+/// A call with fields, such as `jobs.takeIfExists("resize", any(Int.self))`, makes its selection again each time, which
+/// costs about a quarter of the call.
 public struct Selection<Content: Sendable>: Sendable {
     /// What matches.
     @usableFromInline package let form: TemplateForm
@@ -53,8 +53,7 @@ public struct Selection<Content: Sendable>: Sendable {
         }
     }
 
-    /// The same selection, but it matches only records, and at every depth only nested objects, that have no other
-    /// names.
+    /// The same selection, but it matches only records, and at every depth nested objects, that have no other names.
     public func exactly() -> Selection { Selection(form.exactly(), decode: decode) }
 
     /// Whether the tuple matches.

@@ -39,10 +39,10 @@ extension Selection where Content == Tuple {
 extension Selection: CustomStringConvertible, JSONConvertible {
     /// The template as JSON text, on one line.
     ///
-    /// Reading the text gives a template that matches the same tuples, with three exceptions. The text does not tell
-    /// whether objects are matched exactly. A formal that the form has no word for becomes a wider one, such as
-    /// `"?array"` for arrays of integers. A choice of several templates is their texts with "or" between them, which is
-    /// not read.
+    /// Reading the text gives a template that matches the same tuples, with three exceptions. The text does not say
+    /// whether objects are matched exactly. A formal for which the form has no word becomes a wider one, such as
+    /// `"?array"` for arrays of integers. A choice of several templates becomes their texts with "or" between them,
+    /// which can't be read again.
     public var json: String { form.json }
 }
 

@@ -23,21 +23,22 @@ extension Selection where Content == Tuple {
     /// The template that matches every tuple, including records.
     public static var any: Template { Template(form: .any) }
 
-    /// The template that matches what any of several matches.
+    /// The template that matches what any of several templates matches.
     ///
     /// ```swift
     /// let next = try await jobs.take(matching: .anyOf(["resize", .any], ["stop"]))
     /// ```
     ///
-    /// Of the tuples that match, the oldest comes first, or the newest, whatever template it matches. A look costs as much
-    /// as one for each template; counting, reading and taking all that match go through all tuples. Every tuple that
-    /// appears wakes a waiter.
+    /// The oldest matching tuple comes first, or the newest, whatever template it matches. A look costs as much as a
+    /// look for each template. Counting, reading and taking all that match go through all tuples. Every new tuple wakes
+    /// a waiter for such a template.
     ///
-    /// - Parameter templates: One at least. Without one a call that reads, takes or claims throws `invalidArgument`.
-    /// - Returns: The template; of one template, that one.
+    /// - Parameter templates: At least one. Without a template, a call that reads, takes or claims throws
+    ///   `invalidArgument`.
+    /// - Returns: The template; if there is only one, that one.
     public static func anyOf(_ templates: Template...) -> Template { anyOf(templates) }
 
-    /// The template that matches what any of several matches; the same as the form that takes them one by one.
+    /// The template that matches what any of several templates matches; the same as the form with separate arguments.
     public static func anyOf(_ templates: [Template]) -> Template {
         templates.count == 1 ? templates[0] : Template(form: TemplateForm(anyOf: templates.map(\.form)))
     }

@@ -160,7 +160,7 @@ extension TemplateFormal {
         }
     }
 
-    /// The text of a range, or the word for its type if the text would be read as something else.
+    /// The text of a range, or the word for its type if that text has another meaning.
     static func text(for range: FieldRange) -> String {
         let lower: String
         let upper: String

@@ -8,16 +8,16 @@
  *
  * Link with `cc program.c $(pkg-config --cflags --libs shared-space)`. The article "C" has more.
  *
- * RESULTS. A call that returns an int returns 1 when it has done what it says, 0 when there was nothing to do it with or the
- * time has passed, and -1 with an error. Nothing was changed when a call returns 0 or -1, unless it says otherwise.
+ * RESULTS. A call that returns an int returns 1 if it has done its work, 0 if there was nothing to work on or the time has
+ * passed, and -1 with an error. If a call returns 0 or -1, nothing was changed, unless its description says otherwise.
  *
  * HANDLES (sharedspace, sharedspace_ns, sharedspace_list, sharedspace_watch, sharedspace_responder, sharedspace_loop) belong
- * to the caller, who closes them. A handle is a number in the clothes of a pointer: it is never followed, so that NULL, a
- * handle that was closed and one that is no handle at all are errors (invalidArgument, closed), and never a crash. Handles
- * that are not closed end with the process.
+ * to the caller, who closes them. A handle looks like a pointer, but is a number: the library never dereferences it. So
+ * NULL, a closed handle and an invalid one are errors (invalidArgument, closed), and never a crash. Handles that are not
+ * closed end with the process.
  *
- * BYTES that a call is given are borrowed until it returns. A result is the caller's, who may use it again for the next
- * call. Strings are UTF-8 and end with NUL.
+ * BYTES. A call borrows the bytes that it is given until it returns. A result belongs to the caller, who may use it again
+ * for the next call. Strings are UTF-8 and end with NUL.
  *
  * TUPLES are bytes of FoundationDB's tuple layer: each field is an element, one after the other. An object is 40, then for
  * each name, sorted by its bytes, the name as a string and its value, then 00. Integers have 64 bits, doubles too; other
@@ -32,23 +32,23 @@
  *     44          the rest: any fields or elements, as the last of a list
  *     45          alone: any tuple
  * With SHAREDSPACE_JSON in a call's flags all bytes that it takes and gives are the JSON of the commands instead:
- * ["resize", 42], a template ["resize", "?int", "?1...9", "?/^cat/", "?..."] or "?". A NUL follows what a call gives, which
- * count does not count. Results of sharedspace_transact and sharedspace_watch_next that would be nested deeper than the 64
- * levels of the tuple layer come as JSON, with SHAREDSPACE_JSON in the result's flags.
+ * ["resize", 42], a template ["resize", "?int", "?1...9", "?/^cat/", "?..."] or "?". A NUL follows the bytes that a call
+ * gives; count does not include it. Results of sharedspace_transact and sharedspace_watch_next that would be nested deeper
+ * than the 64 levels of the tuple layer come as JSON, with SHAREDSPACE_JSON in the result's flags.
  *
  * ERRORS. The last argument of a call receives an error, which sharedspace_error_free frees; NULL if it is not wanted. It
- * is written only when the call returns -1, and by sharedspace_loop_next also for a wait that has failed.
+ * is written only if the call returns -1, and by sharedspace_loop_next also for a wait that has failed.
  *
- * THREADS. All calls may be made from any thread; a handle may be used by several at once, and closed while others use it:
- * their waits end with `closed` when the process has no other handle on the namespace. A result, a list and a watch are for
- * one thread at a time.
+ * THREADS. All calls may be made from any thread. Several threads may use a handle at once, and one may close it while
+ * others use it: their waits end with `closed` if the process has no other handle on the namespace. A result, a list and a
+ * watch are for one thread at a time.
  *
- * SIGNALS. A signal does not end a wait. With `interrupted` in the options a function of the caller's is asked after each
- * signal that the waiting thread has handled, at the latest after 250 ms; when it returns nonzero the wait ends with
- * `cancelled`, and nothing was taken. A wait keeps its place in line meanwhile: don't cut a wait into short ones.
+ * SIGNALS. A signal does not end a wait. `interrupted` in the options is a function of the caller. It is called after each
+ * signal that the waiting thread has handled, at the latest after 250 ms. If it returns nonzero, the wait ends with
+ * `cancelled`, and nothing was taken. If it returns 0, the wait keeps its place in line: don't cut a wait into short ones.
  *
- * FORK. A process that has opened a namespace may fork, but the child, until it calls exec, can't use the library: its
- * calls fail with `forked`, and closing does nothing there. Fork before the first namespace or loop is opened, or exec.
+ * FORK. A process that has opened a namespace may fork, but the child can't use the library until it calls exec: its calls
+ * fail with `forked`, and closing does nothing in it. Fork before the first namespace or loop is opened, or call exec.
  *
  * ENDS. What a process holds (claims, locks, items, its ownership of namespaces) ends with it, however it ends.
  */
@@ -63,8 +63,8 @@
 extern "C" {
 #endif
 
-/* The number of this interface. It rises when a program that was compiled before no longer works; functions, flags, and
- * fields at the end of the structures come without that. */
+/* The number of this interface. It rises if programs that were compiled before no longer work. New functions, new flags, and
+ * new fields at the end of the structures do not raise it. */
 #define SHAREDSPACE_ABI 0
 
 /* A space: a root folder with namespaces in it. Processes with the same root see the same namespaces. */
@@ -75,7 +75,7 @@ typedef struct sharedspace_ns sharedspace_ns;
 typedef struct sharedspace_list sharedspace_list;
 /* The changes of a namespace, one after the other. */
 typedef struct sharedspace_watch sharedspace_watch;
-/* A responder: what answers the requests of a name. */
+/* A responder, which answers the requests of a name. */
 typedef struct sharedspace_responder sharedspace_responder;
 /* The waits of an event loop, behind one descriptor. */
 typedef struct sharedspace_loop sharedspace_loop;
@@ -96,33 +96,34 @@ typedef struct {
     size_t count;         /* how many bytes */
     size_t capacity;      /* how many there is room for */
     uint64_t id;          /* of the tuple, of the queue's item */
-    uint64_t number;      /* of the claim, the hold, the taken item: what ends it, and a fencing number, greater than that of
-                             every earlier holder; of a cell its version; of a request what answers it */
+    uint64_t number;      /* of the claim, the hold or the taken item, to end it by: a fencing number, greater than that of
+                             every earlier holder; of a cell its version; of a request the number to answer it by */
     uint64_t sequence;    /* of the change */
     int64_t time_ms;      /* of the change, in milliseconds since 1970 */
     uint32_t kind;        /* SHAREDSPACE_CHANGE_…; of an item its state */
     uint32_t deliveries;  /* how often the tuple or item had come back */
-    int32_t pid;          /* who made the change; who holds what was not free; who asks, and who has answered */
+    int32_t pid;          /* who made the change; the holder of what was not free; who asks, and who has answered */
     int32_t reserved;
 } sharedspace_result;
 
-/* Asked after signals during a wait, on the waiting thread; nonzero ends the wait. It may call the library, and returns. */
+/* Called after signals during a wait, on the waiting thread; nonzero ends the wait. It may call the library, and must
+ * return. */
 typedef int (*sharedspace_interrupted)(void *context);
 
-/* The options of a call; NULL for none. Begin with sharedspace_defaults(). Zero is the default of every field; fields
- * that a call does not name are not looked at. */
+/* The options of a call; NULL for none. Begin with sharedspace_defaults(). Zero is the default of every field; a
+ * call ignores the fields that its description does not name. */
 typedef struct {
     uint32_t size;          /* sizeof(sharedspace_how) */
     uint32_t flags;         /* SHAREDSPACE_…; a flag that the call does not name is refused */
     int64_t timeout_ms;     /* how long to wait: 0 looks once, SHAREDSPACE_FOREVER has no limit */
     int64_t deadline_ms;    /* how long a claim or a taken item lasts at most; 0: until it is ended */
-    int64_t expires_ms;     /* after how long a tuple or a cell goes by itself; 0: never */
-    int64_t delay_ms;       /* for how long no process finds what is released or put */
+    int64_t expires_ms;     /* the time after which a tuple or a cell ends by itself; 0: never */
+    int64_t delay_ms;       /* the time for which no process finds what is released or put */
     uint64_t max;           /* at most so many; 0: all */
     uint64_t limit_bytes;   /* the size limit of a new namespace, 16 MiB to 64 GiB; 0: half of the file system */
     int64_t priority;       /* of an item; higher ones are taken first */
-    int64_t permits;        /* how many a semaphore has, how many pass a rate limit in an interval, come to a barrier, count
-                               a latch down; 0: 1 */
+    int64_t permits;        /* how many permits a semaphore has, how many pass a rate limit in an interval, how many come to
+                               a barrier, how many counts open a latch; 0: 1 */
     int64_t count;          /* how many permits are wanted; 0: 1 */
     int64_t deliveries;     /* after how many an item is buried; 0: as the queue was made, or never; SHAREDSPACE_FOREVER:
                                never */
@@ -132,7 +133,7 @@ typedef struct {
     const char *unique;     /* of an item: one item with this key is in the queue at a time; of a responder its key */
     const char *reason;     /* why an item is buried, or a request fails */
     const char *subscription; /* of a watch: its position is kept under this name */
-    sharedspace_bytes value;  /* what is compared (SHAREDSPACE_IF_EQUAL); what others see of a leader */
+    sharedspace_bytes value;  /* the value to compare (SHAREDSPACE_IF_EQUAL); what others see of a leader */
     sharedspace_interrupted interrupted; /* see SIGNALS above */
     void *context;          /* passed to it */
     int64_t interval_ms;    /* of a rate limit */
@@ -148,42 +149,42 @@ enum {
     SHAREDSPACE_RECORD = 1,        /* the tuples, or the template, are records */
     SHAREDSPACE_JSON = 2,          /* bytes are JSON */
     SHAREDSPACE_NEWEST = 4,        /* the newest match instead of the oldest */
-    SHAREDSPACE_EXACT = 8,         /* names that the template does not have are no match */
+    SHAREDSPACE_EXACT = 8,         /* records and objects with names that the template lacks don't match */
     SHAREDSPACE_OBSERVER = 16,     /* the namespace must exist, and is not kept alive */
     SHAREDSPACE_PERSISTENT = 32,   /* a new namespace stays without an owner */
-    SHAREDSPACE_OWN_LIFETIME = 64, /* the tuple or cell goes when this process ends */
+    SHAREDSPACE_OWN_LIFETIME = 64, /* the tuple or cell ends with this process */
     SHAREDSPACE_IF_ABSENT = 128,   /* only a cell that is not set is set */
     SHAREDSPACE_IF_EQUAL = 256,    /* only a cell that has `value` is set */
-    SHAREDSPACE_SHARED = 512,      /* the lock is shared with others that do so too */
+    SHAREDSPACE_SHARED = 512,      /* the lock is shared with others that also share it */
     SHAREDSPACE_KEEP = 1024,       /* a claim is completed, and its tuple goes back as if it had never been claimed */
     SHAREDSPACE_VALUE = 2048,      /* the bytes are one value, and no tuple */
     SHAREDSPACE_IF_VERSION = 4096, /* only a cell that has `version` is set; version 0: only one that is not set */
-    SHAREDSPACE_REPLACE = 8192,    /* an item replaces the one with its unique key that waits */
-    SHAREDSPACE_AGAIN = 16384,     /* an item with its unique key may be worked on, and this one comes behind it */
-    SHAREDSPACE_FORCE = 32768,     /* a queue is removed although workers have items of it */
+    SHAREDSPACE_REPLACE = 8192,    /* an item replaces the waiting one with its unique key */
+    SHAREDSPACE_AGAIN = 16384,     /* if an item with its unique key is worked on, this one comes behind it */
+    SHAREDSPACE_FORCE = 32768,     /* a queue is removed even if workers have items of it */
     SHAREDSPACE_GONE = 65536,      /* until there is no namespace */
     SHAREDSPACE_NOW = 131072,      /* only if there is a responder now */
     SHAREDSPACE_BASE = 262144      /* a responder that answers only while there is no other */
 };
 
-/* What is looked for, in sharedspace_find and sharedspace_find_all; the last two in the latter only. */
+/* What to look for, in sharedspace_find and sharedspace_find_all; the last two only in sharedspace_find_all. */
 enum {
     SHAREDSPACE_READ = 1,
     SHAREDSPACE_TAKE = 2,
     SHAREDSPACE_CLAIM = 3,
-    SHAREDSPACE_LOOK_CLAIMED = 4, /* what is claimed, and by which process; it stays so */
-    SHAREDSPACE_LOOK_BURIED = 5   /* what is buried; it stays so */
+    SHAREDSPACE_LOOK_CLAIMED = 4, /* claimed tuples, and by which process; they stay claimed */
+    SHAREDSPACE_LOOK_BURIED = 5   /* buried tuples; they stay buried */
 };
-/* What is ruled for a namespace, in sharedspace_ns_set. */
+/* The settings of a namespace, in sharedspace_ns_set. */
 enum {
     SHAREDSPACE_NS_OWNER = 1,      /* the process `number` owns it until it ends */
-    SHAREDSPACE_NS_NO_OWNER = 2,   /* the process `number` owns it no more; returns 0 if it did not */
-    SHAREDSPACE_NS_PERSISTENT = 3, /* 1: it stays without an owner; 0: it does not, and goes at once if it has none */
+    SHAREDSPACE_NS_NO_OWNER = 2,   /* the process `number` no longer owns it; returns 0 if it did not */
+    SHAREDSPACE_NS_PERSISTENT = 3, /* 1: it stays without an owner; 0: it does not, and is deleted at once if it has none */
     SHAREDSPACE_NS_DELIVERIES = 4, /* a tuple is buried when it comes back from delivery `number`; 0: never */
-    SHAREDSPACE_NS_HISTORY = 5     /* `number` changes are kept also without a watcher, in how->limit_bytes; 0: none */
+    SHAREDSPACE_NS_HISTORY = 5     /* `number` changes are kept even without a watcher, in how->limit_bytes; 0: none */
 };
-/* The kinds of shared things: what is held, in sharedspace_hold (the first three); what is passed, in sharedspace_pass;
- * what is removed, in sharedspace_rule. */
+/* The kinds of shared things: to hold, in sharedspace_hold (the first three); to pass, in sharedspace_pass; to remove, in
+ * sharedspace_rule. */
 enum {
     SHAREDSPACE_LOCK = 1,
     SHAREDSPACE_SEMAPHORE = 2,
@@ -196,15 +197,15 @@ enum {
     SHAREDSPACE_ORDERED = 9,
     SHAREDSPACE_RESPONDER = 10
 };
-/* What is ruled for a shared thing, in sharedspace_rule. */
+/* The changes of a shared thing, in sharedspace_rule. */
 enum {
-    SHAREDSPACE_RULE_REMOVE = 1,   /* `number`: its kind; it starts from the beginning when it is used again. A semaphore's
-                                      number that was set is taken back; a queue goes with its items (SHAREDSPACE_FORCE:
-                                      also taken ones), and outcome receives how many; a responder is the one with
-                                      how->unique */
-    SHAREDSPACE_RULE_COUNT = 2,    /* how->count is added to a counter; outcome receives the sum. With 0 it is looked at */
+    SHAREDSPACE_RULE_REMOVE = 1,   /* `number`: its kind; it starts from the beginning when it is used again. For a
+                                      semaphore, the number that was set is taken back; a queue is removed with its items
+                                      (SHAREDSPACE_FORCE: even taken ones), and outcome receives how many; the responder
+                                      removed is the one with how->unique */
+    SHAREDSPACE_RULE_COUNT = 2,    /* how->count is added to a counter; outcome receives the sum. 0 only reads it */
     SHAREDSPACE_RULE_DOWN = 3,     /* a latch of how->permits counts is counted down by `number`; outcome receives how many
-                                      are left. With 0 it is looked at */
+                                      are left. 0 only reads it */
     SHAREDSPACE_RULE_PERMITS = 4,  /* a semaphore has `number` permits, whatever its users say */
     SHAREDSPACE_RULE_DEPOSE = 5,   /* a leader's term `number` ends, or with 0 the present one; returns 0 if it had ended */
     SHAREDSPACE_RULE_PAUSE = 6,    /* a queue hands out nothing for how->delay_ms, or with 0 until RESUME */
@@ -212,7 +213,7 @@ enum {
     SHAREDSPACE_RULE_KICK = 8,     /* the buried item `number` is put back, and outcome receives its new number; with 0 all,
                                       how->max at most, and outcome receives how many */
     SHAREDSPACE_RULE_DROP = 9,     /* the item `number` is removed, if no worker has it */
-    SHAREDSPACE_RULE_CANCEL = 10,  /* the item `number` is removed, whatever its state, which outcome receives */
+    SHAREDSPACE_RULE_CANCEL = 10,  /* the item `number` is removed, whatever its state; outcome receives the state */
     SHAREDSPACE_RULE_EXTEND = 11,  /* the worker that has the item `number` has it until how->deadline_ms from now, if that is
                                       later than before */
     SHAREDSPACE_RULE_DRAIN = 12,   /* all items of a queue that are ready or delayed are removed; outcome receives how many */
@@ -220,17 +221,17 @@ enum {
     SHAREDSPACE_RULE_ITEMS = 14    /* outcome receives how many items of a queue have the state `number`, one of
                                       SHAREDSPACE_ITEM_… */
 };
-/* What is done with an ordered set, in sharedspace_ordered. */
+/* The edits of an ordered set, in sharedspace_ordered. */
 enum {
     SHAREDSPACE_APPEND = 1,     /* the values that are not there are added at the end; outcome receives how many */
     SHAREDSPACE_INSERT = 2,     /* the same, at an index */
     SHAREDSPACE_WITHOUT = 3,    /* the values are removed; outcome receives how many were there */
-    SHAREDSPACE_MOVE = 4,       /* the value is moved, so that it stands at an index */
+    SHAREDSPACE_MOVE = 4,       /* the value is moved to an index */
     SHAREDSPACE_EXCHANGE = 5,   /* the first value is replaced by the second, in its place */
-    SHAREDSPACE_SORT = 6,       /* they stand in the order of JSON values */
+    SHAREDSPACE_SORT = 6,       /* the values are put in the order of JSON values */
     SHAREDSPACE_INDEX = 7       /* outcome receives the index of the value */
 };
-/* What is waited for, in sharedspace_loop_begin. */
+/* What to wait for, in sharedspace_loop_begin. */
 enum {
     SHAREDSPACE_WAIT_READ = 1,
     SHAREDSPACE_WAIT_TAKE = 2,
@@ -247,7 +248,7 @@ enum {
 };
 /* What becomes of a claim or a taken item, in sharedspace_end. */
 enum { SHAREDSPACE_COMPLETE = 1, SHAREDSPACE_RELEASE = 2, SHAREDSPACE_BURY = 3, SHAREDSPACE_EXTEND = 4 };
-/* What an item does, in sharedspace_items. */
+/* The state of an item, in sharedspace_items. */
 enum {
     SHAREDSPACE_ITEM_ANY = 0,
     SHAREDSPACE_ITEM_READY = 1,
@@ -328,19 +329,19 @@ uint32_t sharedspace_abi(void);
  * Errors: permissionDenied, invalidArgument. Holds nothing open, and works before fork. */
 int sharedspace_open(const char *root, const sharedspace_how *how, sharedspace **space, sharedspace_error **error);
 
-/* Closes a space; its namespaces stay open. NULL and a closed one are nothing. */
+/* Closes a space; its namespaces stay open. For NULL and a closed one it does nothing. */
 void sharedspace_close(sharedspace *space);
 
-/* The names of the namespaces, sorted by their bytes. Those without an owner are deleted on the way.
+/* The names of the namespaces, sorted by their bytes. The call also deletes those without an owner.
  *   list      receives them: the bytes of each result are a name. To be freed with sharedspace_list_free */
 int sharedspace_names(sharedspace *space, sharedspace_list **list, sharedspace_error **error);
 
 /* Deletes a namespace even if it has owners; their calls fail with namespaceDeleted from then on.
- * Returns 0 if there is none with this name. Errors: incompatible, if other files lie in its folder; holderStopped,
+ * Returns 0 if there is none with this name. Errors: incompatible, if its folder has other files; holderStopped,
  * holderBusy, permissionDenied. */
 int sharedspace_delete(sharedspace *space, const char *name, sharedspace_error **error);
 
-/* Deletes the namespaces that have no owner, as other calls do on their way.
+/* Deletes the namespaces that have no owner, as other calls also do.
  *   list      receives their names, as sharedspace_names does; NULL if they are not wanted */
 int sharedspace_reap(sharedspace *space, sharedspace_list **list, sharedspace_error **error);
 
@@ -361,16 +362,16 @@ int sharedspace_ns_open(
     sharedspace *space, const char *name, const sharedspace_how *how, sharedspace_ns **ns, sharedspace_error **error);
 
 /* Closes a namespace. What was obtained through this handle and has not ended is released: claims, holds, items. After an
- * error (holderStopped, holderBusy) it is closed too, and the rest is done with the end of the process. */
+ * error (holderStopped, holderBusy) it is closed too, and the rest is released when the process ends. */
 int sharedspace_ns_close(sharedspace_ns *ns, sharedspace_error **error);
 
-/* What is in a namespace, who owns it, who holds what and who waits for whom: the object of `space show --json`.
- *   result    receives its text */
+/* The contents of a namespace, its owners, who holds what and who waits for whom: the object of `space show --json`.
+ *   result    receives the object's text */
 int sharedspace_ns_show(sharedspace_ns *ns, sharedspace_result *result, sharedspace_error **error);
 
-/* Rules something for a namespace.
+/* Changes a setting of a namespace.
  *   what      SHAREDSPACE_NS_…
- *   number    as it says there
+ *   number    as the setting says
  *   how       limit_bytes, of a history; 0: 16 MiB
  * Errors: noSuchProcess, invalidArgument, and those of sharedspace_write. */
 int sharedspace_ns_set(
@@ -390,8 +391,8 @@ int sharedspace_write(
 
 /* Finds the oldest tuple that one of several templates matches, and waits for it if the options say so. Processes that
  * wait are served in the order in which they came.
- *   what      SHAREDSPACE_READ: it stays. SHAREDSPACE_TAKE: it is gone for good. SHAREDSPACE_CLAIM: no other process sees
- *             it until sharedspace_end, and it returns if this process ends
+ *   what      SHAREDSPACE_READ: it stays. SHAREDSPACE_TAKE: it is removed. SHAREDSPACE_CLAIM: no other process sees it
+ *             until sharedspace_end, and it returns if this process ends
  *   templates count of them, from 1
  *   how       SHAREDSPACE_RECORD, _JSON, _NEWEST, _EXACT; timeout_ms, interrupted; for a claim deadline_ms
  *   result    receives the tuple, its id, deliveries, and of a claim its number
@@ -432,14 +433,14 @@ int64_t sharedspace_kick(
     sharedspace_ns *ns, const sharedspace_bytes *templates, size_t count, const sharedspace_how *how,
     sharedspace_error **error);
 
-/* Sets when a cell, or a visible tuple, goes by itself. Returns 0 if it is not there.
+/* Sets when a cell, or a visible tuple, ends by itself. Returns 0 if it does not exist.
  *   key       the cell's; NULL for the tuple with an id
  *   id        the tuple's
- *   how       expires_ms, from now on; 0: never, also if it would have gone with a process */
+ *   how       expires_ms, from now on; 0: never, even if it would have ended with a process */
 int sharedspace_expire(
     sharedspace_ns *ns, const char *key, uint64_t id, const sharedspace_how *how, sharedspace_error **error);
 
-/* How long a cell, or a visible tuple, still has. Returns 0 if it is not there.
+/* The time that a cell, or a visible tuple, still has. Returns 0 if it does not exist.
  *   key, id   as for sharedspace_expire
  *   left_ms   receives milliseconds, or SHAREDSPACE_FOREVER */
 int sharedspace_ttl(sharedspace_ns *ns, const char *key, uint64_t id, int64_t *left_ms, sharedspace_error **error);
@@ -457,8 +458,8 @@ int sharedspace_evaluate(
 
 /* Ends or extends a claim, or an item of a queue that this handle took.
  *   number    its number. A claim may also be one that another process made with `space claim --hold`
- *   end       SHAREDSPACE_COMPLETE: it is gone for good, or with SHAREDSPACE_KEEP back in its place as if it had
- *             never been claimed or taken. SHAREDSPACE_RELEASE: it is back in its place after delay_ms, and one more delivery
+ *   end       SHAREDSPACE_COMPLETE: it is removed, or with SHAREDSPACE_KEEP back in its place as if it had never
+ *             been claimed or taken. SHAREDSPACE_RELEASE: it is back in its place after delay_ms, and one more delivery
  *             counts; returns 0 if a claim had returned before. SHAREDSPACE_BURY: it is not handed out any more; an item
  *             with `reason`. SHAREDSPACE_EXTEND: it lasts deadline_ms from now, if that is longer than before
  *   how       SHAREDSPACE_KEEP; delay_ms, deadline_ms, reason, as above; of an item that is released `priority`, unless 0
@@ -468,7 +469,7 @@ int sharedspace_end(
 
 /* --- Cells ------------------------------------------------------------------------------------------------------------ */
 
-/* The value of a cell, waited for if the options say so. Returns 0 if the cell is not set.
+/* The value of a cell; waits for it if the options say so. Returns 0 if the cell is not set.
  *   key       1 to 480 bytes
  *   how       SHAREDSPACE_JSON; timeout_ms, interrupted
  *   result    receives it, and its version (number): another one each time that the cell is set */
@@ -509,11 +510,11 @@ int sharedspace_cells(
 
 /* Does several things in one transaction: all or nothing. Others see nothing until all are done.
  *   steps     the operations of `space txn`, in order: a tuple whose fields are the steps, or with SHAREDSPACE_JSON
- *             [["take", ["token"]], ["write", ["done", 7]], ["incr", "count"], ["complete", 12]]. Templates in them are
- *             JSON's also in bytes: "?int". See `space help txn`
+ *             [["take", ["token"]], ["write", ["done", 7]], ["incr", "count"], ["complete", 12]]. Templates in them have
+ *             the JSON form even in bytes: "?int". See `space help txn`
  *   how       SHAREDSPACE_JSON
- *   result    receives the results: a tuple with one field for each step, or JSON. When the call returns 0, because a step
- *             has found nothing, or a cell was not as expected, a text that says which
+ *   result    receives the results: a tuple with one field for each step, or JSON. If the call returns 0, because a step has
+ *             found nothing or a cell was not as expected, a text that says which step
  * Errors: badData for something that is no step, claimLost, transactionTooLarge, and those of sharedspace_write. */
 int sharedspace_transact(
     sharedspace_ns *ns, sharedspace_bytes steps, const sharedspace_how *how, sharedspace_result *result,
@@ -551,13 +552,13 @@ int sharedspace_watch_open(
 int sharedspace_watch_next(
     sharedspace_watch *watch, const sharedspace_how *how, sharedspace_result *result, sharedspace_error **error);
 
-/* Where a later watch goes on after the last change that came: a text for `from`, "N@LIFE". */
+/* The place at which a later watch can go on after the last change that came: a text for `from`, "N@LIFE". */
 int sharedspace_watch_point(sharedspace_watch *watch, sharedspace_result *result, sharedspace_error **error);
 
 /* Acknowledges all changes up to a number, for a subscription: they don't come again. */
 int sharedspace_watch_acknowledge(sharedspace_watch *watch, uint64_t sequence, sharedspace_error **error);
 
-/* Ends watching; a subscription stays. NULL and a closed one are nothing. */
+/* Ends watching; a subscription stays. For NULL and a closed watch it does nothing. */
 void sharedspace_watch_close(sharedspace_watch *watch);
 
 /* Ends a subscription, which no longer holds the journal; a watch that goes on under its name ends with subscriptionEnded.
@@ -567,26 +568,26 @@ int sharedspace_unsubscribe(sharedspace_ns *ns, const char *name, sharedspace_er
 /* --- Locks, semaphores, elections --------------------------------------------------------------------------------------- */
 
 /* Waits in line for a lock, several locks, permits of a semaphore or leadership, and holds it until sharedspace_let_go, or
- * until this process ends. A hold belongs to the process, and any of its threads may let it go; a lock is not reentrant.
+ * until this process ends. A hold belongs to the process, and any of its threads may release it; a lock is not reentrant.
  *   what      SHAREDSPACE_LOCK, with SHAREDSPACE_SHARED together with others; SHAREDSPACE_SEMAPHORE with permits and count;
  *             SHAREDSPACE_ELECTION, whose leader others see with how->value
  *   names     count of them. Several only of locks, which are acquired in the order of their names, all or none
  *   how       SHAREDSPACE_SHARED, SHAREDSPACE_JSON (for value and result); timeout_ms, interrupted, permits, count, value
- *   result    receives the number that lets it go, and the fencing numbers in the order of the names as a tuple. When the
+ *   result    receives the number to release it by, and the fencing numbers in the order of the names as a tuple. When the
  *             call returns 0 because the time has passed, pid is a holder's
  * Errors: wouldDeadlock, typeMismatch if the name is of another kind, cancelled, holderStopped, holderBusy. */
 int sharedspace_hold(
     sharedspace_ns *ns, int what, const char *const *names, size_t count, const sharedspace_how *how,
     sharedspace_result *result, sharedspace_error **error);
 
-/* Lets go what this handle holds. Errors: holdLost if it had been taken away; invalidArgument if there is no such hold;
+/* Releases what this handle holds. Errors: holdLost if it had been taken away; invalidArgument if there is no such hold;
  * holderStopped, holderBusy, and then it is still held. */
 int sharedspace_let_go(sharedspace_ns *ns, uint64_t number, sharedspace_error **error);
 
-/* Whether this handle still holds it: 0 if it was taken away, or let go. */
+/* Whether this handle still has the hold: 0 if it was taken away or released. */
 int sharedspace_holds(sharedspace_ns *ns, uint64_t number, sharedspace_error **error);
 
-/* Waits at a barrier, for a latch or a rate limit. Returns 0 when the time has passed; of a rate limit at once, when it would
+/* Waits at a barrier, for a latch or a rate limit. Returns 0 when the time has passed; for a rate limit at once, if it would
  * take longer.
  *   what      SHAREDSPACE_BARRIER: until `permits` processes or waits have come to it. SHAREDSPACE_LATCH: until it was
  *             counted down `permits` times. SHAREDSPACE_RATE: for `count` of the `permits` that it has in any interval_ms
@@ -595,7 +596,7 @@ int sharedspace_holds(sharedspace_ns *ns, uint64_t number, sharedspace_error **e
 int sharedspace_pass(
     sharedspace_ns *ns, int what, const char *name, const sharedspace_how *how, sharedspace_error **error);
 
-/* Rules something for a shared thing. Returns 0 if there is no such thing, item or term.
+/* Changes a shared thing. Returns 0 if there is no such thing, item or term.
  *   verb      SHAREDSPACE_RULE_…
  *   name      of the queue, the counter, the semaphore, …
  *   number    as the verb says
@@ -627,12 +628,12 @@ int sharedspace_proclaim(
 /* Puts items into a queue in one transaction: all or none.
  *   queue     its name, 1 to 240 bytes
  *   items     count values
- *   how       SHAREDSPACE_JSON; priority, delay_ms, group, deliveries, bound. Of one item also unique, and then the call
- *             returns 0 if an item with the key is in the queue: SHAREDSPACE_REPLACE replaces one that waits, and
- *             SHAREDSPACE_AGAIN puts one behind that which is worked on. And timeout_ms, interrupted: how long to wait for
- *             room
- *   numbers   receives the items' numbers, in order; of an item that was not put that of the one in its way, or 0 if there
- *             was no room in time. NULL if they are not wanted
+ *   how       SHAREDSPACE_JSON; priority, delay_ms, group, deliveries, bound. For one item also unique: then the call
+ *             returns 0 if an item with the key is in the queue. SHAREDSPACE_REPLACE replaces a waiting item with the key,
+ *             and SHAREDSPACE_AGAIN puts this one behind the item that is worked on. timeout_ms, interrupted: how long to
+ *             wait for room
+ *   numbers   receives the items' numbers, in order; for an item that was not put, the number of the item in its way, or 0
+ *             if there was no room in time. NULL if they are not wanted
  * Errors: limitReached if the queue is full, typeMismatch, and those of sharedspace_write. */
 int sharedspace_put(
     sharedspace_ns *ns, const char *queue, const sharedspace_bytes *items, size_t count, const sharedspace_how *how,
@@ -640,8 +641,8 @@ int sharedspace_put(
 
 /* Takes the next item of a queue, and waits for it if the options say so; takers are served in the order in which they
  * came. The item returns if this process ends before sharedspace_end.
- *   how       SHAREDSPACE_JSON; timeout_ms, interrupted, deadline_ms; id: only the item with it, past priorities, delays
- *             and others who wait; then nothing is waited for
+ *   how       SHAREDSPACE_JSON; timeout_ms, interrupted, deadline_ms; id: only the item with this id, without regard to
+ *             priorities, delays and other takers; then the call does not wait
  *   result    receives its value, its id, deliveries, and the number that ends it */
 int sharedspace_item(
     sharedspace_ns *ns, const char *queue, const sharedspace_how *how, sharedspace_result *result,
@@ -661,7 +662,7 @@ int sharedspace_items(
  * element, or all are there already. SHAREDSPACE_APPEND and SHAREDSPACE_INSERT make the set if it does not exist.
  *   verb      SHAREDSPACE_APPEND and those after it
  *   index     from 0; of SHAREDSPACE_INSERT and SHAREDSPACE_MOVE
- *   values    count of them, as the verb has them
+ *   values    count of them, as the verb needs them
  *   how       SHAREDSPACE_JSON
  *   outcome   receives what the verb says; NULL if it is not wanted
  * Errors: badData for an element of another type, invalidArgument for an index beyond the end, typeMismatch, and those of
@@ -681,45 +682,45 @@ int sharedspace_elements(
 
 /* --- Requests and responders -------------------------------------------------------------------------------------------- */
 
-/* Asks the responder of a name, and waits for the reply. Returns 0 if none has answered in time; pid is then the process that
- * was asked, or 0.
+/* Asks the responder of a name, and waits for the reply. Returns 0 if no responder has answered in time; then pid is the
+ * process that was asked, or 0.
  *   argument  NULL and 0: null
  *   how       SHAREDSPACE_JSON; SHAREDSPACE_NOW; timeout_ms, for a responder and its reply (0: 5 seconds), interrupted
- *   result    receives the reply, and whose it is (pid)
+ *   result    receives the reply, and the process that gave it (pid)
  * Errors: responderFailed, with its reason; cancelled, and those of sharedspace_write. */
 int sharedspace_request(
     sharedspace_ns *ns, const char *name, sharedspace_bytes argument, const sharedspace_how *how,
     sharedspace_result *result, sharedspace_error **error);
 
-/* Registers a responder to a name: the newest one is asked first, and the next when it ends before it has answered.
- *   how       SHAREDSPACE_BASE; unique: its key; one of any process with the same key is replaced
+/* Registers a responder to a name. The newest one is asked first; if it ends before it has answered, the next one is asked.
+ *   how       SHAREDSPACE_BASE; unique: its key; a responder of any process with the same key is replaced
  *   responder receives the handle, to be closed with sharedspace_responder_close. It may outlast `ns`, and does not keep the
  *             namespace alive */
 int sharedspace_responder_open(
     sharedspace_ns *ns, const char *name, const sharedspace_how *how, sharedspace_responder **responder,
     sharedspace_error **error);
 
-/* The next request. Several may be in hand at a time. Returns 0 when the time has passed.
+/* The next request. Several may be in hand (received and not answered) at a time. Returns 0 when the time has passed.
  *   how       SHAREDSPACE_JSON; timeout_ms, interrupted
- *   result    receives its argument, the number that answers it, and who asks (pid)
+ *   result    receives its argument, the number to answer it by, and the process that asks (pid)
  * Errors: holdLost if the responder was replaced or removed; cancelled. */
 int sharedspace_responder_next(
     sharedspace_responder *responder, const sharedspace_how *how, sharedspace_result *result,
     sharedspace_error **error);
 
-/* Answers a request. Returns 0 if no reply was wanted any more.
+/* Answers a request. Returns 0 if the reply was no longer wanted.
  *   value     NULL and 0: null
- *   how       SHAREDSPACE_JSON; reason: the request fails, and who asks learns why; there is no value */
+ *   how       SHAREDSPACE_JSON; reason: the request fails with this reason; then there is no value */
 int sharedspace_responder_reply(
     sharedspace_responder *responder, uint64_t number, sharedspace_bytes value, const sharedspace_how *how,
     sharedspace_error **error);
 
-/* Gives a request that is in hand back: it comes next, also to a call that waits for one already.
+/* Gives back a request that is in hand: it comes next, even to a call that already waits for one.
  * Errors: invalidArgument if it is not in hand. */
 int sharedspace_responder_give_back(sharedspace_responder *responder, uint64_t number, sharedspace_error **error);
 
-/* Asks the responder below, within a request that is in hand, for as long as that has time. Returns 0 if there is none below,
- * or none has answered in time.
+/* Asks the responder below, within a request that is in hand, as long as that request has time. Returns 0 if there is none
+ * below, or none has answered in time.
  *   argument  NULL and 0: that of the request
  *   how       SHAREDSPACE_JSON; timeout_ms (0: as long as the request has), interrupted
  *   result    receives the reply */
@@ -727,7 +728,7 @@ int sharedspace_responder_pass(
     sharedspace_responder *responder, uint64_t number, sharedspace_bytes argument, const sharedspace_how *how,
     sharedspace_result *result, sharedspace_error **error);
 
-/* Ends a responder; what it has not answered goes to the next one. NULL and a closed one are nothing. */
+/* Ends a responder; the requests that it has not answered go to the next one. For NULL and a closed one it does nothing. */
 void sharedspace_responder_close(sharedspace_responder *responder);
 
 /* --- Event loops ------------------------------------------------------------------------------------------------------ */
@@ -738,8 +739,8 @@ void sharedspace_responder_close(sharedspace_responder *responder);
  * Errors: descriptorsExhausted, forked. */
 int sharedspace_loop_open(sharedspace_loop **loop, sharedspace_error **error);
 
-/* Cancels all waits, and returns when none is under way any more: what they had obtained, and was not handed out, has gone
- * back. Closes the descriptor. NULL and a closed one are nothing. */
+/* Cancels all waits, and returns when none is under way any more: what they had obtained, and was not handed out, was put
+ * back. Closes the descriptor. For NULL and a closed loop it does nothing. */
 void sharedspace_loop_close(sharedspace_loop *loop);
 
 /* The descriptor, which poll(2) and others report as readable from the end of a wait until sharedspace_loop_next has
@@ -748,13 +749,14 @@ int sharedspace_loop_descriptor(sharedspace_loop *loop, sharedspace_error **erro
 
 /* Begins a wait, and returns without waiting. The wait looks at once, and has its place in line when the call returns; it
  * keeps the place until it ends. (When many tuples come at once, the takes that are woken for them may change places.)
- * sharedspace_loop_next hands out how it has ended, also if it ends at once. What it obtains belongs to the program from then
- * on, and goes back if it is cancelled before. May be called from any thread, while another is in sharedspace_loop_next. The
- * first wait starts a few threads, and while the process can have none (RLIMIT_NPROC, pids.max) the call does not return.
- *   token     any number by which the program knows the wait; none that another wait of the loop has
+ * sharedspace_loop_next hands out its outcome, even if the wait ends at once. What the wait obtains belongs to the program
+ * from then on; if the wait is cancelled before, it is put back. May be called from any thread, while another is in
+ * sharedspace_loop_next. The first wait starts a few threads, and while the process can have none (RLIMIT_NPROC, pids.max)
+ * the call does not return.
+ *   token     any number by which the program identifies the wait; no other wait of the loop may have it
  *   what      SHAREDSPACE_WAIT_…: as the call that waits by itself, with its options and result, except `interrupted`:
  *             _READ, _TAKE, _CLAIM   sharedspace_find: a tuple that one of count templates matches; names is NULL. A take
- *                                    is done when it is handed out; until then the tuple is out of sight
+ *                                    is done when it is handed out; until then the tuple is invisible
  *             _CELL                  sharedspace_get, with names[0]
  *             _LOCK, _SEMAPHORE, _ELECTION   sharedspace_hold, with count names; never wouldDeadlock
  *             _ITEM                  sharedspace_item, with the queue names[0]
@@ -767,8 +769,8 @@ int sharedspace_loop_begin(
     sharedspace_loop *loop, uint64_t token, sharedspace_ns *ns, int what, const sharedspace_bytes *templates,
     const char *const *names, size_t count, const sharedspace_how *how, sharedspace_error **error);
 
-/* Begins a wait for the next change of a watch: as sharedspace_watch_next does. There is one wait for a watch at a time, and
- * meanwhile sharedspace_watch_next and sharedspace_watch_point are refused. A change that a cancelled wait had obtained
+/* Begins a wait for the next change of a watch: as sharedspace_watch_next does. There is one wait for a watch at a time;
+ * while it lasts, sharedspace_watch_next and sharedspace_watch_point are refused. A change that a cancelled wait had obtained
  * comes next.
  *   how       SHAREDSPACE_JSON; timeout_ms
  * Errors: those of sharedspace_loop_begin. Cancel the wait before the watch is closed. */
@@ -784,17 +786,17 @@ int sharedspace_loop_responder(
     sharedspace_loop *loop, uint64_t token, sharedspace_responder *responder, const sharedspace_how *how,
     sharedspace_error **error);
 
-/* Cancels a wait: its outcome does not come any more, its place in line is given up, and what it has obtained goes back, as
- * if it had never been delivered; of a barrier or a rate limit that it had passed nothing does. The token may be used again.
- * Returns 0 if there is no such wait: its outcome was handed out. May be called from any thread. What is given up may take a
+/* Cancels a wait: its outcome does not come any more, its place in line is given up, and what it has obtained is put back,
+ * as if it had never been delivered. A barrier or a rate limit that it had passed stays passed. The token may be used again.
+ * Returns 0 if there is no such wait: its outcome was handed out. May be called from any thread. Putting back may take a
  * moment longer than the call. */
 int sharedspace_loop_cancel(sharedspace_loop *loop, uint64_t token, sharedspace_error **error);
 
-/* Hands out the end of a wait, in the order in which the waits have ended. Returns 0 if none has ended; never waits for one.
+/* Hands out the outcome of a wait, in the order in which the waits have ended. Returns 0 if none has ended; never waits.
  * Call it until it returns 0: the descriptor is readable until then.
  *   token     receives the wait's token, which may be used again
- *   outcome   receives what the call that waits by itself would return: 1; 0 when the time has passed; -1 when the wait has
- *             failed, and then `error` receives why. A take that fails here has taken nothing
+ *   outcome   receives what the call that waits by itself would return: 1; 0 if the time has passed; -1 if the wait has
+ *             failed, and then `error` receives the reason. A take that fails here has taken nothing
  *   result    as that call fills it. What it obtained through a namespace's handle ends with that handle, and is closed
  *             (outcome -1, `closed`) if the handle was
  * Errors: those of the call itself, which returns -1 then and hands out nothing. */
@@ -810,7 +812,7 @@ int sharedspace_list_next(sharedspace_list *list, sharedspace_result *result, sh
 /* How many results a list has in all; 0 for NULL and a freed list. */
 size_t sharedspace_list_count(sharedspace_list *list);
 
-/* Frees a list. NULL and a freed one are nothing. */
+/* Frees a list. For NULL and a freed list it does nothing. */
 void sharedspace_list_free(sharedspace_list *list);
 
 /* Makes a tuple's bytes of JSON; with SHAREDSPACE_VALUE those of one value. An object becomes a record.
@@ -821,7 +823,7 @@ int sharedspace_pack(sharedspace_bytes json, uint32_t flags, sharedspace_result 
  * Errors: badData, with the place of the byte. */
 int sharedspace_unpack(sharedspace_bytes tuple, uint32_t flags, sharedspace_result *result, sharedspace_error **error);
 
-/* Frees a result's bytes, and makes it one to begin with. */
+/* Frees a result's bytes, and makes the result an empty one. */
 void sharedspace_result_free(sharedspace_result *result);
 
 /* --- Errors ------------------------------------------------------------------------------------------------------------- */
@@ -845,7 +847,7 @@ const char *sharedspace_error_advice(const sharedspace_error *error);
 /* The process in the way; 0 if there is none. */
 int32_t sharedspace_error_holder(const sharedspace_error *error);
 
-/* Frees an error, once. NULL is nothing. */
+/* Frees an error, once. For NULL it does nothing. */
 void sharedspace_error_free(sharedspace_error *error);
 
 #ifdef __cplusplus

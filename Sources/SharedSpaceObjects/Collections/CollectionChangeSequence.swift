@@ -18,8 +18,8 @@ public struct CollectionChangeSequence<Element: Sendable>: AsyncSequence, Sendab
 
         /// The next change; `nil` after the end, and after cancellation.
         ///
-        /// - Throws: `badData` for what does not decode. The next call goes on: with a reset, once the elements of an
-        ///   ordered set that did not decode are gone, or with the changes of a dictionary that follow.
+        /// - Throws: `badData` for a change that does not decode. The next call goes on: for an ordered set with a
+        ///   reset, once the elements that did not decode are gone; for a dictionary with the changes that follow.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SpaceError) -> Element? {
             try await changes.next(nil)
         }

@@ -52,7 +52,7 @@ package final class CollectionFeed<Source: CollectionSource>: Sendable {
 
     /// The observer's form of a change, or `nil` if the observer knows the change already or does not want it.
     ///
-    /// Throws `badData` for a change that does not decode; later changes are reported all the same, after a reset if
+    /// Throws `badData` for a change that does not decode; later changes are reported nevertheless, after a reset if
     /// one is needed.
     package func tell(_ change: Change) throws(SpaceError) -> Source.Told? {
         try source.namespace.core.naming(Self.operation) { () throws(SpaceError) in try told(change) }

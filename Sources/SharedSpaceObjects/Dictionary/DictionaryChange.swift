@@ -28,10 +28,10 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
     /// The number of the transaction: changes with the same number were committed together; 0 for a reset.
     public let batch: UInt64
 
-    /// The dictionary that has changed, to read and edit it: it may have changed again since.
+    /// The dictionary that has changed, for reading and editing; it may have changed again since.
     public let dictionary: SharedDictionary<Value>
 
-    /// All entries of a reset, also those whose keys are equal for Swift; `nil` for other changes.
+    /// All entries of a reset, even those whose keys are equal for Swift; `nil` for other changes.
     public let entries: SharedDictionary<Value>.Entries?
 
     init(
@@ -53,7 +53,8 @@ public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
     /// Applies the change to a copy of the entries.
     ///
     /// A copy that begins with a reset and gets every later change equals the dictionary, as long as no two of its keys
-    /// are equal for Swift and differ as UTF-8. If that is possible, keep the copy as ``SharedDictionary/Entries``.
+    /// are equal for Swift but differ as UTF-8. If such keys are possible, keep the copy as
+    /// ``SharedDictionary/Entries``.
     public func apply(to copy: inout [String: Value]) {
         switch event {
         case .reset(let entries): copy = entries

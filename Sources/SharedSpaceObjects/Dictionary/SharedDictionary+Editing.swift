@@ -10,8 +10,8 @@ extension SharedDictionary {
     ///
     /// - Returns: The old value, or `nil` if there was none.
     /// - Throws: `badData` if the value would not decode again, and then nothing has changed; `badData` too if the old
-    ///   value does not decode, which is replaced all the same; `tooLarge`, `storageFull`, `limitReached`,
-    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`, `closed`.
+    ///   value does not decode, although it is replaced; `tooLarge`, `storageFull`, `limitReached`, `holderStopped`,
+    ///   `holderBusy`, `namespaceDeleted`, `closed`.
     /// - Complexity: O(log n).
     @discardableResult
     public func updateValue(_ value: Value, forKey key: String) throws(SpaceError) -> Value? {
@@ -24,10 +24,10 @@ extension SharedDictionary {
         }
     }
 
-    /// Sets the value of a key that has none.
+    /// Sets the value of a key that has no value.
     ///
-    /// - Returns: The value of the key now: the given one, or the one that was there.
-    /// - Throws: The same errors as ``updateValue(_:forKey:)``; a value that is there stays even if it does not decode.
+    /// - Returns: The value of the key now: the given value, or the value that was there.
+    /// - Throws: The same errors as ``updateValue(_:forKey:)``; an existing value stays even if it does not decode.
     /// - Complexity: O(log n).
     @discardableResult
     public func setDefault(_ value: Value, forKey key: String) throws(SpaceError) -> Value {
@@ -43,7 +43,7 @@ extension SharedDictionary {
     /// Removes the value of a key.
     ///
     /// - Returns: The value, or `nil` if there was none.
-    /// - Throws: `badData` if the value does not decode; it is removed all the same. The other errors of
+    /// - Throws: `badData` if the value does not decode, although it is removed. The other errors of
     ///   ``updateValue(_:forKey:)``.
     /// - Complexity: O(log n).
     @discardableResult
@@ -90,8 +90,8 @@ extension SharedDictionary {
     ///
     /// - Parameters:
     ///   - key: The key of the entry.
-    ///   - body: Changes the value, sets it if there was none, or makes it `nil` to remove it. The body runs once,
-    ///     while all other writers wait, so it must be short.
+    ///   - body: Changes the value, sets it if there was none, or makes it `nil` to remove the entry. The body runs
+    ///     once, while all other writers wait, so it must be short.
     /// - Returns: The result of the body, after the commit.
     /// - Throws: The errors of the body, after which nothing has changed; `badData` if the value does not decode,
     ///   without a call of the body; and the errors of ``Namespace/transaction(_:)``.
@@ -149,7 +149,7 @@ extension SharedDictionary {
 
     /// Removes all entries, in one transaction; the dictionary itself stays.
     ///
-    /// All other writers wait meanwhile.
+    /// All other writers wait during the transaction.
     ///
     /// - Throws: The same errors as ``updateValue(_:forKey:)``; `transactionTooLarge` if this is part of a larger
     ///   transaction.

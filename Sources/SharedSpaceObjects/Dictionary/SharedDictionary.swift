@@ -9,12 +9,12 @@ import TupleCoding
 /// self.token = try settings.observe(options: .initial) { change in show(change) }
 /// ```
 ///
-/// Each call is one step: other processes see all of it or nothing. Several calls are one step in
+/// Each call is one step: other processes see all of its changes or none. Several calls are one step in
 /// ``Namespace/transaction(_:)``, with ``Transaction/dictionary(_:)``.
 ///
-/// An entry is a cell; the cell's key is the dictionary's name, a slash, and the entry's key. `space get app
-/// settings/retries` reads it, and `space set` sets it. So an entry may have a value of another type: reading it throws
-/// `badData` with its key, and setting or removing it mends that.
+/// An entry is a cell; the cell's key is the dictionary's name, a slash, and the entry's key.
+/// `space get app settings/retries` reads it, and `space set` sets it. So an entry may have a value of another type:
+/// reading it throws `badData` with its key, and setting or removing the entry repairs this.
 ///
 /// Two keys are the same if their UTF-8 is. Each read may fail, as all communication between processes may, so this
 /// type is not a `Sequence`: ``snapshot()`` gives a dictionary of one moment.

@@ -6,8 +6,8 @@ extension Namespace {
     /// Notifies an object, from now on, that something has changed: see ``SpaceObserver``.
     ///
     /// Changes that happen during a call lead to one further call. Neither the object nor the namespace is kept alive.
-    /// Adding it again with the same filter replaces the earlier registration, which changes nothing for the object.
-    /// Objects are compared by identity, never by equality.
+    /// If the object is added again with the same filter, nothing changes for it: the new registration replaces the
+    /// earlier one. Objects are compared by identity, never by equality.
     ///
     /// - Parameters:
     ///   - observer: The object to notify; it may observe any number of namespaces and cells.

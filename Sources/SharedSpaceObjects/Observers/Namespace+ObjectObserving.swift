@@ -12,10 +12,10 @@ extension Namespace {
     /// ```
     ///
     /// The observation keeps neither the object nor the namespace alive: the handler gets the object as an argument and
-    /// need not capture it. It ends with the object, the process or the namespace, and when the handle is left; it goes
-    /// on when the handle is only released, as long as the namespace has another owner. Swift on Linux does not report
-    /// the end of an object, so the library notices it at the next delivery or tick (250 ms); it calls no handler in
-    /// between.
+    /// need not capture it. The observation ends with the object, the process or the namespace, and when the handle is
+    /// left. If the handle is only released, the observation goes on, as long as the namespace has another owner. Swift
+    /// on Linux does not report the end of an object, so the library notices it at the next delivery or tick (250 ms),
+    /// and calls no handler in between.
     ///
     /// - Parameters:
     ///   - filter: A cell's key or path, or a filter, as in ``observe(_:options:on:onError:_:)``.
@@ -48,7 +48,7 @@ extension Namespace {
     /// try jobs.observe("progress", for: self, Screen.changed)     // func changed(_ change: Change)
     /// ```
     ///
-    /// It is the method of the class, which does not keep the object alive, as `self.changed` would. A method of an
+    /// Name the method of the class: it does not keep the object alive, while `self.changed` would. A method of an
     /// actor is called there.
     ///
     /// - Parameters:

@@ -2,9 +2,10 @@ import TupleCoding
 
 /// An object that is notified that something has changed, and that reads the new state itself.
 ///
-/// Suited to results that are computed anew from the whole: a view, a cache, an index. Called in a task, one call at a time
-/// for each filter. If the class belongs to an actor, the method may belong to it too. A burst of changes may come as one
-/// call. For an object that needs only the namespace's name, ``BriefSpaceObserver`` has a shorter method.
+/// It suits results that are computed again from the whole state: a view, a cache, an index. The method is called in a
+/// task, one call at a time for each filter. If the class belongs to an actor, the method may belong to it too. A burst
+/// of changes may come as one call. For an object that needs only the namespace's name, ``BriefSpaceObserver`` has a
+/// shorter method.
 public protocol SpaceObserver: AnyObject, Sendable {
     /// Something has changed in a namespace.
     ///

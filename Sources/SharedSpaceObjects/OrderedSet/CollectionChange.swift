@@ -43,7 +43,7 @@ public struct CollectionChange<Element> {
     ///
     /// A copy that begins with a reset and gets every later change equals the ordered set.
     ///
-    /// An observer that knows only removals and insertions, such as a list view, gets all changes as such:
+    /// An observer that knows only removals and insertions, such as a list view, gets all changes in this form:
     ///
     /// ```swift
     /// change.apply(to: &copy, removed: { _, index in view.remove(at: index) }) { song, index in
@@ -51,9 +51,9 @@ public struct CollectionChange<Element> {
     /// }
     /// ```
     ///
-    /// The removals come first, the last one at first, with indices before the change; the insertions follow, the first
-    /// one at first, with indices after it. So each may be carried out as it comes. A reset removes all elements of the
-    /// copy and inserts those of the ordered set.
+    /// The removals come first, from the last index to the first, with the indices before the change. The insertions
+    /// follow, from the first index to the last, with the indices after the change. So the observer can carry out each
+    /// as it comes. A reset removes all elements of the copy and inserts those of the ordered set.
     ///
     /// - Parameters:
     ///   - copy: The elements as they were before the change.
@@ -113,7 +113,7 @@ public struct CollectionChange<Element> {
 }
 
 extension CollectionChange where Element: Codable & Sendable {
-    /// The ordered set that has changed, to read and edit it: it may have changed again since.
+    /// The ordered set that has changed, for reading and editing; it may have changed again since.
     public var set: SharedOrderedSet<Element> {
         guard let set = origin as? SharedOrderedSet<Element> else {
             preconditionFailure("a change has the handle of its own ordered set")

@@ -6,7 +6,6 @@ package enum ElementIdentity<Element>: Sendable {
     case value
     /// By a key, whose encoding the function computes.
     case key(@Sendable (Element) throws(SpaceError) -> [UInt8])
-    /// By a key that this handle cannot compute: what its calls are given instead of elements are keys, and it adds no
-    /// element.
+    /// By a key that this handle cannot compute: its calls take keys instead of elements, and it adds no element.
     case givenKey
 }

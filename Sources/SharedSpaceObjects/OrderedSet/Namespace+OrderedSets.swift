@@ -34,9 +34,10 @@ extension Namespace {
     /// try friends.append(Friend(id: 1, name: "Ada L."))    // replaces the first, in its place
     /// ```
     ///
-    /// No two elements have the same key. An element that is added while another has its key replaces that one in its
-    /// place, and observers get a `replace` edit. Keys are the same if their encodings are. All processes must use the
-    /// same type of keys, and compute them alike; each element's row has its key, so the shell edits such sets too.
+    /// No two elements have the same key. If an element is added and another one has its key, the new element replaces
+    /// the old one in its place, and observers get a `replace` edit. Two keys are the same if their encodings are
+    /// equal. All processes must use the same type of keys, and compute keys in the same way. Each element's row has
+    /// the key, so the shell can edit such sets too.
     ///
     /// - Parameters:
     ///   - name: 1 to 240 bytes of UTF-8.

@@ -22,7 +22,8 @@ extension Namespace {
     ///   - name: The set's name.
     ///   - edit: What to do.
     ///   - type: The name of its elements' type for Swift, if it is made; `nil`: that of the first element.
-    /// - Returns: How many elements were added, removed, moved or replaced; of a sort 1. 0 if there is no such set or element.
+    /// - Returns: How many elements were added, removed, moved or replaced; 1 for a sort; 0 if there is no such set or
+    ///   element.
     /// - Throws: `badData` for an element of another type; `invalidArgument` for an index beyond the end; `typeMismatch`.
     package func edit(orderedSet name: String, _ edit: OrderedSetEdit, type: String? = nil) throws -> Int {
         switch edit {
@@ -112,7 +113,7 @@ extension Value {
         }
     }
 
-    /// Whether the value decodes as a type with this name; of types that are not plain, only their programs know.
+    /// Whether the value decodes as a type with this name; for types that are not plain, only their programs know.
     fileprivate func fits(_ type: String) -> Bool {
         switch type {
         case "String", "Int", "Double", "Bool": swiftType == type

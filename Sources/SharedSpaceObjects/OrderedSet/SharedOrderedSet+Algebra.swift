@@ -5,13 +5,13 @@ import TupleCoding
 extension SharedOrderedSet {
     // MARK: Order
 
-    /// How often a sort begins anew because other processes have edited the set meanwhile.
+    /// How often a sort begins again because other processes have edited the set.
     private static var attempts: Int { 64 }
 
     /// Sorts the elements, or those in a range, as one change.
     ///
-    /// The comparison runs on the elements of one moment, while no other writer waits. If another edit comes meanwhile,
-    /// the sort begins anew. Elements that compare equal keep their order.
+    /// The comparison runs on the elements of one moment, while no other writer waits. If another edit comes before the
+    /// sort is done, the sort begins again. Elements that compare equal keep their order.
     ///
     /// - Parameters:
     ///   - range: The indices to sort, or `nil` for all.

@@ -6,14 +6,14 @@ import TupleCoding
 extension SharedOrderedSet {
     // MARK: Inserting
 
-    /// Inserts an element before or after another, unless it is in the set already.
+    /// Inserts an element before or after another one, unless the element is in the set already.
     ///
-    /// Without an anchor it is appended.
+    /// Without another element, it is appended.
     ///
     /// - Parameters:
     ///   - element: The element.
-    ///   - next: The element before which it is to stand, or `nil`.
-    ///   - previous: The element after which it is to stand, or `nil`; at most one of the two may be given.
+    ///   - next: The element before which to put it, or `nil`.
+    ///   - previous: The element after which to put it, or `nil`; at most one of the two may be given.
     /// - Returns: Whether it was inserted, and its index.
     /// - Throws: `invalidArgument` if the other element is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
@@ -55,12 +55,12 @@ extension SharedOrderedSet {
 
     // MARK: Moving
 
-    /// Moves an element so that it stands right before or after another; without an anchor, to the end.
+    /// Moves an element right before or after another one; without another one, to the end.
     ///
     /// - Parameters:
     ///   - element: The element.
-    ///   - next: The element before which it is to stand, or `nil`.
-    ///   - previous: The element after which it is to stand, or `nil`; at most one of the two may be given.
+    ///   - next: The element before which to put it, or `nil`.
+    ///   - previous: The element after which to put it, or `nil`; at most one of the two may be given.
     /// - Throws: `invalidArgument` if either is not in the set, and the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     public func move(
@@ -71,8 +71,8 @@ extension SharedOrderedSet {
         try move(contentsOf: CollectionOfOne(element), before: next, after: previous)
     }
 
-    /// Moves several elements, in the given order, so that they stand right before or after another, as one change;
-    /// without an anchor, to the end.
+    /// Moves several elements, in the given order, right before or after another one, as one change; without another
+    /// one, to the end.
     ///
     /// - Throws: `invalidArgument` if one of them is not in the set, or the other is among them; then nothing is moved.
     public func move(
@@ -105,8 +105,8 @@ extension SharedOrderedSet {
 
     /// Replaces an element with another, in its place.
     ///
-    /// - Throws: `invalidArgument` if it is not in the set, or the new one is already elsewhere in it; and the errors
-    ///   of ``append(_:)``.
+    /// - Throws: `invalidArgument` if the old element is not in the set, or the new one is already elsewhere in it; and
+    ///   the errors of ``append(_:)``.
     /// - Complexity: O(√n), a few microseconds.
     public func replace(_ element: Element, with new: Element) throws(SpaceError) {
         try context.naming("replace an element") { () throws(SpaceError) in

@@ -50,10 +50,10 @@ extension SharedOrderedSet {
         }
     }
 
-    /// Inserts elements so that each comes to stand at an index of its own, as one step.
+    /// Inserts elements, each at an index of its own, as one step.
     ///
-    /// The indices are those after the insertion: `x` and `y`, inserted at 0 and 2 of a b, give x a y b. Observers get
-    /// the edits one after the other, with one ``CollectionChange/batch``.
+    /// The indices count after the insertion: if `x` and `y` are inserted at 0 and 2 of a b, the result is x a y b.
+    /// Observers get the edits one after the other, with one ``CollectionChange/batch``.
     ///
     /// - Parameters:
     ///   - elements: The elements, as many as there are indices.
@@ -277,8 +277,8 @@ extension SharedOrderedSet {
 
     /// Moves several elements together, as one change.
     ///
-    /// They are taken out and put in again, in the order in which they stood, so that the first of them comes to stand
-    /// at `target`: if the elements at 0 and 2 of a b c d are moved to 2, the result is b d a c.
+    /// They are removed and inserted again, in their old order, so that the first of them is at `target`: if the
+    /// elements at 0 and 2 of a b c d are moved to 2, the result is b d a c.
     ///
     /// - Parameters:
     ///   - indices: The indices of the elements to move.
@@ -298,7 +298,7 @@ extension SharedOrderedSet {
     /// Moves several elements together, as one change, with the meaning that `move(fromOffsets:toOffset:)` has in
     /// SwiftUI.
     ///
-    /// They come to stand before the element that is at `destination` before the move: if the element at 0 of a b c d is
+    /// They are moved before the element that is at `destination` before the move: if the element at 0 of a b c d is
     /// moved to 2, the result is b a c d.
     ///
     /// - Parameters:

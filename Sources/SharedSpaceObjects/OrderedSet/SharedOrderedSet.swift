@@ -11,17 +11,16 @@ import TupleCoding
 /// self.token = try songs.observe(options: .initial) { change in show(change) }
 /// ```
 ///
-/// Each call is one step: other processes see all of it or nothing. Several calls are one step in
-/// ``Namespace/transaction(_:)``, with ``Transaction/orderedSet(_:)``. An index that one process has read may be
-/// another element's when it is used, because other processes edit meanwhile. Where that matters, name the element
+/// Each call is one step: other processes see all of its changes or none. Several calls are one step in
+/// ``Namespace/transaction(_:)``, with ``Transaction/orderedSet(_:)``. When a process uses an index that it has read,
+/// the index may belong to another element, because other processes edit too. If that matters, name the element
 /// instead: ``insert(_:before:after:)``, ``move(_:before:after:)``.
 ///
 /// Two elements are the same if their encodings are: strings compare as UTF-8, and `-0.0` and `0.0` differ. In a set
-/// that identifies its elements by key (``Namespace/orderedSet(_:of:id:schema:initial:)``), two elements are the same if
-/// their keys are, and every call that names an element looks at its key alone. An element of a class that inherits from
-/// `Element` is refused with `badData`, because it would be read back as its base class. Each read
-/// may fail, as all communication between processes may, so this type is not a `Sequence` or `Collection`:
-/// ``snapshot()`` gives one.
+/// that identifies its elements by key (``Namespace/orderedSet(_:of:id:schema:initial:)``), two elements are the same
+/// if their keys are, and every call that names an element compares only its key. An element of a subclass of `Element`
+/// is refused with `badData`, because it would be read back as an object of the base class. Each read may fail, as all
+/// communication between processes may, so this type is not a `Sequence` or `Collection`: ``snapshot()`` gives one.
 ///
 /// A handle is a value, and keeps its namespace open. After the set was removed, the handle throws `closed`, even if a
 /// new set has the name.
@@ -143,7 +142,7 @@ public struct SharedOrderedSet<Element: Codable & Sendable>: StoredObject, Store
         }
     }
 
-    /// Calls `body` with each element, in order, all of one moment; each is decoded as the walk comes to it.
+    /// Calls `body` with each element, in order, all of one moment; each is decoded when the walk reaches it.
     ///
     /// The snapshot is held while `body` runs, which keeps writers from using freed pages again: it must not wait for others.
     package func forEachElement(_ body: (Element) throws -> Void) throws {

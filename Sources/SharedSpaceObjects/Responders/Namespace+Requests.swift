@@ -12,8 +12,8 @@ extension Namespace {
     /// ```
     ///
     /// If the responder that is answering dies, the next one below is asked; each responder is asked once at most. If
-    /// this process dies or the task is cancelled, the request is taken back, and a handler that has begun it is cancelled.
-    /// A responder that is stopped does not answer before it goes on: give a time-out where that matters.
+    /// this process dies or the task is cancelled, the request is taken back, and a handler that has begun it is
+    /// cancelled. A stopped responder does not answer before it goes on: if that matters, give a time-out.
     ///
     /// - Parameters:
     ///   - name: The name that the responders answer to.
@@ -37,7 +37,7 @@ extension Namespace {
     /// Asks the responders to a name, and awaits the reply; `nil` if the time-out passes first: then the request is taken
     /// back, and a handler that has begun it is cancelled.
     ///
-    /// A reply that is not looked at is one of any type: `as: Value.self`.
+    /// For a reply of any type, which the caller may ignore, use `as: Value.self`.
     ///
     /// - Throws: The same errors as ``request(_:_:as:ifAbsent:)``.
     public func request<each Argument: Encodable, Reply: Decodable & Sendable>(
@@ -52,7 +52,7 @@ extension Namespace {
         return try decoded(reply, of: name) as Reply
     }
 
-    /// Asks the responders to a name, and awaits the end of the request as long as it takes; its reply is not looked at.
+    /// Asks the responders to a name, and awaits the end of the request as long as it takes; the reply is ignored.
     ///
     /// ```swift
     /// try await jobs.request("sayHello")

@@ -53,8 +53,8 @@ extension Namespace {
     /// self.token = try jobs.respond(to: "add", calculator.add)                    // a method
     /// ```
     ///
-    /// No argument is null, one is its value, and several are an array. A handler without arguments takes any.
-    /// Otherwise it does what the form with `next` does.
+    /// No argument is carried as null, one argument as its value, and several as an array. A handler without parameters
+    /// accepts any arguments. Otherwise this form does the same as the form with `next`.
     ///
     /// - Parameters:
     ///   - name: The name to answer to.

@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-/// The responders below the one that is answering: a call asks the next of them, in any process.
+/// The responders below the answering one: a call asks the next of them, in any process.
 ///
 /// ```swift
 /// self.token = try jobs.respond(to: "resize") { (file: String, next) -> String in
@@ -28,8 +28,8 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
 
     /// Asks the next responder, with the same argument.
     ///
-    /// The next responder has as much time as this request has left. If this request is taken back, so is the one made
-    /// here.
+    /// The next responder has as much time as this request has left. If this request is taken back, the one made here
+    /// is taken back too.
     ///
     /// - Returns: The reply of the next responder.
     /// - Throws: `noResponder` if there is no responder below; `responderFailed`, `timedOut`, `cancelled`, and
@@ -74,7 +74,7 @@ public struct NextResponder<Argument: Codable & Sendable, Reply: Codable & Senda
         }
     }
 
-    /// Takes the responder that is answering off the stack: it answers this request, and no other.
+    /// Takes the answering responder off the stack: it still answers this request, and no other.
     public func removeCurrent() { namespace.core.responderHub.end(request.position, of: namespace.core) }
 
     /// The asking process; if a responder above has asked with `next`, that responder's process.

@@ -4,7 +4,7 @@ package import TupleCoding
 
 /// A responder whose requests its user asks for, one by one, and answers in any order: for commands and other languages.
 ///
-/// A request that was given out and not answered is asked of the next responder when this one ends, or its process does.
+/// If this responder or its process ends, a request that was given out and not answered goes to the next responder.
 package final class RequestSource: Sendable {
     package enum Turn: Sendable {
         case request(IncomingRequest)
@@ -39,10 +39,10 @@ package final class RequestSource: Sendable {
     ///
     /// - Parameters:
     ///   - name: What it responds to.
-    ///   - key: Its key; `nil` for a new UUID. One with the same key is replaced.
-    ///   - base: Whether it answers only while there is no responder that is none.
+    ///   - key: Its key; `nil` for a new UUID. A responder with the same key is replaced.
+    ///   - base: Whether it is a base handler: it answers only while there is no other kind of responder.
     ///   - namespace: The namespace.
-    /// - Throws: `tooLarge` for a name that is none, `typeMismatch`, and what every write throws.
+    /// - Throws: `tooLarge` for a name that is not allowed, `typeMismatch`, and what every write throws.
     package init(to name: String, key: String?, base: Bool, in namespace: Namespace) throws(SpaceError) {
         self.namespace = namespace
         self.name = name
@@ -65,7 +65,7 @@ package final class RequestSource: Sendable {
     /// The request with a number that was given out and not answered.
     package func request(_ number: UInt64) -> IncomingRequest? { state.withLock { $0.inHand[number] } }
 
-    /// Takes back a request that was given out; it comes next, also for a wait that has begun.
+    /// Takes back a request that was given out; it comes next, even for a wait that has already begun.
     package func giveBack(_ request: IncomingRequest) {
         let session = state.withLock { state in
             state.inHand[request.asking.work] = nil
@@ -125,9 +125,9 @@ package final class RequestSource: Sendable {
         }
     }
 
-    /// Registers the responder again if it is gone because this machine has become another member of several.
+    /// Registers the responder again if it is gone because this machine, one of several, has become another member.
     fileprivate func enrolAgain() throws(SpaceError) -> Bool {
-        // Of two that one thread each registers, the second would replace the first.
+        // If two threads each registered a responder, the second would replace the first.
         try enrolment.withLock { (_) throws(SpaceError) in
             guard core.liveness.hasEnded(memberOf: state.withLock({ $0.session })) else { return false }
             let position = try namespace.enrolResponder(name, key: key, isBase: isBase)

@@ -12,7 +12,7 @@ package struct Requesting: Steps, Sendable {
     package private(set) var request: OutgoingRequest
     private let absent: AbsentResponder
     private let deadline: MonotonicInstant?
-    /// The request's ticket while it stands in the namespace; `nil` while there is no responder to ask.
+    /// The request's ticket while it is in the namespace; `nil` while there is no responder to ask.
     private var ticket: UInt64?
     /// Whether there may be a responder to ask.
     private var mayAsk = true
@@ -95,7 +95,7 @@ package struct Requesting: Steps, Sendable {
     /// How a request that was put to a responder ended.
     package enum Ending {
         case reply(Reply)
-        /// No responder is left; the request is to be made anew, and to none of these responders.
+        /// No responder is left; the request must be made again, and to none of these responders.
         case nobody(reached: [ResponderPosition])
     }
 

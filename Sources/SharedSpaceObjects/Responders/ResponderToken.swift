@@ -30,13 +30,13 @@ public final class ResponderToken: SpaceToken {
 
     /// Whether the responder is still asked.
     ///
-    /// It is not once any process has reused or removed its key, or once the namespace was left or deleted, or its
-    /// object is gone.
+    /// It is no longer asked once any process has reused or removed its key, once the namespace was left or deleted, or
+    /// once its object is gone.
     public var isActive: Bool { core.responderHub.isActive(position) && subject?.isAlive() ?? true }
 
     /// Takes the responder off the stack.
     ///
-    /// May be called anywhere, in the handler too. The handler finishes the requests that it has begun, and its replies
-    /// count; the responder's other requests go to the next responder. A second call does nothing.
+    /// This may be called anywhere, even in the handler. The handler finishes the requests that it has begun, and its
+    /// replies count; the responder's other requests go to the next responder. A second call does nothing.
     public func cancel() { core.responderHub.end(position, of: core) }
 }

@@ -1,4 +1,4 @@
-/// A refusal that the caller can act on: it says what was asked, why it can't be, and what to do.
+/// A refusal that the caller can act on: it says what was asked, why it can't be done, and what to do.
 package struct AgentError: Error, CustomStringConvertible {
     package let description: String
 

@@ -4,7 +4,7 @@ package enum AgentLimits {
     static let deadline = Duration.seconds(7200)
     /// How often a server renews what its agent has, at most.
     static let renewal = Duration.seconds(60)
-    /// The longest wait of one call: clients give a call up after 60 s.
+    /// The longest wait of one call: clients abandon a call after 60 s.
     package static let longestWait = Duration.seconds(50)
     /// How long the turn of a call that did not get its hold is kept for the next one.
     static let turn = Duration.seconds(60)
@@ -22,7 +22,7 @@ package enum AgentLimits {
     static let holdBytes = 500
     static let ports = 1024
     static let messagesAtOnce = 50
-    /// How many messages are kept at least, also of a day in which agents send more.
+    /// How many messages are kept, even of a day in which agents send more.
     static let messagesKept = 1000
     static let messagesRemovedAtOnce = 100
     static let messageBytes = 32 << 10

@@ -3,15 +3,16 @@ package import SpaceSystem
 
 /// Which process an agent is.
 ///
-/// A client starts the server itself, or through a wrapper: npx, sh, timeout. A wrapper passes its own standard input on to the
-/// server, while the agent has the other end of it. So the agent is the first ancestor whose standard input is another
-/// file than the server's, whatever the wrappers are called. The input of another user's process, such as sudo, can't be
-/// seen: that may be a wrapper or the agent. Nor can that of the user's own process if it may not be dumped: some agents
-/// protect themselves so, and no wrapper does.
+/// A client starts the server itself, or through a wrapper: npx, sh, timeout. A wrapper passes its own standard input
+/// on to the server, while the agent has the other end of it. So the agent is the first ancestor whose standard input
+/// is another file than the server's, whatever the wrappers are called. The input of another user's process, such as
+/// sudo, can't be seen: that process may be a wrapper or the agent. The input of the user's own process can't be seen
+/// either if the process may not be dumped: some agents protect themselves in this way, and no wrapper does.
 package enum AgentProcess {
-    /// The agent for which this process serves; `nil` if its parent has ended, or is a process that never ends.
+    /// The agent that this process serves; `nil` if its parent has ended, or is a process that never ends.
     ///
-    /// - Parameter parent: The parent at the start of this process. Another process is one that adopts orphans.
+    /// - Parameter parent: The parent at the start of this process. If the parent is another one now, it is a process
+    ///   that adopts orphans.
     /// - Returns: The process.
     /// - Throws: `AgentError` if that can't be told.
     package static func found(from parent: Int32) throws(AgentError) -> ProcessIdentity? {
@@ -51,7 +52,7 @@ package enum AgentProcess {
     /// Whether a process is a thread of the kernel, which never ends: PF_KTHREAD among its flags, field 9 of proc(5)'s `stat`.
     package static func isKernelThread(_ pid: Int32) -> Bool {
         guard let stat = try? FileBytes.read(at: AT_FDCWD, "/proc/\(pid)/stat", limit: 4096) else { return false }
-        // The command may have spaces in it; the state behind it is field 3.
+        // The command may have spaces in it; the state after it is field 3.
         let fields = stat.split(separator: UInt8(ascii: ")")).last?.split(separator: UInt8(ascii: " ")) ?? []
         guard fields.count > 6, let flags = UInt32(String(decoding: fields[6], as: UTF8.self)) else { return false }
         return flags & 0x0020_0000 != 0
@@ -62,7 +63,7 @@ package enum AgentProcess {
 
     private static let mostGenerations = 64
 
-    /// Whether a process is another user's, and may not be looked at.
+    /// Whether a process belongs to another user, so that this process may not look at it.
     private static func isHidden(_ pid: Int32) -> Bool {
         guard let user = ProcessIdentity.user(of: pid), user != geteuid() else { return false }
         return ResolvedPath.linkText("/proc/\(pid)/fd/0") == nil

@@ -27,7 +27,7 @@ package struct Repository: Hashable, Sendable {
     /// The repositories that a path without links is in, the innermost first: a submodule is one in another.
     static func enclosing(_ path: String) -> [Repository] { around(path).filter(\.isGit) }
 
-    /// The repositories that a path without links is in, and the folders that are none, the innermost first.
+    /// The repositories and the plain folders that a path without links is in, the innermost first.
     static func around(_ path: String) -> [Repository] {
         var found: [Repository] = []
         var folder = path
@@ -39,7 +39,7 @@ package struct Repository: Hashable, Sendable {
         }
     }
 
-    /// The worktree whose folder this is, or the folder by itself; `nil` if it is no folder.
+    /// The worktree whose folder this is, or the plain folder; `nil` if it is no folder.
     static func at(_ path: String) -> Repository? {
         guard isFolder(path) else { return nil }
         return Repository(at: path) ?? Repository(common: path, worktree: path, gitFolder: nil)

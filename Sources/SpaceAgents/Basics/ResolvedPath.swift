@@ -1,11 +1,11 @@
 import Glibc
 
-/// Paths as the kernel resolves them, also of files that don't exist yet.
+/// Paths as the kernel resolves them, even of files that don't exist yet.
 enum ResolvedPath {
     /// The most symbolic links on a way, as path_resolution(7) has it.
     private static let mostLinks = 40
 
-    /// The absolute path without symbolic links, `.` and `..`; names that don't exist stand as they are.
+    /// The absolute path without symbolic links, `.` and `..`; names that don't exist stay as they are.
     ///
     /// - Parameters:
     ///   - path: The path.
@@ -45,7 +45,7 @@ enum ResolvedPath {
 
     /// The names in a path.
     ///
-    /// Paths are split and compared as bytes: to a `String` a slash and a combining mark behind it are one character.
+    /// Paths are split and compared as bytes: to a `String` a slash and a combining mark after it are one character.
     static func names(in path: String) -> [String] {
         path.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }
     }

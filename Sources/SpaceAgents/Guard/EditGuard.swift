@@ -5,9 +5,9 @@ import TupleCoding
 
 /// Refuses edits of files that another agent holds.
 ///
-/// A file is looked for by where it is, not by where the agent is: in the namespace of each repository and each plain
-/// folder that encloses it, so also in another worktree than the agent's, or another repository. The agent is the nearest
-/// ancestor of this process that is one.
+/// The guard looks for a file where the file is, not where the agent is: in the namespace of each repository and each
+/// plain folder that encloses the file, even if that is another worktree than the agent's, or another repository. The
+/// agent is the nearest ancestor of this process that is listed as an agent.
 package struct EditGuard {
     private let root: String
     private let ancestors: [ProcessIdentity]
@@ -36,7 +36,7 @@ package struct EditGuard {
     ///   - files: Their paths, absolute or from `folder`.
     ///   - folder: The folder of the agent.
     /// - Returns: The file and its holder; `nil` if no other agent holds one.
-    /// - Throws: `AgentError` for what can't be a file's path, and what hinders the look at a namespace.
+    /// - Throws: `AgentError` for text that can't be a file's path, and the errors of the look at a namespace.
     package func refusal(of files: [String], from folder: String) throws -> Refusal? {
         let home = Repository(of: folder)
         var places = Places()
@@ -47,7 +47,7 @@ package struct EditGuard {
             }
             guard let path = ResolvedPath.of(file, from: folder) else { continue }
             let absolute = HoldName(ofFile: path)
-            // A file in no repository may be held by its path in that of the agent.
+            // A file outside of all repositories may be held by its path in the agent's repository.
             for place in places.around(path) + [home] {
                 let key = Array(place.common.utf8)
                 if known[key] == nil { known[key] = .some(try others(in: place)) }

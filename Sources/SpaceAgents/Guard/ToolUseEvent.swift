@@ -4,12 +4,13 @@ import TupleCoding
 /// What a client tells a hook before it uses a tool: which files the tool would change.
 package struct ToolUseEvent {
     package let files: [String]
-    /// The folder of the agent, an absolute path; `nil` if it isn't told.
+    /// The folder of the agent, an absolute path; `nil` if the event does not name it.
     package let folder: String?
 
     /// Reads an event.
     ///
-    /// - Throws: `TupleCodingError` if it is no JSON; `AgentError` if it can't be told which files the tool would change.
+    /// - Throws: `TupleCodingError` if it is no JSON; `AgentError` if the event does not show which files the tool
+    ///   would change.
     package init(_ bytes: [UInt8]) throws {
         guard let event = try Value(foreignJSON: bytes).members else { throw AgentError("it is no JSON object") }
         folder = event["cwd"]?.text.flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }

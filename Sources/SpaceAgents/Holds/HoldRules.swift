@@ -4,12 +4,13 @@ import TupleCoding
 
 // How a hold is decided.
 //
-// What an agent holds is a row that ends with it. An agent that must wait writes an "ask" row, which has a turn. A waiting
-// agent looks again after each change, and takes all names in one transaction as soon as none of them meets another's hold,
-// nor what an agent with an earlier turn asks for. So holds are all or none, and are given in the order of asking; agents
-// that ask for other things pass. A waiting call that ends without success leaves its ask for a minute without its right to
-// be served first, so the next call for the same names goes on with the same turn. Each call that waits has an ask and a
-// turn of its own, also if several calls of one agent wait at once.
+// What an agent holds is a row that ends with it. An agent that must wait writes an "ask" row, which has a turn. A
+// waiting agent looks again after each change. It takes all names in one transaction, as soon as none of them conflicts
+// with the hold of another agent, or with what an agent with an earlier turn asks for. So holds are all or none, and
+// are given in the order of asking; agents that ask for other things may overtake. If a waiting call ends without
+// success, its ask stays for a minute, but has no right to be served first. So the next call for the same names goes on
+// with the same turn. Each waiting call has an ask and a turn of its own, even if several calls of one agent wait at
+// once.
 
 /// Who holds what, and who waits, at one moment.
 struct HoldRules {
@@ -33,11 +34,11 @@ struct HoldRules {
         let ahead: [AskRow]
         /// Whether a program that is no agent has the port.
         var isTaken = false
-        /// Whether other names of the same call take all that is free of it.
+        /// Whether other names of the same call take everything that is free for it.
         var isOwn = false
     }
 
-    /// What is to be written for an agent, or what is in the way.
+    /// The rows to write for an agent, or the obstacles.
     struct Verdict {
         /// The names that the agent gets, in the order of its wishes: of a range, the port.
         var granted: [HoldName] = []
@@ -87,11 +88,11 @@ struct HoldRules {
 
     // MARK: Deadlocks
 
-    /// The circles of asks each of which waits for an agent that holds, or stands before, what it asks for, and that waits
-    /// by the next ask.
+    /// The circles of asks: each ask waits for an agent that holds what it asks for, or that is before it in turn, and
+    /// that agent waits by the next ask of the circle.
     ///
-    /// It is the wait graph of locks that finds them. The graph knows numbers, so each ask and each agent has one here: an
-    /// agent waits until all of its asks have ended.
+    /// The wait graph of locks finds them. The graph knows only numbers, so each ask and each agent gets a number here:
+    /// an agent waits until all of its asks have ended.
     ///
     /// - Parameter asking: What the caller asks for beside what the rows say.
     /// - Returns: The circles.
@@ -101,7 +102,7 @@ struct HoldRules {
         // An agent that waits for something else now has given up what it waited for before.
         let waiting = Set(asks.filter(\.waits).map(\.who))
         asks.removeAll { !$0.waits && waiting.contains($0.who) }
-        // The asks have the numbers from 1 on, and the agents those behind them.
+        // The asks have the numbers from 1 on, and the agents the numbers after them.
         var names: [AgentName] = []
         func number(_ who: AgentName) -> Int32 {
             let index = names.firstIndex(of: who) ?? names.endIndex
@@ -114,7 +115,7 @@ struct HoldRules {
         }
         var waits: [WaitGraph.Wait] = []
         for (index, ask) in asks.enumerated() {
-            // What is in the way of a name that has no alternative has to go; of ports one is enough.
+            // If a name has no alternative, everything in its way has to go; for a range of ports, one port is enough.
             var firm: Set<AgentName> = []
             var ports: Set<AgentName> = []
             let verdict = verdict(on: ask.names, for: ask.who, turn: ask.turn) { _ in true }

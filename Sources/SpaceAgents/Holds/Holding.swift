@@ -25,7 +25,7 @@ struct Holding {
     /// - Parameters:
     ///   - names: The names.
     ///   - who: The agent.
-    ///   - why: What it says to those who are refused.
+    ///   - why: The reason that refused agents are told.
     ///   - wait: How long to wait.
     ///   - interruption: Ends the wait.
     /// - Returns: What became of it. A wait that would never end because of a deadlock ends at once.
@@ -42,7 +42,7 @@ struct Holding {
         let deadline = MonotonicInstant.now.advanced(by: wait)
         let isWaiting = wait > .zero
         defer { if let turn { try? leave(who, turn) } }
-        // No change of the namespace says that a program has ended that is no agent.
+        // If a program that is not an agent ends, no change of the namespace says so.
         func usesPort() -> Bool {
             guard case .refused(let obstacles, _, _)? = last else { return false }
             return obstacles.contains(where: \.isTaken)
@@ -87,11 +87,11 @@ struct Holding {
         if !first.obstacles.isEmpty {
             let ask = AskRow(turn: own ?? .max, who: who, names: names, why: why, since: now, waits: true)
             if let deadline, turn == nil { turn = try line(up: ask, for: deadline.remaining) }
-            // Of a circle only the last to ask is refused, so that the others go on once it lets go.
+            // In a circle only the last agent to ask is refused, so that the others go on once it releases its holds.
             let deadlock = known.deadlocks(with: ask).first { $0.map(\.turn).max() == ask.turn }
             return .refused(first.obstacles, ahead: first.ahead, deadlock: deadlock?.map(\.who))
         }
-        // The ports were looked at outside of the transaction, which must be short.
+        // The ports were checked outside of the transaction, which must be short.
         let free = Set(first.granted)
         let verdict = try namespace.transaction { t in
             let rules = try HoldRules { try t.readAll(matching: $0) }
@@ -107,12 +107,12 @@ struct Holding {
         guard verdict.obstacles.isEmpty else {
             return .refused(verdict.obstacles, ahead: verdict.ahead, deadlock: nil)
         }
-        // After the commit, so that those who wait find the agent among the processes whose ends they hear.
+        // This comes after the commit, so that waiting agents find the agent among the processes whose ends they hear.
         namespace.core.claimants.ring()
         return .granted(verdict.granted, new: verdict.granted.filter { !verdict.kept.contains($0) })
     }
 
-    /// Gives the agent a turn, or the one that it has still from its last call.
+    /// Gives the agent a turn, or lets it keep the turn from its last call.
     private func line(up ask: AskRow, for wait: Duration) throws -> Int {
         var ask = ask
         return try namespace.transaction { t in
@@ -124,7 +124,7 @@ struct Holding {
             } else {
                 ask.turn = try t.increment("turns")
             }
-            // The turn ends with this server, too: no agent stands behind a server that was killed.
+            // The turn also ends with this server: no agent waits behind a server that was killed.
             try t.write(tuple: ask.tuple, expires: wait + Self.grace, lifetime: .session)
             return ask.turn
         }
@@ -143,7 +143,7 @@ struct Holding {
 
     // MARK: Letting go
 
-    /// Lets go of names, or of all that an agent holds.
+    /// Releases names, or everything that an agent holds.
     ///
     /// - Parameters:
     ///   - names: The names; `nil` for all. A range of ports stands for those in it.

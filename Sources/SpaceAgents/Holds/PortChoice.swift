@@ -1,9 +1,10 @@
 // Which ports the names of one call get.
 //
-// The range with the smallest upper end chooses first, and takes its smallest free port. So each range gets a port if there
-// is any way to give each its own. For if a range gets none, let p be the next free port below it. The ranges that have the
-// ports between p and the upper end of that range begin above p, or they had taken p, and end no later. With that range
-// they are more than these ports, so no other choice has a port for each either.
+// The range with the smallest upper end chooses first, and takes its smallest free port. So each range gets a port if
+// there is any way to give each its own. The reason: suppose that a range gets none, and let p be the next free port
+// below it. The ranges that have the ports between p and the upper end of that range begin above p (else they would
+// have taken p), and end no later. Together with that range they are more than these ports, so no other choice has a
+// port for each of them either.
 
 /// The choice of a port for each range of ports that an agent asks for.
 struct PortChoice {
@@ -19,7 +20,7 @@ struct PortChoice {
     /// Prepares a choice.
     ///
     /// - Parameters:
-    ///   - names: What the agent asks for, also beside ports.
+    ///   - names: What the agent asks for, including names that are no ports.
     ///   - own: What it holds.
     ///   - others: What others hold.
     ///   - before: Those that wait before it.

@@ -4,8 +4,8 @@ import TupleCoding
 
 /// Messages among agents, to one or to all.
 ///
-/// Each agent has a row with the last message that it got. The row moves after the answer was written, so a server that is
-/// killed in between tells a message twice and never not at all.
+/// Each agent has a row with the last message that it got. The row moves after the answer was written, so if a server
+/// is killed in between, a message is told twice, but never lost.
 struct Mail {
     let namespace: Namespace
 
@@ -40,7 +40,7 @@ struct Mail {
             } else {
                 try t.write(tuple: row.tuple, expires: AgentLimits.mail)
             }
-            // Each look walks through all that are kept; to remove one at each message would be a walk too.
+            // Each look walks through all kept messages; to remove one with each new message would be a walk too.
             guard number.isMultiple(of: AgentLimits.messagesRemovedAtOnce) else { return }
             try t.takeAll(matching: ["mail", ...(number - AgentLimits.messagesKept), .any, .any, .any, .any])
         }

@@ -62,7 +62,7 @@ package struct HoldName: Hashable, Sendable {
         }
     }
 
-    /// The path of a pattern from the worktree's folder, its links resolved as far as nothing in it is a wildcard.
+    /// The path of a pattern from the worktree's folder; its links are resolved up to the first wildcard.
     private static func stored(
         _ pattern: String,
         in repository: Repository,
@@ -85,11 +85,11 @@ package struct HoldName: Hashable, Sendable {
             throw AgentError("\"file:\(pattern)\" leads through too many symbolic links")
         }
         let rest = names[count...].joined(separator: "/")
-        // Of several that enclose it, such as a submodule, that of the agents counts.
+        // If several repositories enclose it, such as a submodule and its parent, the agents' own counts.
         let home = Repository.enclosing(start).first { $0.common == repository.common } ?? repository
         let inside = home.path(of: start)
         let path = inside ?? start
-        // What stands for others in the name of a link's target, or of a folder above, would be read as a wildcard.
+        // A `*` or `?` in the name of a link's target, or of a folder above, would be read as a wildcard.
         guard !path.contains("*"), !path.contains("?") else {
             throw AgentError(
                 "\"file:\(pattern)\" leads to \(path), whose * or ? would stand for others; say that path, with ? for them"
@@ -97,7 +97,8 @@ package struct HoldName: Hashable, Sendable {
         }
         if path.isEmpty { return rest.isEmpty ? "**" : rest }
         let stored = rest.isEmpty ? path : path == "/" ? "/\(rest)" : "\(path)/\(rest)"
-        // Others hold the files of the worktree by their paths from its folder, which no absolute path meets.
+        // Other agents hold the files of the worktree by their paths from its folder, which never match an absolute
+        // path.
         if inside == nil,
             let enclosed = repository.worktrees.first(where: {
                 PathPattern(stored).overlaps(PathPattern(below: $0))
@@ -139,7 +140,7 @@ package struct HoldName: Hashable, Sendable {
         return first...last
     }
 
-    /// Whether both can't be held at once by two agents.
+    /// Whether two agents can't hold both at the same time.
     ///
     /// A range of ports overlaps each port in it, although another one may be free.
     func overlaps(_ other: HoldName) -> Bool {
@@ -156,7 +157,7 @@ package struct HoldName: Hashable, Sendable {
 enum FreePorts {
     /// Whether no program has a TCP port, of IPv4 or IPv6, and this process may have it.
     ///
-    /// A program that goes on after the look may take it; but no agent that asks first.
+    /// A program that runs after the look may take it, but not an agent that asks first.
     static func isFree(_ port: Int) -> Bool {
         var four = sockaddr_in()
         four.sin_family = sa_family_t(AF_INET)

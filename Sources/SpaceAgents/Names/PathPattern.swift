@@ -1,8 +1,9 @@
-/// Which files of a repository a hold is of: a path from the folder of a worktree, in which `*`, `?` and `**` stand for others.
+/// The files of a repository that a hold covers: a path from the folder of a worktree, with `*`, `?` and `**` as
+/// wildcards.
 ///
-/// `*` stands for any characters of one name, `?` for one character, and `**` as a whole name for any number of folders,
-/// also none. All other characters stand for themselves, brackets too: `app/[id]/page.tsx` is the name of a file. If the last
-/// name has no wildcard, the pattern is of what is below it too, because it may be a folder.
+/// `*` stands for any characters of one name, `?` for one character, and `**` as a whole name for any number of
+/// folders, even none. All other characters stand for themselves, brackets too: `app/[id]/page.tsx` is the name of a
+/// file. If the last name has no wildcard, the pattern also covers everything below it, because it may be a folder.
 struct PathPattern: Hashable, Sendable {
     private enum Token: Hashable {
         case scalar(Unicode.Scalar)
@@ -16,7 +17,7 @@ struct PathPattern: Hashable, Sendable {
     }
 
     private let components: [Component]
-    /// Whether it is of files outside of the worktree, whose paths begin at the root.
+    /// Whether it covers files outside of the worktree, whose paths begin at the root.
     private let isAbsolute: Bool
 
     /// Reads a pattern.
@@ -51,7 +52,7 @@ struct PathPattern: Hashable, Sendable {
         (components, isAbsolute) = (path.components + [.folders], true)
     }
 
-    /// Whether a file could be in both.
+    /// Whether a file could match both.
     ///
     /// - Complexity: O(n · m) in the lengths of the two.
     func overlaps(_ other: PathPattern) -> Bool {
@@ -74,14 +75,15 @@ struct PathPattern: Hashable, Sendable {
         return true
     }
 
-    /// Whether there is a sequence that both describe; an element that is spread stands for any number of others.
+    /// Whether there is a sequence that both describe; a spread element stands for any number of elements.
     private static func meet<Element>(
         _ left: [Element],
         _ right: [Element],
         isSpread: (Element) -> Bool,
         _ fits: (Element, Element) -> Bool
     ) -> Bool {
-        // Whether what is behind place i of the one and place j of the other meets, from the ends on; one row is kept.
+        // Whether the parts after place i of the one and place j of the other can match, computed from the ends on; one
+        // row is kept.
         var below = [Bool](repeating: false, count: right.count + 1)
         for i in stride(from: left.count, through: 0, by: -1) {
             var row = [Bool](repeating: false, count: right.count + 1)
@@ -91,7 +93,7 @@ struct PathPattern: Hashable, Sendable {
                 case (true, false): row[j] = isSpread(left[i]) && below[j]
                 case (false, true): row[j] = isSpread(right[j]) && row[j + 1]
                 case (true, true):
-                    // What is spread ends here, or stands for the other's next element and goes on.
+                    // A spread element ends here, or stands for the other's next element and goes on.
                     row[j] =
                         isSpread(left[i]) || isSpread(right[j])
                         ? below[j] || row[j + 1] : fits(left[i], right[j]) && below[j + 1]

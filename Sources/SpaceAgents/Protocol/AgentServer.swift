@@ -7,11 +7,11 @@ import SystemPackage
 
 // The server of one agent: JSON-RPC on standard input and output, one message a line.
 //
-// Calls are answered in the order in which they come, on the thread that reads; only those that wait have threads of their
-// own, so that others and their own cancellation are heard meanwhile. Nothing hangs on the server's life: what an agent has
-// belongs to the agent's process, and the next server of the same agent goes on with it. The server ends when its input
-// ends, and when the agent's process does, which a thread listens for: the input may be kept open by another process that
-// has inherited it.
+// Calls are answered in the order in which they come, on the thread that reads. Only waiting calls have threads of
+// their own, so that the server hears other calls, and cancellations, during a wait. Nothing ends with the server: what
+// an agent has belongs to the agent's process, and the next server of the same agent goes on with it. The server ends
+// when its input ends, and when the agent's process does, which a thread listens for: the input may be kept open by
+// another process that has inherited it.
 
 /// The server of one agent.
 package final class AgentServer: Sendable {
@@ -50,7 +50,7 @@ package final class AgentServer: Sendable {
 
     /// Ends this process as soon as one of these ends.
     ///
-    /// It holds nothing that its end would not release, so it need not be in order.
+    /// The process holds nothing that its end would not release, so it need not clean up.
     package static func endWith(_ processes: [ProcessIdentity]) {
         for process in Set(processes) {
             _ = try? DetachedThread.start {
@@ -82,7 +82,7 @@ package final class AgentServer: Sendable {
         endWaits()
     }
 
-    /// Ends the calls that wait, and lets them put back what they have got just now.
+    /// Ends the waiting calls, and lets them put back what they have just got.
     private func endWaits() {
         for call in state.withLock({ Array($0.waiting.values) }) { call.cancel() }
         let deadline = MonotonicInstant.now.advanced(by: Self.patience)

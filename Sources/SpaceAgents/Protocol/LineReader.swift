@@ -2,7 +2,7 @@ import Glibc
 import SpaceEngine
 import SystemPackage
 
-/// The lines of a descriptor, as bytes; one that is too long is left out, and its place told.
+/// The lines of a descriptor, as bytes; a line that is too long is left out, and its place reported.
 struct LineReader {
     enum Line {
         case bytes([UInt8])

@@ -10,7 +10,8 @@ final class LineWriter: Sendable {
 
     /// Writes a line.
     ///
-    /// - Returns: Whether all of it was accepted. After a failure nothing more is written, since half a line may stand there.
+    /// - Returns: Whether all of it was accepted. After a failure nothing more is written, because half a line may be
+    ///   there.
     func write(_ line: String) -> Bool {
         isBroken.withLock { isBroken in
             guard !isBroken else { return false }

@@ -7,7 +7,7 @@ struct ToolArguments {
 
     init(_ record: Record) { self.record = record }
 
-    /// Refuses arguments that the tool doesn't have: a model that has misspelled one must be told.
+    /// Refuses arguments that the tool doesn't have: a model that has misspelled an argument must be told.
     func check(_ known: [String]) throws(AgentError) {
         for (name, _) in record where !known.contains(name) {
             throw AgentError(

@@ -1,4 +1,4 @@
-/// The tools, as `tools/list` shows them: always in this order, so that clients' caches hold.
+/// The tools, as `tools/list` shows them: always in this order, so that clients' caches stay valid.
 ///
 /// Each description says what a model has to know, because it has no manual. Together they take less than 5 KB.
 enum ToolList {

@@ -112,7 +112,8 @@ package enum ClientSettings: String, CaseIterable, Sendable {
 
     // MARK: Showing
 
-    /// What to add by hand: each file, from the worktree's folder if it is in it, and its content if it has no other.
+    /// What to add by hand: each file, with its path from the worktree's folder if the file is in that folder, and its
+    /// content if it has no other content.
     package func shown(in repository: Repository, root: String?) -> [(file: String, text: String)] {
         places(in: repository, root: root).map { place in
             let file = ResolvedPath.relative(place.path, to: repository.worktree) ?? place.path
@@ -213,7 +214,7 @@ package enum ClientSettings: String, CaseIterable, Sendable {
         removing: Bool
     ) throws(AgentError) -> [UInt8]? {
         let text = String(decoding: before, as: UTF8.self)
-        // Of a file that can't be changed, nothing need be taken out that was never added.
+        // If a file can't be changed, nothing was ever added to it, so nothing need be taken out.
         if removing, !text.contains("space") { return before }
         switch entry {
         case .member(let path, let value):

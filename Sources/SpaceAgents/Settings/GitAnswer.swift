@@ -1,9 +1,9 @@
 import Glibc
 import SpaceSystem
 
-/// What git says about a repository; where it isn't installed, or refuses, it says nothing.
+/// The answers of git about a repository; there is none if git isn't installed, or refuses.
 enum GitAnswer {
-    /// The first line that git prints, run in a folder, without the variables that name another repository.
+    /// The first line that git prints if it runs in a folder, without the variables that name another repository.
     static func line(of arguments: [String], in folder: String) -> String? {
         guard let output = try? OwnedDescriptor.memoryFile("git") else { return nil }
         var actions = posix_spawn_file_actions_t()

@@ -1,6 +1,6 @@
 import TupleCoding
 
-/// Changes JSON text in one place, and leaves all else as it stands: the order, the spaces, what is unknown.
+/// Changes JSON text in one place, and leaves everything else as it is: the order, the spaces, unknown members.
 struct JSONEdit {
     private(set) var text: [UInt8]
 
@@ -54,7 +54,7 @@ struct JSONEdit {
         }
     }
 
-    /// Adds an element to an array, which is made if it is missing, unless one has a mark in its text.
+    /// Adds an element to an array, unless an element has a mark in its text; the array is made if it is missing.
     ///
     /// - Throws: `AgentError` if something on the path is no object, or its end no array.
     mutating func add(_ element: String, to path: [String], unlessOneHas mark: String) throws(AgentError) {
@@ -66,7 +66,7 @@ struct JSONEdit {
         insert(element, into: array.lowerBound, depth: path.count + 1)
     }
 
-    /// Puts another text in the place of those that are meant, however deep they are in a value.
+    /// Replaces the selected texts by another one, however deep they are in a value.
     ///
     /// - Parameters:
     ///   - path: The names of the value.
@@ -154,7 +154,7 @@ struct JSONEdit {
             let all = parts(at: place)
             guard let index = all.firstIndex(where: { isMeant($0, self) }) else { return hasRemoved }
             hasRemoved = true
-            // With the comma before it, or, of the first, the one behind it.
+            // With the comma before it, or, for the first element, the comma after it.
             if index > 0 {
                 text.removeSubrange(all[index - 1].value.upperBound..<all[index].value.upperBound)
             } else if all.count > 1 {

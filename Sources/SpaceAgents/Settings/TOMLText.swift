@@ -1,9 +1,9 @@
-/// As much of TOML as tells whether a client's settings name a server already.
+/// The part of TOML that is needed to see whether a client's settings already name a server.
 enum TOMLText {
-    /// Whether a table, or a part of it, is defined, in whatever form, or can't be added because a value stands for what
-    /// encloses it.
+    /// Whether a table, or a part of it, is defined in any form, or can't be added because an enclosing name has a
+    /// plain value.
     ///
-    /// What only looks so counts too: then nothing is written.
+    /// Text that only looks like it counts too: then nothing is written.
     static func defines(_ path: [String], in text: String) -> Bool {
         var table: [String] = []
         var quotes: String?
@@ -23,7 +23,7 @@ enum TOMLText {
                 if table.starts(with: path) || line.hasPrefix("[[") && path.starts(with: table) { return true }
             } else if line.contains("="), !line.hasPrefix("#") {
                 let full = table + names(in: line, until: "=")
-                // Whatever is set in the table or below it; or a value in the place of what encloses it.
+                // A setting in the table or below it; or a plain value in the place of an enclosing table.
                 if full.starts(with: path) || path.starts(with: full) { return true }
             }
         }

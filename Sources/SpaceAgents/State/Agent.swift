@@ -39,9 +39,9 @@ package final class Agent: Sendable {
         return AgentName(process, label)
     }
 
-    /// Enters the agent in the list of those that are here, unless it is in it, and renews what it has.
+    /// Enters the agent in the list of present agents, unless it is listed already, and renews what it has.
     ///
-    /// In a namespace that is full, neither may have room; the agent can still look, and end what it has.
+    /// In a full namespace there may be no room for either; the agent can still look, and end what it has.
     func arrive(in namespace: Namespace) throws {
         do {
             try enter(namespace)

@@ -1,7 +1,7 @@
 package import SpaceSystem
 import TupleCoding
 
-/// An agent's process, and which of its subagents; the label of the agent itself is empty.
+/// An agent's process, and the label of one of its subagents; the label of the agent itself is empty.
 package struct AgentName: Hashable, Sendable {
     package let process: ProcessIdentity
     package let label: String
@@ -15,6 +15,6 @@ package struct AgentName: Hashable, Sendable {
         self.init(process, label)
     }
 
-    /// Whether the process lives; a row of a dead one counts no more, even if it is not removed yet.
+    /// Whether the process lives; the row of a dead process no longer counts, even if it is not removed yet.
     var isAlive: Bool { process.life == .alive }
 }

@@ -140,7 +140,7 @@ struct AskRow {
     var since: Int64
     var waits: Bool
 
-    /// Whether it is that of a wait for these names that has ended without success, whose turn the next wait takes over.
+    /// Whether it belongs to a wait for these names that has ended without success: the next wait takes over its turn.
     func isLeft(for names: [HoldName]) -> Bool { !waits && Set(self.names) == Set(names) }
 }
 

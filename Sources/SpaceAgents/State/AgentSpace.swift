@@ -110,7 +110,7 @@ extension Transaction {
 
     /// Writes a row that ends with an agent.
     ///
-    /// - Throws: `noSuchProcess` if the agent has ended, also if another process has its PID now.
+    /// - Throws: `noSuchProcess` if the agent has ended, even if another process has its PID now.
     func write(_ row: some AgentRow, endingWith process: ProcessIdentity, expires: Duration? = nil) throws(SpaceError) {
         try write(tuple: row.tuple, expires: expires, lifetime: .process(process.pid))
         // If the agent lives now, the process of its PID was the agent a moment ago.

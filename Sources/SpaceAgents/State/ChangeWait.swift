@@ -4,8 +4,8 @@ import SpaceSystem
 import TupleSpace
 
 extension Namespace {
-    /// Looks until `look` finds something, after each change, and when a process ends that has claimed or written something
-    /// that ends with it.
+    /// Looks until `look` finds something: after each change, and when a process ends that has claimed something, or
+    /// written something that ends with it.
     ///
     /// - Parameters:
     ///   - deadline: When to give up.
@@ -22,7 +22,7 @@ extension Namespace {
     ) throws -> Result? {
         if let found = try look() { return found }
         if deadline.hasPassed { return nil }
-        // Registered before the look that counts, so nothing falls between the two.
+        // The wait is registered before the decisive look, so no change between the two is missed.
         let changes = try changes()
         while true {
             EventLoop.shared.followClaimants(of: core)
@@ -33,7 +33,7 @@ extension Namespace {
                 if deadline.hasPassed { return try look() }
                 continue
             }
-            // A look sees all that has come meanwhile. Others may go on writing without an end.
+            // A look sees everything that came before it. Other processes may go on writing without an end.
             var most = 1000
             while most > 0, try changes.nextBlocking(timeout: .zero, interruption: interruption) != nil { most -= 1 }
         }

@@ -2,7 +2,8 @@ import TupleCoding
 
 /// A task that is to be added.
 package struct NewTask: Sendable {
-    /// A task that must be done first: its number, or its key, also that of one that is added with it.
+    /// A task that must be done first: its number, or its key, which may belong to a task that is added in the same
+    /// call.
     package enum Reference: Sendable, Hashable {
         case id(Int)
         case key(String)

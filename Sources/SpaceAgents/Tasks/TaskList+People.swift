@@ -2,7 +2,7 @@ import SharedSpace
 import SpaceSystem
 import TupleCoding
 
-// What people do with tasks from the shell, also with those that an agent has claimed.
+// What people do with tasks from the shell, even with tasks that an agent has claimed.
 
 extension TaskList {
     /// A state of a task, with the task.
@@ -48,7 +48,7 @@ extension TaskList {
         return found.sorted { $0.task.id < $1.task.id }
     }
 
-    /// Puts a task back in the list that an agent has, or that was set aside.
+    /// Puts a task that an agent has, or that was set aside, back in the list.
     ///
     /// - Throws: `AgentError` if no agent has it, and it was not set aside.
     package func takeBack(_ id: Int) throws {
@@ -76,7 +76,7 @@ extension TaskList {
         }
     }
 
-    /// Ends a task as done, in whatever state it is; the tasks that waited for it alone are free then.
+    /// Ends a task as done, whatever its state; the tasks that waited only for it are free then.
     ///
     /// - Returns: The numbers of those.
     /// - Throws: `AgentError` if there is no such task.

@@ -6,8 +6,8 @@ import TupleCoding
 //
 // A task is one tuple, which is visible while it is free. An agent claims it for its process, so it returns when the
 // process ends. What the agent says about the claim (which subagent, since when) is a row of its own, written after the
-// claim. A server that is killed between the two leaves a claim without a row; the agent's next call finds it, and gets that
-// task. The row is written only if there is none, so of two calls one gets the task.
+// claim. A server that is killed between the two leaves a claim without a row; the agent's next call finds the claim,
+// and gets that task. The row is written only if there is none, so of two calls one gets the task.
 
 /// The tasks of the repository that a namespace is for.
 package struct TaskList {
@@ -17,7 +17,7 @@ package struct TaskList {
 
     // MARK: Adding
 
-    /// How many tasks all those of one call can come after, each counted for each.
+    /// How many prerequisites the tasks of one call can have, counted for each task.
     private static let referencesAtOnce = 10_000
 
     /// A task that was added, or that was there already.
@@ -28,7 +28,7 @@ package struct TaskList {
         package let after: [Int]
     }
 
-    /// Adds tasks, all or none; one whose key is there already adds nothing.
+    /// Adds tasks, all or none; a task whose key already exists is not added.
     ///
     /// - Throws: `AgentError` if one is to come after a task that there never was, and if there are too many.
     package func add(_ tasks: [NewTask]) throws -> [Added] {
@@ -82,7 +82,7 @@ package struct TaskList {
         let notes: [NoteRow]
     }
 
-    /// Claims the free task of the highest priority, of those the oldest, for an agent.
+    /// Claims the free task with the highest priority (among equals, the oldest) for an agent.
     ///
     /// - Parameters:
     ///   - who: The agent.
@@ -113,7 +113,7 @@ package struct TaskList {
             }
             guard let claim else { return nil }
             guard let task = TaskRow(claim.tuple.fields) else {
-                // It looks like a task and is none; a person has to look at it.
+                // It looks like a task but is none; a person has to look at it.
                 try namespace.bury(claim)
                 continue
             }
@@ -131,7 +131,8 @@ package struct TaskList {
         }
     }
 
-    /// Claims the free task of the highest priority, of those the oldest, if that is above another priority.
+    /// Claims the free task with the highest priority (among equals, the oldest), if that priority is above another
+    /// one.
     private func best(
         above least: Int,
         _ id: Int?,
@@ -146,10 +147,10 @@ package struct TaskList {
         return nil
     }
 
-    /// Gives a task back that a wait has got if a free one has a higher priority, and returns that one's claim.
+    /// Gives back a task that a wait has got if a free task has a higher priority, and returns the claim of that task.
     ///
-    /// Of tasks that come at once, a waiter is given the first. A server that is killed in here leaves both claims to its
-    /// agent, which is told of them in its next calls.
+    /// If several tasks come at once, a waiter is given the first. If the server is killed in this function, it leaves
+    /// both claims to its agent, whose next calls are told of them.
     private func swap(
         _ first: HeldClaim,
         _ match: Pattern?,
@@ -202,7 +203,7 @@ package struct TaskList {
         }
     }
 
-    /// A task that a server has claimed for the agent's process and not told of, because it was killed.
+    /// A task that a server has claimed for the agent's process, and has not reported because it was killed.
     private func unclaimedByName(of who: AgentName) throws -> Claimed? {
         let claimed = try namespace.claimedTasks().filter { $0.isHeld(by: who.process) }
         guard !claimed.isEmpty else { return nil }
@@ -214,7 +215,7 @@ package struct TaskList {
         return nil
     }
 
-    /// Gives a task back of which the agent could not be told.
+    /// Gives back a task that could not be reported to the agent.
     func giveBackUntold(_ claimed: Claimed) { giveBackUntold(claimed.claim, of: claimed.task.id) }
 
     private func giveBackUntold(_ claim: HeldClaim, of id: Int) {
@@ -262,7 +263,7 @@ package struct TaskList {
         return freed
     }
 
-    /// Ends a task; without room for it nothing is remembered of the task, but it can be ended.
+    /// Ends a task; if there is no room, nothing is remembered of the task, but it is ended even so.
     static func rememberingIfPossible<Result>(_ end: (_ remembers: Bool) throws -> Result) throws -> Result {
         do {
             return try end(true)
@@ -303,7 +304,7 @@ package struct TaskList {
         )
     }
 
-    /// Notes that a task is done, and frees those that waited for it alone.
+    /// Notes that a task is done, and frees the tasks that waited only for it.
     static func finish(
         _ task: TaskRow,
         by name: String,

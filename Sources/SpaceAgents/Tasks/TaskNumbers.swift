@@ -1,9 +1,9 @@
 import SharedSpace
 import TupleCoding
 
-/// The tasks that others can come after, by their numbers and keys, as one transaction sees them.
+/// The tasks that can be prerequisites of others, by their numbers and keys, as one transaction sees them.
 ///
-/// Each kind of row is read once at most: the others wait while a transaction runs.
+/// Each kind of row is read at most once, because other processes wait while a transaction runs.
 struct TaskNumbers {
     private var open: Set<Int> = []
     private var openKeys: [String: Int] = [:]

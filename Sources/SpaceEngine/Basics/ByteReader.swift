@@ -38,7 +38,7 @@ package struct ByteReader {
         }
     }
 
-    /// Numbers behind their number (2 bytes); `nil` if there are more than `most`.
+    /// Numbers, with their count (2 bytes) before them; `nil` if there are more than `most`.
     package mutating func nextNumbers(most: Int) -> [UInt64]? {
         guard let count = next(UInt16.self), count <= most else { return nil }
         var numbers: [UInt64] = []

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// A place is armed only by `arm`, which tests call in processes of their own. An unarmed place costs one relaxed load.
 package enum CrashPoint: String, CaseIterable, Sendable {
-    // Locking the door or the gate: the process holds the lock, and its PID is not yet beside it, or no longer.
+    // Locking the door or the gate: the process holds the lock, and its PID is not yet, or no longer, beside the lock.
     case lockUnnamed, lockForgotten
     // Creating.
     case cradleMade, controlMade, sessionMade, dataMade, beforePublishing, published
@@ -17,15 +17,15 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case graveGate, markedDead, buried, beforeDeleting
     // Writing.
     case gateTaken, begun, beforeLogging, logged, beforeCommit, afterCommit, granted, gateReleased, woken, rung
-    // Giving back disk space: the number says so, and the blocks are still there.
+    // Giving back disk space: the number is already lower, and the blocks are still there.
     case reserveLowered
     // Writing, taking and claiming in the near end: before and after the store that commits, and before a flush moves
     // the head.
     case nearFilled, nearWritten, nearTaking, nearTaken, nearClaiming, nearClaimed, nearStored
     // Marking what is taken or claimed in LMDB: before and after the store that commits.
     case marking, marked
-    // Waiting for a place in the near end: a writer has noted that it is about to sleep, and the word on which it sleeps was
-    // raised; both under the gate.
+    // Waiting for a place in the near end: after a writer has noted that it is about to sleep, and after the word on
+    // which it sleeps was raised; both under the gate.
     case placeAwaited, placeRaised
     // Several machines: a process has sent an operation to its daemon, and has no answer yet.
     case operationSent

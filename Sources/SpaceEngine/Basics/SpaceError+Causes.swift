@@ -3,7 +3,7 @@ package import SpaceSystem
 package import SystemPackage
 package import TupleCoding
 
-// The one place where errors of the targets below become errors of the space.
+// The only place where errors of the targets below become errors of the space.
 
 extension SpaceError {
     /// Makes an error of the space from a system call's error.

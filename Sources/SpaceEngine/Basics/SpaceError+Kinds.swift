@@ -2,7 +2,7 @@ extension SpaceError {
     /// Whether the namespace or its disk had not enough room.
     package var isOfRoom: Bool { code == .limitReached || code == .storageFull }
 
-    /// Whether a step was too large for the room or for one transaction, where a smaller one may not be.
+    /// Whether a step was too large for the room or for one transaction; a smaller one may fit.
     package var isOfStepTooLarge: Bool { isOfRoom || code == .transactionTooLarge }
 
     /// Whether there was not enough space for the data, or for one value; a smaller amount may fit.
@@ -22,10 +22,10 @@ extension SpaceError {
         }
     }
 
-    /// Whether trying again may help if it does no harm that both attempts count.
+    /// Whether trying again may help; the caller must be able to bear that both attempts count.
     package var mayPassIfRepeated: Bool { mayPass || code == .outcomeUnknown }
 
-    /// Whether the other machines are the cause, and nothing was changed: a wait goes on, since they may be there again at
-    /// its next step.
+    /// Whether the other machines are the cause, and nothing was changed: a wait goes on, because the machines may be
+    /// reachable again at its next step.
     package var isOfOtherMachines: Bool { code == .clusterUnavailable || code == .outrun }
 }

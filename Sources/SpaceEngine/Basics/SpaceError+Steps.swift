@@ -1,8 +1,8 @@
 // Errors of steps that add more than there is room for: they say how much fits.
 
 extension SpaceError {
-    /// This error of room, for a transaction of which some changes were made before the one that failed: so many fit, if
-    /// that is known.
+    /// This error of room, for a transaction in which some changes were made before the one that failed; it says how
+    /// many fit, if that is known.
     package func ofTransaction(fitting count: Int?) -> SpaceError {
         let advised = advising("do the work in several transactions")
         guard let count else { return advised }
@@ -10,7 +10,7 @@ extension SpaceError {
         return advised.with(reason: "\(reason); \(changes) in one transaction")
     }
 
-    /// This error with one more thing to do, before what it advises already.
+    /// This error with one more piece of advice, before the advice that it already gives.
     package func advising(_ advice: String) -> SpaceError {
         with(advice: self.advice.map { "\(advice), or \($0)" } ?? advice)
     }
@@ -20,7 +20,7 @@ extension SpaceError {
         isOfLimit ? with(reason: "so much at once takes more room than the namespace's limit leaves") : self
     }
 
-    /// Whether the limit is what leaves no room, and no reader is in the way.
+    /// Whether the limit is the reason for the lack of room, and no reader is in the way.
     private var isOfLimit: Bool { code == .limitReached && holder == nil }
 
     /// This error of room, for a step that adds more than fits.

@@ -21,7 +21,8 @@ public struct SpaceError: Error, Sendable {
         case invalidName
         /// An argument is outside its range, or has no meaning where it was used.
         case invalidArgument
-        /// A value has the wrong kind: a cell that is no integer, text that is not JSON, a tuple that doesn't decode.
+        /// A value has the wrong kind: a cell that is not an integer, text that is not JSON, a tuple that doesn't
+        /// decode.
         case badData
         /// A tuple, key or value exceeds its size limit.
         case tooLarge
@@ -64,18 +65,18 @@ public struct SpaceError: Error, Sendable {
         case noSuchProcess
         /// The claim had already returned to the space.
         case claimLost
-        /// The time of the request that a handler answers is over, so the next responder is not waited for any longer.
+        /// The time of the request that a handler answers is over, so the wait for the next responder ends.
         ///
         /// ``SpaceError/holder`` names the process that was asked. A call with a time-out of its own returns `nil` instead.
         case timedOut
-        /// The task or thread that waits holds itself what it waits for (a lock, permits, leadership), so the wait would
-        /// never end.
+        /// The task or thread that waits already holds what it waits for (a lock, permits, leadership), so the wait
+        /// would never end.
         case wouldDeadlock
         /// The program whose output was to become a tuple failed, or printed no tuple.
         case evaluationFailed
-        /// The hold is lost: it was taken away, or its process's session had been given up for dead.
+        /// The hold is lost: it was taken away, or its process's session was taken for dead.
         case holdLost
-        /// The subscription was ended by another process or handle; who watches under its name is told no more.
+        /// Another process or handle ended the subscription; its watcher gets no more changes.
         case subscriptionEnded
         /// The responder threw; ``SpaceError/holder`` names its process.
         case responderFailed
@@ -200,7 +201,7 @@ public struct SpaceError: Error, Sendable {
         with(operation: operation, namespace: namespace)
     }
 
-    /// The same error, with what is given in place of what it says; `nil` leaves it as it is.
+    /// The same error, with the given parts replaced; `nil` leaves a part as it is.
     package func with(
         operation: String? = nil,
         namespace: String? = nil,
@@ -263,7 +264,7 @@ extension String {
         return unicodeScalars.dropFirst(longest).isEmpty ? text : text + "…"
     }
 
-    /// The text with each place where a word stands by itself replaced.
+    /// The text with each occurrence of a word, as a whole word, replaced.
     fileprivate func replacingWord(_ word: String, by other: String) -> String {
         var result = ""
         for part in split(separator: " ", omittingEmptySubsequences: false) {

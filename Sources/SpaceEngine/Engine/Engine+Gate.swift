@@ -18,11 +18,11 @@ extension Engine {
         evenAfterLeaving: Bool = false,
         _ body: () throws(SpaceError) -> R
     ) throws(SpaceError) -> R {
-        // A process that has left may close the environment, except while this is counted.
+        // A process that has left may close the environment, except while this use is counted.
         if evenAfterLeaving, !readers.beginUse() { throw .leftNamespace }
         defer { if evenAfterLeaving { readers.endUse() } }
         let isAbandoned: Bool
-        // An error of the first attempt comes again with the second, which names it.
+        // If the first attempt fails, the second fails in the same way, and its error is named.
         if let abandoned = try? gate.tryAcquire() {
             isAbandoned = abandoned
         } else {
@@ -44,9 +44,9 @@ extension Engine {
 
     /// How long a clean-up step waits for the gate.
     ///
-    /// If a wait of this process has timed out because a stopped process holds the gate, and that process has held it since,
-    /// a clean-up step waits only briefly, and so it does if what leads to the log of several machines does not answer. If the step
-    /// then fails, the end of this process releases what it would have.
+    /// If a wait of this process has timed out because a stopped process holds the gate, and that process has held it
+    /// since, a clean-up step waits only briefly. It also waits only briefly if the way to the log of several machines
+    /// does not answer. If the step then fails, the end of this process releases what the step would have released.
     package func cleanUpPatience(_ timeout: Duration) -> Duration {
         control.gate.isKnownToBeStopped || machines.isSilent ? min(timeout, .milliseconds(100)) : timeout
     }

@@ -4,7 +4,7 @@ import TupleCoding
 
 /// Writing, taking and reading in the near end, without a transaction.
 ///
-/// Each of these functions may answer that it can't tell or can't do it; the caller then goes the way through LMDB.
+/// Each of these functions may answer that it does not know or can't do it; then the caller uses LMDB instead.
 extension Engine {
     /// What a look at the near end without the gate has found.
     package enum NearSight {
@@ -16,10 +16,10 @@ extension Engine {
         case unknown
     }
 
-    /// How often a reader looks again because a writer has changed the ring meanwhile.
+    /// How often a reader looks again because a writer has changed the ring during the look.
     static let looks = 16
 
-    /// What an attempt to write into the ring has come to.
+    /// The outcome of an attempt to write into the ring.
     enum Placing {
         case written(UInt64)
         /// The ring is full; the value is that of the word on which a writer sleeps for a place.
@@ -113,7 +113,7 @@ extension Engine {
 
     /// Completes a claim that is in the near end; `false` if it is in LMDB, or has ended.
     package func completeNear(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) -> Bool {
-        // A claim does not come back from LMDB into the ring, nor into a mark, so without the gate a look is enough.
+        // A claim never moves back from LMDB to the ring or to a mark, so a look without the gate is enough.
         guard let near, near.mayCover(id) || near.marks.place(of: id) != nil else { return false }
         try checkUsable()
         return try underGate { () throws(SpaceError) in
@@ -132,8 +132,8 @@ extension Engine {
 
     /// Looks for the first match without the gate and without a snapshot of LMDB.
     ///
-    /// It can tell only if it is known that LMDB has no match as of its last commit, and that commit is still the last
-    /// one afterwards.
+    /// It has an answer only if this process knows that LMDB has no match as of its last commit, and if that commit is
+    /// still the last one afterwards.
     ///
     /// A match is a copy on the stack, which is lent to `borrow`.
     package func lookNear(

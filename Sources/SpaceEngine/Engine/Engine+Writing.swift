@@ -6,11 +6,12 @@ import SpaceSystem
 //
 // 1. `write`: no room, and a snapshot pins pages. The snapshot's reader may need the gate, and others' removals free
 //    room, so it waits without the gate, and the whole write begins again.
-// 2. `commitWithRetries`: no room, but the transaction did more than its body: it returned what was due, or applied
-//    marks. Under the same gate the body runs once more without that, so that a take that frees room is possible. And
-//    another machine's entry came first (`outrun`): the next transaction applies it, and the body sees the new state.
-// 3. `commitOnce`: the log has more than one transaction should apply. That is committed without the body, which then
-//    runs in the next transaction, for the first time.
+// 2. `commitWithRetries`: no room, but the transaction did more than its body: it returned overdue claims, or applied
+//    marks. Under the same gate the body runs once more without these extra steps, so that a take that frees room is
+//    possible. The other cause is that another machine's entry came first (`outrun`): the next transaction applies the
+//    entry, and the body sees the new state.
+// 3. `commitOnce`: the log has more than one transaction should apply. A first part is committed without the body,
+//    which then runs in the next transaction, for the first time.
 //
 // A body that may run only once, that of a user's transaction, is given to `commitBody`.
 
@@ -39,7 +40,7 @@ extension Engine {
         }
     }
 
-    /// Writes after a refusal for want of room, as often as a snapshot in the way ends in time.
+    /// Writes again after a refusal for lack of room, each time that a snapshot in the way ends in time.
     @inline(never)
     private func writeAgain(
         after refusal: SpaceError,
@@ -95,14 +96,14 @@ extension Engine {
     /// Runs `body` in a transaction, and again in another one if that may help; called under the gate.
     ///
     /// When a claim's tuple returns, it needs space for its bytes again. If that leaves too little for `body`, `body`
-    /// runs again in a transaction that returns nothing: failing instead would also stop the takes that free space. So it is
-    /// with the marks, which are then applied before it, one by one.
+    /// runs again in a transaction that returns nothing: failing instead would also stop the takes that free space. The
+    /// same holds for marks, which are then applied before the body, one by one.
     func commitWithRetries(
         _ purpose: WritePurpose,
         keeps: NearKept = [],
         _ body: (WriteScope) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        // That other machines are first again and again is no usual race.
+        // If other machines are first again and again, that is not an ordinary race.
         let mostReruns = 4
         var (removesDue, keeps, reruns) = (true, keeps, 0)
         while true {
@@ -125,12 +126,12 @@ extension Engine {
         }
     }
 
-    /// Whether something was taken or claimed of the tables that no commit has applied; under the gate.
+    /// Whether the tables have a tuple that was taken or claimed by a mark that no commit has applied; under the gate.
     private var hasMarks: Bool { near.map { $0.marks.count > 0 } ?? false }
 
     /// Runs `body` in a transaction, once at most; called under the gate.
     ///
-    /// The marks are applied before it if there may be no room for both, or if `body` may need the pages that they free.
+    /// The marks are applied first if there may be no room for both, or if `body` may need the pages that they free.
     package func commitBody(_ body: (WriteScope) throws(SpaceError) -> Void) throws(SpaceError) {
         if hasMarks, diskReserve.isNearLimit { try Marking(self).applyAhead() }
         var hasRun = false
@@ -170,7 +171,7 @@ extension Engine {
         giveBack()
     }
 
-    /// Gives back the disk space that the transaction has not used; what is in the near end was promised it.
+    /// Gives back the disk space that the transaction has not used: it is reserved for the tuples in the near end.
     @inline(__always)
     func giveBack() { diskReserve.giveBack(hasPromise: near.map { $0.allowed.loadRelaxed() != 0 } ?? false) }
 
@@ -236,7 +237,7 @@ extension Engine {
             try transaction.commit()
             CrashPoint.reach(.afterCommit)
         } catch {
-            // Perhaps it is committed all the same, and then the marks that it applied are to be dropped.
+            // Perhaps the transaction is committed nevertheless; then the marks that it applied must be dropped.
             if scope.appliesMarks { control.gateNeedsRecovery.store(1) }
             throw SpaceError(error)
         }

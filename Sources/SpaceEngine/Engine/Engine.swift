@@ -13,7 +13,7 @@ import Synchronization
 package final class Engine: @unchecked Sendable {
     package let name: NamespaceName
     package let root: SpaceRoot
-    /// The folder, by which it is told from a later one under the same name.
+    /// The folder, which distinguishes the namespace from a later one under the same name.
     package let folderID: NamespaceFolder.ID
     package let control: ControlFile
     /// The gate's words, kept here so that a free gate is taken without a detour; `control.gate` waits for a busy one.
@@ -52,8 +52,8 @@ package final class Engine: @unchecked Sendable {
     package let changeSignal = ChangeSignal()
     let combiner = WriteCombiner()
     var logState = NamespaceLog.State()
-    /// The member of this process's session, one more, in a namespace of several machines; 0: the process writes for its
-    /// daemon, which takes members in and out.
+    /// In a namespace of several machines, the member of this process's session, plus 1; 0: the process writes for its
+    /// daemon, which adds and removes members.
     private let writer = Atomic<UInt64>(1)
     package let sweepDue = SweepDue()
 
@@ -126,7 +126,7 @@ package final class Engine: @unchecked Sendable {
 
     package var isLeft: Bool { hasLeft.load(ordering: .acquiring) }
 
-    /// Notes that this process leaves, before what it holds ends because of that.
+    /// Notes that this process leaves, before its holds end because of that.
     package func beginLeaving() { isAboutToLeave.store(true, ordering: .releasing) }
 
     /// Throws `closed` if this process leaves the namespace, or has left it.
@@ -198,7 +198,7 @@ package final class Engine: @unchecked Sendable {
         throw unusable
     }
 
-    /// The control file, opened anew, if the path still leads to the namespace.
+    /// The control file, opened again, if the path still leads to the namespace.
     package func openControl() -> OwnedDescriptor? {
         guard let folder = try? openFolder() else { return nil }
         return try? folder.openControl()

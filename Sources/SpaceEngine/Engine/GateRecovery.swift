@@ -1,7 +1,7 @@
 import LMDB
 import SpaceSystem
 
-/// The repair of what a holder of the gate left that was killed.
+/// The repair of what a killed holder of the gate left.
 package struct GateRecovery {
     private let engine: Engine
 
@@ -15,7 +15,7 @@ package struct GateRecovery {
     func recover() throws(SpaceError) {
         try mend()
         if let near = engine.near {
-            // Also if no writer is said to wait: the killed holder may have been about to wake it.
+            // This is done even if no writer is noted as waiting: the killed holder may have been about to wake one.
             near.raisePlaceNow()
             engine.wakes.addPlace(near.placeFutex)
         }
@@ -26,11 +26,11 @@ package struct GateRecovery {
         engine.control.gateNeedsRecovery.store(0)
     }
 
-    /// Lets the words of a new namespace agree with its database, before any other process can see it.
+    /// Makes the words of a new namespace agree with its database, before any other process can see the namespace.
     ///
     /// If the first writer did this instead, that writer would wake all waiters, as each recovery does, and of two
-    /// takers the younger could get the first tuple. A recovery can't leave the wake out by asking whether something
-    /// was ever changed: the changes of locks and other objects don't raise the sequence, and a process may be killed
+    /// takers the younger could get the first tuple. A recovery can't skip the wake by asking whether something was
+    /// ever changed: the changes of locks and other objects don't raise the sequence, and a process may be killed
     /// between the first of them and its wake-ups. Here there can't be a waiter.
     package func settleNew() throws(SpaceError) {
         guard engine.control.gateNeedsRecovery.load() != 0 else { return }
@@ -38,7 +38,7 @@ package struct GateRecovery {
         engine.control.gateNeedsRecovery.store(0)
     }
 
-    /// Makes the last commit visible, and lets the words beside the database agree with it.
+    /// Makes the last commit visible, and makes the words beside the database agree with it.
     private func mend() throws(SpaceError) {
         engine.use.abandonOrphans()
         let transaction = try engine.beginWrite()

@@ -24,8 +24,8 @@ package final class IndexUpkeep: Sendable {
             return
         }
         if index.state == .building {
-            // Builds as much as the search just walked through: the sooner the index is ready, the fewer such searches
-            // there are.
+            // Builds as much as the search has just walked through: the sooner the index is ready, the fewer such
+            // searches there are.
             for _ in 0..<min(max(1, examined / Self.sliceLength), Self.slicesATake) {
                 guard (try? buildSlice(index.number, on: engine)) ?? false else { break }
             }

@@ -3,11 +3,11 @@ import SpaceSystem
 
 /// Closing the environment when this process has left, although its handles may be kept.
 ///
-/// An open environment costs two or three descriptors and 64 GiB of addresses, and keeps the blocks of a deleted data file.
-/// The control file's descriptor is closed after it; its words stay mapped, because threads look at them anywhere.
-/// Threads may be anywhere in the library at that moment. A thread that uses the environment either holds the gate, or has a
-/// reader or another counted use (`ReaderPool`). Besides, the number of the last commit is asked for anywhere, and is
-/// readable while the environment is closed (`Environment.toleratesLateLooks`). So:
+/// An open environment costs two or three descriptors and 64 GiB of addresses, and keeps the blocks of a deleted data
+/// file. The control file's descriptor is closed after it. The file's words stay mapped, because threads look at them
+/// anywhere. Threads may be anywhere in the library at that moment. A thread that uses the environment either holds the
+/// gate, or has a reader or another counted use (`ReaderPool`). In addition, any thread may ask for the number of the
+/// last commit, which stays readable while the environment is closed (`Environment.toleratesLateLooks`). So:
 ///
 /// 1. `markLeft()`: a thread that asks for the gate or for a reader from now on is refused.
 /// 2. The gate is taken and released once: the thread that held it before has released it.
@@ -16,7 +16,7 @@ import SpaceSystem
 ///
 /// A holder of the gate that acts even after leaving is counted too.
 package struct Leaving {
-    /// How long the gate is waited for; if it is not acquired, the environment is closed with the last handle.
+    /// How long to wait for the gate; if it is not acquired, the environment is closed with the last handle.
     private static let patience = Duration.milliseconds(100)
 
     private let engine: Engine

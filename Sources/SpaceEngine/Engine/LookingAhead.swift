@@ -2,7 +2,8 @@ import LMDB
 import SpaceSystem
 import TupleCoding
 
-/// Looking for the oldest match in what a former look has copied, without the gate and without a snapshot (`TuplesAhead`).
+/// Looks for the oldest match in what an earlier look has copied, without the gate and without a snapshot
+/// (`TuplesAhead`).
 package struct LookingAhead {
     let engine: Engine
 
@@ -27,7 +28,7 @@ package struct LookingAhead {
         }
     }
 
-    /// Copies a match in the tables and what comes behind it, for the next looks.
+    /// Copies a match in the tables, and the tuples after it, for the next looks.
     ///
     /// A pattern takes its time where its own look is. What is long, or ends by itself, is not copied.
     package func copy(_ search: Search, _ template: TemplateForm, from match: Match, _ head: IndexKey) {

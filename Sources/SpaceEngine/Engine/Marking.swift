@@ -8,7 +8,7 @@ package struct Marking {
 
     package init(_ engine: Engine) { self.engine = engine }
 
-    /// What has become of a tuple of the tables that was to be taken or claimed.
+    /// The outcome of an attempt to take or claim a tuple of the tables.
     package enum Outcome {
         /// It is marked; the number is that of the claim, or 0 for a take. The other one is how often the tuple had returned.
         case marked(UInt64, deliveries: UInt32)
@@ -20,8 +20,9 @@ package struct Marking {
 
     /// Takes or claims a tuple that a look has found in the tables.
     ///
-    /// What expires, ends with a holder or is a long tuple to claim is left to a transaction: the caller does not ask for what
-    /// was so when it looked. So is a claim that is the first half of a take: a mark does not say so.
+    /// A transaction takes or claims tuples that expire, that end with a holder, or that are long and to be claimed;
+    /// the caller does not ask for tuples that were such when it looked. A claim that is the first half of a take also
+    /// needs a transaction, because a mark can't say so.
     ///
     /// - Parameters:
     ///   - id: The tuple.
@@ -45,12 +46,12 @@ package struct Marking {
         try engine.checkUsable()
         return try engine.underGate { () throws(SpaceError) in
             guard near.off.loadRelaxed() == 0, !engine.isSomethingDue(near) else { return .refused }
-            // A claim must be applied in the end, so it is asked now whether that leaves enough room.
+            // A claim must be applied in the end, so this checks now whether there will be enough room for it.
             if terms != nil, engine.diskReserve.isKeptPartUsed { return .refused }
             guard near.marks.place(of: id) == nil else { return .lost }
             var (deliveries, head) = (deliveries, head.map { (shape: $0.shape, hash: $0.hash, commit: commit) })
             if engine.lastCommit != commit {
-                // The tuple may be another process's by now, or have returned from there, or have got an end.
+                // By now another process may have taken the tuple, or taken and returned it, or have given it an end.
                 guard let now = try stateInTables(of: id) else { return .lost }
                 if now.endsByItself { return .refused }
                 (deliveries, head) = (now.deliveries, nil)
@@ -67,7 +68,7 @@ package struct Marking {
         }
     }
 
-    /// A tuple as the last commit has it, or `nil` if that has none; under the gate.
+    /// A tuple as it is in the last commit, or `nil` if that commit does not have it; under the gate.
     @inline(never)
     private func stateInTables(of id: UInt64) throws(SpaceError) -> (endsByItself: Bool, deliveries: UInt32)? {
         var state: (endsByItself: Bool, deliveries: UInt32)?

@@ -18,8 +18,8 @@ package struct NamespaceLog {
 
     /// Goes on with a transaction that has begun; called under the gate.
     ///
-    /// What the log has and the namespace has not becomes a part of this transaction: its writer was killed between the
-    /// two, or other machines have written it.
+    /// Entries that the log has and the namespace lacks become a part of this transaction: their writer was killed
+    /// between the two, or other machines have written them.
     ///
     /// - Returns: `false` if that was too much for one transaction: then it is committed without `body`.
     @inline(never)
@@ -80,7 +80,7 @@ package struct NamespaceLog {
         try scope.finish()
     }
 
-    /// Appends the transaction's changes as one entry, and returns the position behind it.
+    /// Appends the transaction's changes as one entry, and returns the position after it.
     private func append(
         to log: any CommitLog,
         behind position: LogPosition,
@@ -222,7 +222,7 @@ package struct NamespaceLog {
     /// - Parameters:
     ///   - entry: The entry.
     ///   - file: The log.
-    /// - Returns: `false` if another process has applied the entry meanwhile.
+    /// - Returns: `false` if another process has already applied the entry.
     /// - Throws: `incompatible` if the namespace is no standby of this log.
     package func follow(_ entry: LogFile.Entry, of file: borrowing LogFile) throws(SpaceError) -> Bool {
         try engine.checkUsable()
@@ -289,7 +289,7 @@ package struct NamespaceLog {
         return isNext
     }
 
-    /// Makes a replica what a base is, as one transaction, and wakes what waits for it.
+    /// Makes a replica equal to a base, as one transaction, and wakes the waiters for its changes.
     ///
     /// - Parameters:
     ///   - base: The position of the base, and what it says beside its rows.
@@ -316,7 +316,7 @@ package struct NamespaceLog {
         return isUnchanged
     }
 
-    /// Notes in a replica's transaction how far it goes with the log, and what the log says beside the rows.
+    /// Notes in a replica's transaction how much of the log it has, and what the log says beside the rows.
     private func goOn(
         at position: LogPosition,
         _ counters: Counters?,
@@ -336,7 +336,7 @@ package struct NamespaceLog {
 
     // MARK: Errors
 
-    /// The error for a commit that is in the log, and so counts, and is not in the namespace yet.
+    /// The error for a commit that is in the log, and so counts, but is not in the namespace yet.
     private static func isLoggedOnly(_ error: SpaceError, _ log: any CommitLog) -> SpaceError {
         SpaceError(
             error.code,

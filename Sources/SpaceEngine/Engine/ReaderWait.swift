@@ -5,9 +5,9 @@ import Synchronization
 /// Waiting for readers whose snapshots keep freed pages from being used again.
 ///
 /// A snapshot pins every page that was freed since it was taken. In a small namespace, a writer that is quick frees as
-/// many pages during one long look (of its own process or another) as the namespace may have, and finds no room although
-/// the data are few. A look ends by itself, so such a write waits for it. It waits without the gate, so that others can
-/// write meanwhile: takes often need no more room.
+/// many pages during one long look (of its own process or another) as the namespace may have, and finds no room
+/// although the data are few. A look ends by itself, so such a write waits for it. It waits without the gate, so that
+/// others can write during the wait: takes often need no more room.
 struct ReaderWait: ~Copyable, Sendable {
     /// How long a write waits for snapshots in its way.
     static let patience = Duration.seconds(1)

@@ -5,11 +5,12 @@ import TupleCoding
 /// The wait of a writer for a place in a full ring.
 ///
 /// Takers are several times as quick with tuples in the ring as with those in LMDB. So a writer that is quicker than
-/// the takers does better to let them go first than to move their tuples to LMDB. That takes about as long as the
-/// commit that would move them: longer would be too long if no taker comes, and shorter would be too short for one
-/// that has just been woken. A taker may also have to empty the tables first, which shows in its marks: after one ring has gone
-/// to LMDB, that takes a few milliseconds. A writer that did not wait for so long would move the next ring there too, and
-/// again, and the queue would stay in the tables for as long as its writers are quicker than takers are there.
+/// the takers should let them go first instead of moving their tuples to LMDB. It waits about as long as the commit
+/// that would move the tuples: a longer wait would be too long if no taker comes, and a shorter one too short for a
+/// taker that has just been woken. A taker may also have to empty the tables first, which its marks show: after one
+/// ring was moved to LMDB, that takes a few milliseconds. If the writer did not wait that long, it would move the next
+/// ring too, and then the next. The queue would stay in the tables as long as its writers are quicker than takers are
+/// there.
 ///
 /// The writer spins for a taker on another processor, and otherwise sleeps until half of the ring is free. That may
 /// never happen: no taker comes, or each works on its job for an hour, or the oldest tuple is one that no taker

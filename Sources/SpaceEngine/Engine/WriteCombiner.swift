@@ -9,7 +9,7 @@ import SystemPackage
 /// of one process, which wait; the daemon submits what other processes have sent, and no thread of it waits.
 ///
 /// The first thread that comes leads. It takes all operations that have queued up by the time it has the gate, and runs
-/// them in one transaction. Then it hands the lead to the first thread that has queued meanwhile, if there is one.
+/// them in one transaction. Then it hands the lead to the first thread that has queued in that time, if there is one.
 ///
 /// With that alone, threads that write in a loop would take turns, because the threads whose sync has just ended come
 /// back too late for the next one. So if fewer threads have queued than before, the thread that has the lead collects:
@@ -17,9 +17,9 @@ import SystemPackage
 /// only if collecting has paid lately. The thread that completes the queue leads, because it is awake.
 ///
 /// If an operation throws, it leaves half a transaction to the others (LMDB's nested transactions cost 3 MiB each). So
-/// the whole transaction is undone, and each half of the operations runs on its own; so do they if there is no space for
-/// all changes together. Any other error of the commit is that of all operations. If the changes may be in a log all the
-/// same, nothing may run again.
+/// the whole transaction is undone, and each half of the operations runs on its own; so do they if there is no space
+/// for all changes together. Any other error of the commit is the error of all operations. If the changes may be in a
+/// log nevertheless, no operation may run again.
 package final class WriteCombiner: Sendable {
     private struct Queue {
         var jobs: [Job] = []
@@ -81,7 +81,7 @@ package final class WriteCombiner: Sendable {
         /// not escape.
         var body: ((WriteScope) throws(SpaceError) -> Void)?
         var failure: SpaceError?
-        /// What is told of the end, if no thread waits for it.
+        /// The closure that is told of the end, if no thread waits for it.
         let completion: (@Sendable (SpaceError?) -> Void)?
 
         init(

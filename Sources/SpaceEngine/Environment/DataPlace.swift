@@ -125,7 +125,7 @@ package struct DataPlace: ~Copyable {
     /// not ended yet: the kernel gives up the door when the opener's threads end, and LMDB's lock later, when its files
     /// are closed. LMDB itself would wait without bound. Then it would use the lock file as the killed opener has left
     /// it: without readers and with the number of no commit, so that it would read and overwrite pages of earlier
-    /// commits. Once the lock is free, LMDB finds itself to be the first opener, and makes the lock file anew.
+    /// commits. Once the lock is free, LMDB finds that it is the first opener, and initialises the lock file again.
     ///
     /// This process has no environment open on the file: closing the descriptor would release the environment's POSIX
     /// locks (fcntl(2)).
@@ -144,8 +144,8 @@ package struct DataPlace: ~Copyable {
                 return (holder, isInUse ? try FileInfo.of(file.raw).size : DataFile.lockFileSize)
             }
             guard let holder else {
-                // If no process has the file open, LMDB makes it anew. If one has, LMDB computes the number of readers from
-                // the file's length, and from a length within the header it computes billions.
+                // If no process has the file open, LMDB initialises it again. If one has, LMDB computes the number of
+                // readers from the file's length, and from a length within the header it computes billions.
                 guard length < DataFile.leastLockFileSize else { return }
                 throw .damaged("LMDB's lock file was cut to \(length) bytes while processes use it")
             }

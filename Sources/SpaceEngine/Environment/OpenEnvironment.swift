@@ -11,17 +11,17 @@ import SystemPackage
 /// (lmdb.h: "Do not have open an LMDB database twice in the same process at the same time"). LMDB's locks are the
 /// record locks of fcntl(2), and a process loses those on a file as soon as it closes any descriptor of that file.
 /// Besides, mdb_env_close() frees every slot of the reader table that bears the process's number. The next opener in
-/// another process would then find no lock, and would make the lock file anew while living processes use it.
+/// another process would then find no lock, and would initialise the lock file again while living processes use it.
 ///
 /// The protocol:
 /// 1. A *place* stands for one lock file, by device and inode. The place's lock is held during all of mdb_env_open(),
 ///    and during all of mdb_env_close(). So an opener that comes while the environment is being closed waits, and opens
 ///    it afterwards.
 /// 2. The place keeps the environment with a strong reference, and counts its uses under the place's lock. Each
-///    ``NamespaceCore`` has one use, from before the core is made until the process has left the namespace and the core's
-///    last reader has gone (`Engine.endUse`). A thread that still reads in a namespace that was left keeps the use; an
-///    opener that comes meanwhile gets a use of the same environment. The last use closes the environment. If LMDB still has a reader
-///    then, the environment stays open in its place for the next opener.
+///    ``NamespaceCore`` has one use, from before the core is made until the process has left the namespace and the
+///    core's last reader has gone (`Engine.endUse`). A thread that still reads in a namespace that was left keeps the
+///    use; an opener that comes at that time gets a use of the same environment. The last use closes the environment.
+///    If LMDB still has a reader then, the environment stays open in its place for the next opener.
 /// 3. An open environment holds `lock.mdb` open. So its inode can't become another file's, and a place can't be
 ///    mistaken for another namespace's. The registry refers to a place weakly. Each use keeps the place until the
 ///    environment is closed, so a place that the registry no longer finds has nothing open.

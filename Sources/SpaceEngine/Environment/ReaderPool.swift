@@ -30,10 +30,10 @@ extension Environment {
 ///     take:  clear a bit that is set → the reader in its place is this thread's
 ///     drop:  free the place of a reader that was taken
 ///
-/// When the process has left the namespace, the pool is closed: each reader that comes back ends, and when none is left,
-/// the count of readers becomes negative for good, so that none can be made any more. Then the environment can be closed. The
-/// count of waiting threads stays above 0 from the beginning of the closing on, which leads each `put` and `drop` to the
-/// code that wakes, so a pool that is open pays nothing for this.
+/// When the process has left the namespace, the pool is closed: each reader that comes back ends. When none is left,
+/// the count of readers becomes negative and stays so: no reader can be made any more. Then the environment can be
+/// closed. The count of waiting threads stays above 0 from the beginning of the closing on, which leads each `put` and
+/// `drop` to the code that wakes, so a pool that is open pays nothing for this.
 ///
 /// A thread that waits first counts itself, then looks for a bit once more, then sleeps. `put` sets the bit before it
 /// reads that count, so one of the two sees the other. At most one thread is being woken at a time; it wakes the next if
@@ -206,7 +206,7 @@ package final class ReaderPool: @unchecked Sendable {
     }
 
     private func free(_ reader: Reader) {
-        // Not at its last reference, which the thread may still have that puts it back.
+        // Not at its last reference, because the thread that puts the reader back may still have that.
         reader.transaction.end()
         guard let place = reader.place else { return }
         places[place]?.release()
@@ -214,7 +214,7 @@ package final class ReaderPool: @unchecked Sendable {
         used.bitwiseAnd(~(1 << UInt64(place)), ordering: .releasing)
     }
 
-    /// Counts one reader less: one that could not be made, or that ends.
+    /// Counts one reader less, because it could not be made, or because it ends.
     func drop() {
         readers.subtract(1, ordering: .sequentiallyConsistent)
         wakeOne()

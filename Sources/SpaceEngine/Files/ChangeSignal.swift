@@ -33,8 +33,8 @@ package final class ChangeSignal: Sendable {
 
     /// Asks the next writer with news to signal.
     ///
-    /// The listener's side is: ask, fence, look. A commit before the look is seen by it; a writer that commits later
-    /// sees that the signal is awaited.
+    /// The listener's side is: ask, fence, look. The look sees every earlier commit; a writer that commits later sees
+    /// that the signal is awaited.
     package func request(in control: ControlFile) {
         control.isSignalAwaited.storeSequential(1)
         SharedWord64.fence()

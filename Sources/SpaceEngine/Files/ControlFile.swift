@@ -59,7 +59,7 @@ package final class ControlFile: Sendable {
 
     /// A descriptor for the file's locks; it shares them with the descriptor that it was duplicated from.
     ///
-    /// It is `nil` once this process's use has ended, and is used under the lock, so that it isn't closed meanwhile.
+    /// It is `nil` once this process's use has ended. It is used under the lock, so that it isn't closed during a use.
     private let descriptor: Mutex<OwnedDescriptor?>
     private let map: MappedFile
     /// Whether the end of this object ends this process's use of the namespace, and with it the lock on `useByte`.
@@ -186,7 +186,8 @@ package final class ControlFile: Sendable {
 
     /// Ends this process's use of the namespace before this object ends: releases the locks, and closes the file.
     ///
-    /// The words stay mapped. No thread may change any of them afterwards, and what asks the kernel throws `EBADF`.
+    /// The words stay mapped. No thread may change any of them afterwards, and functions that ask the kernel throw
+    /// `EBADF`.
     package func endUse() {
         descriptor.withLock { kept in
             // A child that this process is starting has the open file too until it calls exec, and would keep the lock for
@@ -230,13 +231,13 @@ package final class ControlFile: Sendable {
         slots.addSegment(beyond: known)
     }
 
-    /// Makes the volatile part anew: fresh mutexes, and no waiters.
+    /// Initialises the volatile part again: fresh mutexes, and no waiters.
     ///
     /// The caller must know that no other process can use the file. The newest tuples stay, and the first holder of the
     /// gate compares them with the database.
     ///
-    /// Whether the namespace is persistent, and whether latencies are measured, is never changed meanwhile, so that a
-    /// kill can't lose it.
+    /// The words that say whether the namespace is persistent, and whether latencies are measured, never change during
+    /// this, so that a kill can't lose them.
     package func initialiseVolatilePart() throws(Errno) {
         func clear(_ range: Range<Int>) {
             (map.base + range.lowerBound).initializeMemory(as: UInt8.self, repeating: 0, count: range.count)
@@ -405,7 +406,7 @@ package final class ControlFile: Sendable {
 
 /// The door of a namespace, held until it is released or this value's life ends.
 package struct HeldDoor: ~Copyable {
-    /// Kept, because the door lies in its map: an opener that fails lets go of the file before the door.
+    /// Kept, because the door is in its map, and an opener that fails releases the file before the door.
     fileprivate let control: ControlFile
 
     package consuming func release() {}

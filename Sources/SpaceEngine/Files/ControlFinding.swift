@@ -94,7 +94,7 @@ package struct ControlFinding: ~Copyable {
         return try Self.header(in: file).0 == header
     }
 
-    /// The error of a process that waited in vain for another process to make the file usable.
+    /// The error of a process that waited for another process to make the file usable, and whose time has passed.
     package static func adopterError(_ file: CInt) -> SpaceError {
         let pid = ControlFile.reinitialiserPID(in: file)
         let halt = ProcessIdentity.halt(of: pid)

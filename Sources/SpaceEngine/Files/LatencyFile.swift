@@ -83,8 +83,8 @@ package enum LatencyFile {
         guard isMark(start) else { throw foreign }
     }
 
-    /// Whether a file's first bytes are the library's mark, perhaps with one that has changed: a damaged file is not used,
-    /// but it must be possible to replace it, and to remove it with its namespace.
+    /// Whether a file's first bytes are the library's mark, perhaps with one changed byte: a damaged file is not used,
+    /// but the library must be able to replace it, and to remove it with its namespace.
     private static func isMark(_ start: [UInt8]) -> Bool {
         let mark = bytes(of: magic)
         return start.count == mark.count && zip(start, mark).count { $0 == $1 } >= mark.count - 1

@@ -4,7 +4,7 @@ import SystemPackage
 
 /// A namespace's folder, opened and checked: its owner is trusted, and no symbolic link led to it.
 ///
-/// All files are opened through its descriptor, so a path that is swapped meanwhile can't mix two namespaces.
+/// All files are opened through its descriptor, so two namespaces can't be mixed if the path is swapped.
 package struct NamespaceFolder: ~Copyable {
     package static let control = "control"
     package static let changeSignal = "bell"

@@ -17,7 +17,7 @@ package import SpaceSystem
 // lock, one at a time takes it over, under a lock of the kernel on `control`, which never outlasts its process. Under
 // that lock the process looks once more, and then does in one compare-and-swap what the kernel would have done.
 //
-// If another thread has got the number meanwhile, it can't be distinguished from the holder: that lock stays busy.
+// If another thread has got the number since, it can't be distinguished from the holder: that lock stays busy.
 
 extension ProcessLock {
     /// Takes the lock, even from a thread that no longer exists.
@@ -43,8 +43,8 @@ extension ProcessLock {
 
     /// Returns whether the lock can be taken now, as far as that thread is concerned.
     private func takeOver(from thread: Int32, under control: CInt) -> Bool {
-        // The byte lies beyond the file's end. An adoption after a reboot locks the whole file, and then makes this
-        // mutex anew anyway.
+        // The byte lies beyond the file's end. An adoption after a reboot locks the whole file, and then initialises
+        // this mutex again anyway.
         let byte = 1 << 61 + (name == .door ? 0 : 1)
         guard (try? FileLock.tryExclusive(control, byte: byte)) == true else { return mutex.owner != thread }
         defer { try? FileLock.unlock(control, byte: byte) }

@@ -36,7 +36,7 @@ package final class ProcessLock: Sendable {
     private static let longestSpin = Duration.microseconds(5)
     private static let patience = Duration.milliseconds(10)
     private static let longestPatience = Duration.milliseconds(160)
-    /// How long a process waits at most that was told to end: its clean-up can be left to others.
+    /// How long a process that was told to end waits at most: other processes can do its clean-up.
     private static let patienceAfterInterruption = Duration.seconds(5)
     /// How many time-outs an opener waits at a namespace's door while others pass through it.
     private static let patienceAtTheDoor = 12
@@ -87,11 +87,12 @@ package final class ProcessLock: Sendable {
         return try acquireWhileItStands(timeout: timeout)
     }
 
-    /// Takes the lock if its holder releases it soon, as one does that runs on another processor: most hold it for less
-    /// time than a system call takes.
+    /// Takes the lock if its holder releases it soon, as a holder on another processor usually does: most hold it for
+    /// less time than a system call takes.
     ///
     /// A thread doesn't spin while others of its process wait for the lock, or while a waiter of any process asks for
-    /// politeness; nor for a holder that took the lock on this thread's processor, as it can't go on meanwhile.
+    /// politeness; nor for a holder that took the lock on this thread's processor, because that holder can't go on
+    /// during the spin.
     private func spin() throws(Failure) -> Bool? {
         guard !queue.isInUse, words.politeUntil.loadRelaxed() == 0, Spin.isApart(words.processor.loadRelaxed()),
             spinPolicy.isDue()

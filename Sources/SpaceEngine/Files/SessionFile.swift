@@ -6,9 +6,9 @@ import TupleCoding
 /// The contents of a file in `sessions/`: which process uses the namespace, and whether that keeps the namespace alive.
 ///
 /// There are two kinds. `<number>` is a session of a process that has the namespace open; the process holds the
-/// session's lock meanwhile (see `ControlFile`). `<pid>.<start>.for` is a process that another process enrolled as
-/// owner: it has no lock, and its name can't be mistaken for that of a later process with the same PID. A file has 64
-/// bytes, little-endian; the last eight are a checksum.
+/// session's lock as long as it has (see `ControlFile`). `<pid>.<start>.for` is a process that another process enrolled
+/// as owner: it has no lock, and its name can't be mistaken for that of a later process with the same PID. A file has
+/// 64 bytes, little-endian; the last eight are a checksum.
 ///
 /// On a full disk there is no block for the 64 bytes, and the file stays empty. An empty enrolment needs none, because
 /// its name says everything. An empty session's record is the text of a symbolic link beside it, `.<number>`. That text

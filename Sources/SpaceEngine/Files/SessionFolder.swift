@@ -239,8 +239,8 @@ package struct SessionFolder: ~Copyable {
 
     /// Whether a session's lock is held although its file has gone.
     ///
-    /// Such a session is alive. Until it has written a new file it is not known whether it owns the namespace, so it
-    /// counts as an owner.
+    /// Such a session is alive. Until the session has written a new file, it is not known whether it owns the
+    /// namespace, so it counts as an owner.
     private func hasUnfiledSession(_ locks: borrowing OwnedDescriptor) throws(Errno) -> Bool {
         for number in try ControlFile.lockedSessions(in: locks.raw) where !contains(String(number)) { return true }
         return false

@@ -5,7 +5,7 @@ import SystemPackage
 
 /// The root folder of a space, with its namespaces, its nursery and its graveyard.
 ///
-/// The folder is opened anew for each use. So if a root was removed and made again (logind removes it from /dev/shm at
+/// The folder is opened again for each use. So if a root was removed and made again (logind removes it from /dev/shm at
 /// logout), the new one is used, and no descriptor is held for the old one. Opening checks the folder's owner, and
 /// follows no symbolic link.
 package final class SpaceRoot: Sendable {

@@ -24,12 +24,12 @@ package struct AppliedLog {
 
     // MARK: Applying
 
-    /// Makes a row what a change says.
+    /// Gives a row the value that a change says, or removes it.
     ///
     /// The row of counters is left out: the scope has counters of its own, which its commit stores.
     ///
-    /// With `isInOrder`, each row comes behind all others that its table has. Then pages are filled, which otherwise are
-    /// left half empty when rows come in order (mdb.c, mdb_page_split).
+    /// With `isInOrder`, each row is appended after all others of its table. Then pages are filled; otherwise LMDB
+    /// leaves them half empty when rows come in order (mdb.c, mdb_page_split).
     package func apply(_ change: RowChange, isInOrder: Bool) throws(SpaceError) {
         guard !change.isOfCounters else { return }
         let (table, key) = (scope.table(numbered: change.table), Array(change.key))
@@ -58,7 +58,7 @@ package struct AppliedLog {
         }
     }
 
-    /// Goes on with the counters that belong to applied changes, and reads what belongs to them.
+    /// Continues with the counters that belong to the applied changes, and reads what belongs to the counters.
     ///
     /// In a namespace that is a life of its own, the numbers of claims go on from the higher of both. Whether and where
     /// commits are logged is never taken over.
@@ -84,7 +84,7 @@ package struct AppliedLog {
         return found
     }
 
-    /// Applies what the log has behind a position, and moves the position.
+    /// Applies what the log has after a position, and moves the position.
     ///
     /// - Returns: What the last applied entry says beside its rows, `nil` if there is none; and whether the log has no more.
     func catchUp(

@@ -1,4 +1,4 @@
-/// How far a log goes, or how far of it is known.
+/// How far a log goes, or how much of it is known.
 package struct LogPosition: Equatable, Sendable {
     /// The number of the last entry; they are 1, 2, 3 and so on.
     package var entry: UInt64
@@ -20,11 +20,11 @@ package struct LogMoment: Equatable, Sendable {
     package var time: Int64
     /// Whether the namespace stays without owners.
     package var isPersistent: Bool
-    /// When it was made, in milliseconds of the namespace's clock; 0 if the commits behind it are not logged: in a backup
-    /// of one moment, and at a log's end.
+    /// When it was made, in milliseconds of the namespace's clock; 0 if the commits after it are not logged: in a
+    /// backup of one moment, and at a log's end.
     package var clock: Int64
 
-    /// Whether each commit behind this moment is an entry of the file.
+    /// Whether each commit after this moment is an entry of the file.
     package var isLogged: Bool { clock != 0 }
 
     package init(sequence: UInt64, time: Int64, isPersistent: Bool, clock: Int64 = 0) {
@@ -32,14 +32,14 @@ package struct LogMoment: Equatable, Sendable {
     }
 }
 
-/// An entry that is ready to be appended, and the position behind it.
+/// An entry that is ready to be appended, and the position after it.
 package struct LogEntry: Sendable {
     package let bytes: [UInt8]
     package let position: LogPosition
 
     private static let chunkSize = 1 << 20
 
-    /// Makes an entry of some changes of rows, to be appended behind a position.
+    /// Makes an entry of some changes of rows, to be appended after a position.
     package init(_ changes: [UInt8], _ moment: LogMoment, behind position: LogPosition) {
         var chunk = LogChunk(behind: position, moment)
         var bytes: [UInt8] = []
@@ -65,9 +65,9 @@ package struct LogEntry: Sendable {
 
 /// The commits of a namespace in their one order, kept outside of it, so that they can be repeated elsewhere.
 ///
-/// A writer acquires the log, applies what the log has and its namespace has not, runs its transaction, appends what
-/// changed, and commits only then. An entry that is in the log counts: if its writer is killed before its commit, the
-/// next writer applies it.
+/// A writer acquires the log, applies the entries that its namespace lacks, runs its transaction, appends what changed,
+/// and commits only then. An entry that is in the log counts: if its writer is killed before its commit, the next
+/// writer applies it.
 ///
 /// All functions are called under the namespace's gate.
 package protocol CommitLog: AnyObject {
@@ -77,24 +77,24 @@ package protocol CommitLog: AnyObject {
     /// Whether several machines append to the log: then only a session whose member takes part may do so.
     var isClusters: Bool { get }
 
-    /// Keeps all others from appending, until ``release()``; or makes sure that this transaction's ``append`` is refused
-    /// if another's comes before.
+    /// Keeps all others from appending, until ``release()``; or makes sure that this transaction's ``append`` is
+    /// refused if another entry comes before it.
     ///
-    /// - Parameter position: How far the namespace goes with the log.
+    /// - Parameter position: How much of the log the namespace has.
     /// - Throws: `holderBusy`, `clusterUnavailable`, and errors of the disk.
     func acquire(behind position: LogPosition) throws(SpaceError)
 
     func release()
 
-    /// Calls `visit` with the changes of rows in the entries behind a position, in order: with as many as one transaction
-    /// should apply.
+    /// Calls `visit` with the changes of rows in the entries after a position, in order: with as many as one
+    /// transaction should apply.
     ///
-    /// Pages that a transaction frees are no use to it, so the file would grow by all that a long part of the log has
-    /// replaced. An entry whose writer was killed while it wrote is none, and is removed.
+    /// A transaction can't use the pages that it frees, so with a long part of the log the file would grow by all that
+    /// this part has replaced. If a writer was killed while it wrote an entry, the entry doesn't count, and is removed.
     ///
     /// - Parameters:
     ///   - position: The position.
-    ///   - visit: What to do with the changes of an entry or of a part of it; with its last part, the position behind it
+    ///   - visit: What to do with the changes of an entry or of a part of it; with its last part, the position after it
     ///     and its moment are given too.
     /// - Returns: `false` if there are more.
     /// - Throws: `damaged` if the log does not go on from that position, and what `visit` throws.
@@ -103,21 +103,21 @@ package protocol CommitLog: AnyObject {
         _ visit: (UnsafeRawBufferPointer, _ last: (LogPosition, LogMoment)?) throws(SpaceError) -> Void
     ) throws(SpaceError) -> Bool
 
-    /// Appends an entry behind a position, where the log ends; the entry counts when this returns.
+    /// Appends an entry after a position, where the log ends; the entry counts when this returns.
     ///
     /// - Parameters:
     ///   - entry: The entry.
     ///   - position: Where the log ends.
     ///   - terms: What the entry's transaction asks for.
-    /// - Returns: `false` if another's entry came before: this one is not in the log, and never will be.
+    /// - Returns: `false` if another entry came before: this entry is not in the log, and never will be.
     /// - Throws: `storageFull` and other errors of the disk, or `clusterUnavailable`; the log is then as it was before.
     ///   `outcomeUnknown` if the entry may be in the log.
     func append(_ entry: LogEntry, behind position: LogPosition, _ terms: AppendTerms) throws(SpaceError) -> Bool
 }
 
-/// What reaches the log that several machines share; a floor above knows how.
+/// The way to the log that several machines share; a floor above knows how it works.
 package protocol MachinesLogs: AnyObject, Sendable {
-    /// Whether this process has waited in vain for what leads to the log, and has not heard of it since.
+    /// Whether this process has waited for the way to the log without success, and has not heard of it since.
     var isSilent: Bool { get }
 
     /// The log of the namespace; for the holder of the gate.

@@ -111,7 +111,7 @@ package final class FileLog: CommitLog {
             try visit(UnsafeRawBufferPointer(start: nil, count: 0), (entry.position, entry.moment))
             return true
         }
-        // What is behind the last commit of a durable namespace was never acknowledged.
+        // Entries after the last commit of a durable namespace were never acknowledged.
         if let damage = walk.damage, !isDurable { throw damage }
         try opened.file.cut(at: Int(clamping: walk.position.end))
         return true

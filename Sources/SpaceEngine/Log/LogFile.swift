@@ -8,9 +8,9 @@ import TupleCoding
 ///
 /// It is a backup, to which `space backup` adds an entry when it is called, or a log, to which each commit adds one.
 ///
-/// Guarantees: an entry counts once its last chunk is in the file, so a process that is killed leaves the file as it was
-/// before, apart from bytes behind its end, which the next one removes. Every byte is under a checksum. A process
-/// that adds an entry holds the kernel's lock on the file's first byte, so two don't mix.
+/// Guarantees: an entry counts once its last chunk is in the file, so a process that is killed leaves the file as it
+/// was before, apart from bytes after the last entry, which the next process removes. Every byte is under a checksum. A
+/// process that adds an entry holds the kernel's lock on the file's first byte, so two don't mix.
 ///
 ///     file   0    "SpaceBackup", a zero, the format's version (4 bytes)
 ///            16   the header of the namespace's control file, as of the first entry (256 bytes)
@@ -39,7 +39,7 @@ package struct LogFile: ~Copyable {
 
     package let path: String
     package let descriptor: OwnedDescriptor
-    /// Whether the file was made by this opening, and so goes again if nothing is written.
+    /// Whether this opening made the file, which is removed again if nothing is written.
     private var isNew = false
 
     /// What the file says it is a backup of.
@@ -68,17 +68,17 @@ package struct LogFile: ~Copyable {
         package let linkBefore: UInt64
         fileprivate let link: UInt64
 
-        /// How far the file goes with this entry.
+        /// The end of the file with this entry.
         package var position: LogPosition { LogPosition(entry: number, end: UInt64(bytes.upperBound), link: link) }
     }
 
-    /// What a walk through a file's entries came to.
+    /// The result of a walk through a file's entries.
     package struct Walk {
         /// The last entry that was visited.
         package var last: Entry?
-        /// Where the next entry goes; what lies behind is a part of an entry that was never completed.
+        /// The position of the next entry; bytes after it are a part of an entry that was never completed.
         package var position: LogPosition
-        /// What is wrong behind the last entry that can be read, if something is.
+        /// What is wrong after the last readable entry, if something is.
         package var damage: SpaceError?
 
         package init(at position: LogPosition) { self.position = position }
@@ -99,7 +99,7 @@ package struct LogFile: ~Copyable {
     /// Opens a backup to read it.
     package static func reading(_ path: String) throws(SpaceError) -> LogFile { try opened(path, flags: O_RDONLY) }
 
-    /// Opens a backup to add to it, or makes an empty file; no other process adds to it meanwhile.
+    /// Opens a backup to add to it, or makes an empty file; no other process adds to it at the same time.
     ///
     /// A file that is made here and is still empty at the end, because the disk is full, is removed again.
     package static func adding(to path: String) throws(SpaceError) -> LogFile {
@@ -178,7 +178,7 @@ package struct LogFile: ~Copyable {
 
     // MARK: Locking
 
-    /// Locks the file for one who adds to it; `false` if another has it.
+    /// Locks the file for a process that adds to it; `false` if another process has it.
     func tryLock() throws(SpaceError) -> Bool {
         let raw = descriptor.raw
         return try Self.onFile(path) { () throws(Errno) in try FileLock.tryExclusive(raw, byte: 0) }
@@ -278,7 +278,7 @@ package struct LogFile: ~Copyable {
 
     // MARK: Entries
 
-    /// Calls `visit` for each complete entry behind a position, in order, until it returns `false`.
+    /// Calls `visit` for each complete entry after a position, in order, until it returns `false`.
     package func walk(
         behind position: LogPosition,
         _ visit: (Entry) throws(SpaceError) -> Bool = { _ in true }

@@ -1,8 +1,8 @@
 import SpaceSystem
 import TupleCoding
 
-/// The row of the main table with the log of the namespace's commits: where it is, and how far the namespace goes with
-/// it.
+/// The row of the main table with the log of the namespace's commits: where it is, and how much of it the namespace
+/// has.
 ///
 ///     0   where the next entry begins
 ///     8   the hash that the next entry refers to
@@ -25,7 +25,7 @@ package struct LogRow: TableRow, Equatable {
     /// Whether the log is that of several machines.
     package var isOfDaemon: Bool { path == Self.ofDaemon }
 
-    /// How far the namespace goes with the log.
+    /// How much of the log the namespace has.
     package func position(entry: UInt64) -> LogPosition { LogPosition(entry: entry, end: end, link: link) }
 
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {

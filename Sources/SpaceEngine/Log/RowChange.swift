@@ -1,10 +1,10 @@
 package import LMDB
 import SpaceSystem
 
-/// A change of one row: what it is from now on, whatever it was before.
+/// A change of one row: the row's new value, whatever it was before.
 ///
 /// A list of such changes, from the first to the last, carries a namespace's contents to another place, where it is
-/// applied row by row: nothing there looks into what the rows mean.
+/// applied row by row: no code there needs to know what the rows mean.
 ///
 ///     0  the kind: 1, the row has this value; 2, there is no such row
 ///     1  the table's number (`Tables.numbered`)
@@ -49,7 +49,7 @@ package struct RowChange {
         if let value { bytes.append(contentsOf: value) }
     }
 
-    /// Where the change ends that reaches a position, or the last one.
+    /// The end of the change that reaches a position, or of the last change.
     static func end(ofChangesIn bytes: ArraySlice<UInt8>, atLeast position: Int) -> Int {
         bytes.withUnsafeBytes { bytes in
             var end = 0

@@ -4,7 +4,7 @@ extension SpaceError {
         SpaceError(.memberEnded, reason: reason, advice: "look with: space machines")
     }
 
-    /// The error for a commit that another machine's came before; the transaction can be repeated.
+    /// The error for a commit that came after another machine's commit; the transaction can be repeated.
     static var outrun: SpaceError {
         SpaceError(
             .outrun,

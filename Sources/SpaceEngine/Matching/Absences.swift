@@ -3,11 +3,11 @@ import TupleCoding
 
 /// The templates of which this process knows that LMDB's tables have no match, as of LMDB's last commit.
 ///
-/// Guarantees: what is said of a commit holds as long as that commit is the last one, because only a commit changes the
-/// tables. (A counter of LMDB's tuples beside the ring would be wrong after a kill.)
+/// Guarantees: what this object says of a commit holds as long as that commit is the last one, because only a commit
+/// changes the tables. (A counter of LMDB's tuples beside the ring would be wrong after a kill.)
 ///
-/// The commit's next id belongs to what is known: the ring may still have records of lower ids, which the commit took
-/// over, and perhaps removed, and whose writer was killed or stopped before it moved the ring's head.
+/// It also keeps the commit's next id. The reason: the ring may still have records of lower ids, which the commit took
+/// over, and perhaps removed, if the writer was killed or stopped before it moved the ring's head.
 ///
 /// It knows templates by shape and hash: no tuple in the tables has this hash.
 final class Absences: Sendable {

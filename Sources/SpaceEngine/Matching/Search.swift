@@ -4,9 +4,9 @@ import TupleCoding
 /// Finds the tuples that match a template, in order.
 ///
 /// If the template's shape has an index, the candidates are the index's rows for the template's hash: O(log n),
-/// whichever fields are bound. Everything that the index can't know (a hash shared by chance, types, ranges, patterns)
-/// is checked on the tuple itself. While an index is being built, the search also walks through all ids below its
-/// watermark. Without an index it walks through all tuples, and counts them, so that the shape can earn an index.
+/// whichever fields are bound. Everything that the index doesn't show (a hash shared by chance, types, ranges,
+/// patterns) is checked on the tuple itself. While an index is being built, the search also walks through all ids below
+/// its watermark. Without an index it walks through all tuples, and counts them, so that the shape can earn an index.
 ///
 /// The tuples in the near end have higher ids than all in the tables.
 package struct Search {
@@ -46,7 +46,7 @@ package struct Search {
     ///
     /// - Throws: `badData` if a regular expression took too many steps.
     package mutating func forEach(_ template: TemplateForm, _ visit: Visit) throws(SpaceError) {
-        // What a watch's filter has given up is no failure of this search.
+        // If the filter of a watch has given up, that is not a failure of this search.
         if template.usesPattern { _ = template.takeGivenUpPattern() }
         try walk(template, visit)
         guard template.usesPattern, let pattern = template.takeGivenUpPattern() else { return }

@@ -4,9 +4,9 @@ import TupleCoding
 
 /// How often this process has searched for a shape by walking through all tuples.
 ///
-/// A shape earns an index by use: when takes of one process have looked at enough tuples in vain, the shape is
-/// registered, and from then on every writer maintains its index. Reads never create an index, because they are not
-/// counted. One-off commands never create one, because they don't scan repeatedly.
+/// A shape earns an index by use: when takes of one process have looked at enough tuples, the shape is registered, and
+/// from then on every writer maintains its index. Reads never create an index, because they are not counted. One-off
+/// commands never create one, because they don't scan repeatedly.
 package final class ShapeUsage: Sendable {
     /// A shape is registered after this many scans at the earliest.
     private static let scans = 4

@@ -5,17 +5,18 @@ import TupleCoding
 
 /// Copies of the tuples that the next takes from a long queue will find.
 ///
-/// A take from the tables borrows a reader, walks through an index, and looks up a row. Of several takes in a row by one
-/// template, one also copies the tuples behind its own match; the next takes need a look at this list and at the marks.
+/// A take from the tables borrows a reader, walks through an index, and looks up a row. If a process takes several
+/// times in a row by one template, one of the takes also copies the tuples after its own match; the next takes only
+/// look at this list and at the marks.
 ///
-/// Guarantees: what is found here is the oldest match as of LMDB's last commit. Within one commit the tables stay as they
-/// are and marks are only added (`NearMarks`), so it is the first tuple of a list that is not marked. A list is of one
-/// commit, and ends before the first tuple that would not be found, or might end by itself. Whether the tuple is still
-/// there is decided under the gate, as after every look.
+/// Guarantees: what is found here is the oldest match as of LMDB's last commit. Within one commit the tables stay as
+/// they are and marks are only added (`NearMarks`), so it is the first tuple of a list that is not marked. A list
+/// belongs to one commit, and ends before the first tuple that would not be found, or that might end by itself. Whether
+/// the tuple is still there is decided under the gate, as after every look.
 ///
-/// A commit that applies marks is the last one for a moment before it drops them, and longer if its process is stopped there.
-/// It may have returned what they say is claimed. So a list goes by the marks of one generation, which is that of the
-/// commit or a later one.
+/// A commit that applies marks is the last one for a moment before it drops them, and longer if its process is stopped
+/// there. Such a commit may have returned tuples that the marks call claimed. So a list uses the marks of one
+/// generation only: that of the commit, or a later one.
 ///
 /// How many tuples are copied follows from how many are used before the next commit.
 final class TuplesAhead: Sendable {
@@ -175,10 +176,10 @@ final class TuplesAhead: Sendable {
         return (match, head)
     }
 
-    /// Copies a match and what comes behind it, if it is the second one or a later one of its template as of this commit.
+    /// Copies a match and the tuples after it, if it is the second or a later match of its template as of this commit.
     ///
-    /// The match itself stays the first if its taker can't use it. A row that does not decode ends the list: it fails the
-    /// look that comes to it.
+    /// The match itself stays the first if its taker can't use it. A row that does not decode ends the list: the look
+    /// that reaches it fails.
     func copy(_ search: Search, _ template: TemplateForm, from id: UInt64, _ head: IndexKey, _ marks: NearMarks) {
         let commit = search.snapshot.commit
         guard let list = lists.withLock({ $0.begin(template, asOf: commit) }) else { return }

@@ -2,15 +2,16 @@ import SpaceSystem
 
 /// The takes and claims of tuples in LMDB that no commit has applied yet.
 ///
-/// A take or a claim of a tuple in the tables marks it here, by one store, and leaves its rows where they are. One commit
-/// applies all marks: it removes the rows of what was taken, and moves what is claimed to `claims`. So a long queue costs
-/// one commit for `capacity` takes. A claim that is completed before that costs no rows at all but the removal.
+/// A take or a claim of a tuple in the tables marks it here, by one store, and leaves its rows where they are. One
+/// commit applies all marks: it removes the rows of what was taken, and moves what is claimed to `claims`. So a long
+/// queue costs one commit for `capacity` takes. A claim that is completed before that commit costs no row but the
+/// removal.
 ///
 /// Guarantees: a process that is killed between any two instructions leaves each take and each claim either made or not,
 /// and each mark either applied or not.
 ///
-/// - Everything is changed under the gate, while the ring's word is odd. Who looks without the gate copies the marks and goes
-///   by that word, as for the ring's records (`NearView`).
+/// - Everything is changed under the gate, while the ring's word is odd. A reader without the gate copies the marks and
+///   checks that word, as for the ring's records (`NearView`).
 /// - A tuple of the tables is visible if it is not marked. It keeps its id and its place, so whatever is looked for, and in
 ///   whichever order, is found in the tables.
 /// - A commit applies all marks, or the last ones, and its row of counters says so: the generation of the marks, and how many of
@@ -66,7 +67,7 @@ struct NearMarks {
     @inline(__always)
     var count: Int { Self.count(counted.load()) }
 
-    /// Whether the number and the generation can be; damage is the only reason why they can't.
+    /// Whether the number and the generation are possible; only damage can make them impossible.
     @inline(__always)
     var isSound: Bool {
         let word = counted.load()
@@ -151,7 +152,7 @@ struct NearMarks {
     /// Drops what a commit has applied, as its counters say it.
     func drop(_ applied: UInt64) { counted.store(applied) }
 
-    /// Goes on behind the generation that a commit's counters name, if there is no mark.
+    /// Continues after the generation that a commit's counters name, if there is no mark.
     ///
     /// The counters may have come from another namespace, with a backup or a log. Its generations would be taken for those of
     /// the next marks here.
@@ -162,7 +163,7 @@ struct NearMarks {
         counted.store(applied & ~Self.countMask)
     }
 
-    /// Drops what a commit has applied, if a killed holder of the gate did not come to it.
+    /// Drops the marks that a commit has applied, if a killed holder of the gate did not do so.
     func recover(_ applied: UInt64) {
         // A commit of this number may come again, after a crash of the machine.
         word(Self.headOffset).store(0)
@@ -173,7 +174,7 @@ struct NearMarks {
 
     /// Copies other marks; `isStill`: the ring's word is even, and so nothing is being changed if it stays the same.
     func copy(_ other: NearMarks, isStill: Bool) {
-        // Their number first: what comes after it is whole for as many.
+        // The number is copied first: then that many marks are whole.
         counted.storeRelaxed(other.counted.load())
         base.copyMemory(from: other.base, byteCount: Self.countOffset)
         let head = Self.headOffset

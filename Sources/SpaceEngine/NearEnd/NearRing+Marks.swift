@@ -53,11 +53,11 @@ extension NearRing {
         SharedWord64.fence()
     }
 
-    /// Drops the marks that a commit has applied, as its counters say it.
+    /// Drops the marks that a commit has applied according to its counters.
     @inline(__always)
     func dropMarks(_ applied: UInt64) {
-        // Another odd word than before the commit, so that a look does not count that has the snapshot before it, and the
-        // marks after this.
+        // The word becomes another odd number than before the commit: so a look with a snapshot from before the commit
+        // and marks from after it does not count.
         let odd = (word.loadRelaxed() | 1) &+ 2
         word.storeRelaxed(odd)
         SharedWord64.releaseFence()

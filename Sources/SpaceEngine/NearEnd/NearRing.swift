@@ -49,7 +49,7 @@ package struct NearRing: @unchecked Sendable {
     /// How many commits may leave records here, and how many pages they may add, before a commit has to take them over.
     private static let mostKept: UInt32 = 128
     private static func mostPagesKept(_ count: Int) -> Int { count / 2 }
-    /// The pages that these commits may add while so many records may be here, and the list of free pages meanwhile.
+    /// The pages that these commits may add while so many records may be here, together with the list of free pages.
     static func slackPages(_ count: Int) -> Int { 2 * mostPagesKept(count) }
     /// The longest tuple for which the ring is used.
     package static let longestTuple = 1024
@@ -215,7 +215,7 @@ package struct NearRing: @unchecked Sendable {
         return (head..<tail).contains { record($0).isClaimed($0) }
     }
 
-    /// Whether the ring's numbers make sense; damage is the only reason why they don't.
+    /// Whether the ring's numbers are possible; only damage can make them impossible.
     @inline(__always)
     func isSound(_ head: UInt64, _ tail: UInt64) -> Bool {
         head <= tail && tail &- head <= UInt64(Self.capacity) && tail < 1 << 48
@@ -309,7 +309,7 @@ package struct NearRing: @unchecked Sendable {
     /// Raises `place` after a change that may have freed places, if a writer waits for one, and at most half of the ring is in
     /// use; under the gate.
     ///
-    /// It is not enough to do so when the half is crossed: the process that crossed it may have been killed.
+    /// It is not enough to do so only when the half is crossed: the process that crossed it may have been killed.
     ///
     /// - Returns: whether all writers that sleep on `place` have to be woken.
     @inline(__always)
@@ -423,7 +423,7 @@ package struct NearRing: @unchecked Sendable {
         if due.loadRelaxed() != time { due.store(time) }
     }
 
-    /// Lets there be `count` records at once from now on.
+    /// Allows `count` records at once from now on.
     ///
     /// `end` is the first page after the data file's last one. `number` is the number of the next claim, by the counters
     /// of the last commit, and `time` the earliest time at which something expires, or 0.

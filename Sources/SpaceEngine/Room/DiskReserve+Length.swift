@@ -2,11 +2,11 @@ import LMDB
 import SpaceSystem
 import SystemPackage
 
-// How long the data file is.
+// The length of the data file.
 //
-// With a writable map LMDB makes it as long as the map, 64 GiB. It is cut to what is reserved and a margin without blocks:
-// a program that copies it and knows nothing of holes writes little more than there is, and a page that a bound has missed
-// is still no SIGBUS while there is disk space.
+// With a writable map LMDB makes it as long as the map, 64 GiB. The library cuts it to the reserved blocks plus a
+// margin without blocks. So a program that copies the file and knows nothing of holes writes little more than there is.
+// And if a bound has missed a page, there is no SIGBUS as long as there is disk space.
 
 extension DiskReserve {
     /// How much longer than its blocks the file is, with a writable map.

@@ -7,18 +7,18 @@ import SystemPackage
 /// Guarantees: if the disk is full, a write fails with an error that leaves everything as it was, never by SIGBUS. With
 /// a writable map the kernel raises SIGBUS if it can't provide a page. So every page that a transaction could touch has
 /// its block before the transaction touches it: ``RoomMeter`` counts the changes, and this class turns the counts into
-/// pages. The last 4 MiB, or less in a small file, are for claims, takes and deletes alone, and a half of them not for claims,
-/// so a full namespace can still be emptied: what is claimed leaves pages half empty, and takes others.
+/// pages. Only claims, takes and deletes may use the last 4 MiB (less in a small file), and claims only one half of
+/// them. So a full namespace can still be emptied, although claims leave pages half empty and take other pages.
 ///
-/// What a transaction has used so far is known (``UsedPages``). What it will use is bounded, for the rows that are about
-/// to be changed and for the commit. Each change of a row copies at most the path to it and splits every page on that
-/// path: `2·(depth + 1)` pages per tree, the trees of the free pages and the main database included. Rows at a tree's
-/// end share one path and fill the pages that they add. Large values and the list of freed pages are added. No tree
-/// counts for more pages than it has and can get. The reserve asks for twice that bound, except for large values, which
-/// need exactly as many pages as they have. The usual case is one comparison with a still more generous bound, which
-/// needs no statistics. (If the used pages can't be read from this liblmdb, all rows of the transaction are bounded.)
-/// That bound is some MiB, so the file grows to it only after its first transactions: a namespace that is hardly used
-/// stays small, and measures each time.
+/// What a transaction has used so far is known (``UsedPages``). What it will still use is bounded: for the rows that
+/// are about to be changed, and for the commit. Each change of a row copies at most the path to it and splits every
+/// page on that path: `2·(depth + 1)` pages per tree, the trees of the free pages and the main database included. Rows
+/// at a tree's end share one path and fill the pages that they add. Large values and the list of freed pages are added.
+/// No tree counts for more pages than it has and can get. The reserve asks for twice that bound, except for large
+/// values, which need exactly as many pages as they have. The usual case is one comparison with a still more generous
+/// bound, which needs no statistics. (If the used pages can't be read from this liblmdb, all rows of the transaction
+/// are bounded.) That bound is some MiB, so the file grows to it only after its first transactions: a namespace that is
+/// hardly used stays small, and measures each time.
 ///
 /// Everything here happens under the gate.
 package final class DiskReserve {
@@ -39,7 +39,7 @@ package final class DiskReserve {
     let environment: Environment
     let control: ControlFile
     private let pagesAhead: PagesAhead?
-    /// Whether blocks were reserved, or may have been by a killed process, that were not looked at since.
+    /// Whether blocks were reserved (perhaps by a killed process) that no process has looked at since.
     private var mayHaveSpare = false
     /// How many bytes were reserved as the transaction began.
     private var reservedAtBegin = 0
@@ -108,7 +108,7 @@ package final class DiskReserve {
 
     /// How many bytes of the file have blocks that a transaction may use.
     ///
-    /// What was applied may have made the file larger than the limit; an addition still keeps that.
+    /// Applied entries may have made the file larger than the limit; an addition still keeps the limit.
     @inline(__always)
     private func room(for purpose: WritePurpose) -> Int {
         let reserved = Int(clamping: control.reserved.loadRelaxed())
@@ -193,7 +193,7 @@ package final class DiskReserve {
         var rows: Int
         /// Pages of the list of the pages that the transaction frees, which are contiguous.
         var list: Int
-        /// Pages of the values that are there and can be moved: of claimed tuples, and of those that can be claimed.
+        /// Pages of the existing values that can be moved: of claimed tuples, and of tuples that can be claimed.
         var movable: Int
 
         var all: Int { single + large }
@@ -292,7 +292,7 @@ package final class DiskReserve {
         refused = nil
         // The slots of dead readers pin every page that was freed since, until a process checks the readers.
         try? environment.forgetDeadReaders()
-        // They are counted anew if another process has written since, because it uses the same pages.
+        // They are counted again if another process has written since, because it uses the same pages.
         areFreePagesKnown = transaction == countedFor &+ 1
         freePages.count -= taken
         freePages.longestRun -= taken
@@ -308,11 +308,12 @@ package final class DiskReserve {
     /// none, it goes beyond the last page. So there must be a free run that is long enough, even if single pages are
     /// taken from it, or there must be as many pages after the last one.
     ///
-    /// The number of the last page never falls, so pages that are taken after it are gone from there for good. An
+    /// The number of the last page never falls, so pages that are taken after it never become free there again. An
     /// addition goes beyond the last page only if the whole reserve is left there. Otherwise there must be a free run,
-    /// and the pages after the last one are for the case that LMDB does not find it. Besides, a run must stay free
-    /// somewhere into which a tuple of the same size can be moved when it is claimed, if there is one that has pages of its
-    /// own: the changes that watchers read lie between the pages of an emptied namespace, so it may have no long run.
+    /// and the pages after the last one are for the case that LMDB does not find it. In addition, if there is a tuple
+    /// of the same size with pages of its own, a run must stay free into which that tuple can be moved when it is
+    /// claimed. The reason: the changes that watchers read are between the pages of an emptied namespace, so it may
+    /// have no long run.
     private func suffices(_ tail: Int, _ taken: Int, for need: Need, _ purpose: WritePurpose) -> Bool {
         let free = freePages.count - taken
         // A large claimed value needs as many pages as it frees. And the file does not grow by free pages, which LMDB takes
@@ -398,11 +399,11 @@ package final class DiskReserve {
         return rows == 0 ? 0 : min(rows * path, table.pages + 4 * bytes / pageSize + path)
     }
 
-    /// How large the file can be at most so that more is applied beyond the limit: a reader that is stopped would let it
-    /// grow without end.
+    /// The size up to which entries are applied beyond the limit: otherwise a stopped reader would let the file grow
+    /// without end.
     private var mostApplied: Int { 2 * Int(clamping: control.header.byteLimit) }
 
-    /// How much is reserved for that: LMDB may go beyond the last page although there are free ones.
+    /// How much is reserved for such entries: LMDB may go beyond the last page although there are free pages.
     private var mostReserved: Int { mostApplied + mostApplied / 8 }
 
     private func grow(to pages: Int) throws(SpaceError) {
@@ -414,8 +415,8 @@ package final class DiskReserve {
         let wanted = pages * pageSize
         let step = step(for: start)
         guard wanted <= limit else {
-            // The little that the limit leaves is useful all the same. If the disk has not even that much, the disk is
-            // what is full.
+            // Even the little that the limit leaves is useful. If the disk has less than that, it is the disk that is
+            // full.
             let rest = limit / pageSize * pageSize
             if start < rest, rest - start <= step {
                 do throws(Errno) {
@@ -455,9 +456,9 @@ package final class DiskReserve {
 
     /// Lowers the reserve to what the next transactions need, if there is much beyond that.
     ///
-    /// It first lowers the number, so that no blocks are promised that are gone, also if this process is killed in
-    /// between. Blocks that a process killed there has left are freed with the next ones. Under the gate no other process
-    /// reserves or uses blocks, and no page beyond the last one is read.
+    /// It first lowers the number, so that no blocks are promised that are gone, even if this process is killed in
+    /// between. Blocks that a process killed there has left are freed with the next ones. Under the gate no other
+    /// process reserves or uses blocks, and no page beyond the last one is read.
     @inline(never)
     private func giveBackSpare(_ hasPromise: Bool) {
         mayHaveSpare = false

@@ -13,8 +13,8 @@ import SpaceSystem
 /// each change.
 ///
 /// Rows that are stored need no bound: LMDB knows how many pages they took (``UsedPages``). So each time the meter
-/// measures, it takes that number and counts from 0 again. What is bounded is only the row that is about to be changed,
-/// and those ahead. A batch costs what it stores.
+/// measures, it takes that number and counts from 0 again. Only the row that is about to be changed, and the rows
+/// ahead, are bounded. So a batch costs what it stores.
 package final class RoomMeter {
     /// The counts of one of LMDB's trees since the pages were last counted; the sections of the main database share its
     /// tree.
@@ -54,7 +54,7 @@ package final class RoomMeter {
         var atCommit = 0
     }
 
-    /// What is to be ensured: for each tree the number of rows, and for all together their bytes.
+    /// What must be ensured: for each tree the number of rows, and for all together their bytes.
     struct Plan {
         /// The meter's own, in the order of its trees.
         let counts: UnsafeMutableBufferPointer<TableCount>
@@ -88,7 +88,7 @@ package final class RoomMeter {
     @exclusivity(unchecked) private var ensuredBytes = Int.max {
         didSet { quickBytes = notesChanges ? -1 : ensuredBytes }
     }
-    /// With how many bytes a charge needs no second look; with none while changes are noted.
+    /// Up to how many bytes a charge needs no second look; 0 while changes are noted.
     @exclusivity(unchecked) private var quickBytes = Int.max
     /// Whether the keys of changed rows are noted.
     @exclusivity(unchecked) private(set) var notesChanges = false
@@ -103,7 +103,7 @@ package final class RoomMeter {
     /// The pages of values among these rows, less one of each value, which LMDB counts.
     private var settledValuePages = 0
 
-    /// How often a young file was measured for what is counted alone.
+    /// How often a young file was measured only for the counted changes.
     private var looks = 0
 
     private static let fewLooks = 16
@@ -174,7 +174,7 @@ package final class RoomMeter {
         }
     }
 
-    /// Notes that the transaction adds or claims: from now on it leaves alone the space for removals, or a half of it.
+    /// Notes that the transaction adds or claims: from now on it leaves the space for removals, or a half of it, alone.
     package func use(_ purpose: WritePurpose) {
         if purpose == .adding || purpose == .claiming && self.purpose == .removing { goOn(for: purpose) }
     }
@@ -378,7 +378,7 @@ package final class RoomMeter {
     /// Makes sure of the disk space for tuples to come, at the beginning of a transaction; it was promised.
     func expect(tuples count: Int, bytes: Int, shapes: Int) throws(SpaceError) {
         guard ensuredBytes != .max else { return }
-        // With some space for what else the transaction changes; that was not promised.
+        // This includes some space for other changes of the transaction, which was not promised.
         var more = plan(tuples: count, bytes: bytes, shapes: shapes)
         for place in trees.indices {
             guard let tree = trees[place] else { continue }

@@ -1,14 +1,15 @@
 /// What a write transaction is for, which decides whether it may use the disk space kept back for removals.
 package enum WritePurpose: Sendable {
-    /// The transaction may add; it leaves alone what is kept back for removals.
+    /// The transaction may add; it does not use the space that is kept back for removals.
     case adding
-    /// The transaction claims; it leaves alone a half of that, for what ends the claims.
+    /// The transaction claims; it leaves a half of that space for the operations that end the claims.
     case claiming
-    /// The transaction takes, moves, changes or deletes; it may use that too.
+    /// The transaction takes, moves, changes or deletes; it may use that space too.
     case removing
-    /// The transaction applies what a log has; it may go beyond the limit, because its writer has kept it.
+    /// The transaction applies entries of a log; it may go beyond the limit, because the entries' writer has kept the
+    /// limit.
     ///
-    /// The same changes can need more room in another data file, whose free pages are others. A replica that refused them
-    /// would be one no more.
+    /// The same changes can need more room in another data file, which has other free pages. A replica that refused
+    /// them would no longer be a replica.
     case applying
 }

@@ -12,7 +12,7 @@ package struct NearReading {
     /// The marks: the ids of tuples of the data file that were taken, or are claimed by a holder with a number.
     private var marks: [(id: UInt64, claim: (holder: ClaimHolder, number: UInt64)?)] = []
     private var generation: UInt64 = 0
-    /// The tuples whose records make no sense; those that the data file has too are no loss.
+    /// The tuples whose records are invalid; if the data file has such a tuple too, it is not lost.
     package private(set) var damaged: [UInt64] = []
     /// Other damage, one sentence each.
     package private(set) var faults: [String] = []
@@ -23,7 +23,7 @@ package struct NearReading {
 
     /// Reads the ring of a folder's control file; nothing if there is no such file.
     ///
-    /// The data file has the tuples of ids below the next one by its counters, also if the ring still has them.
+    /// The data file has the tuples of ids below the next one by its counters, even if the ring still has them.
     package init(_ folder: borrowing NamespaceFolder) {
         let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
         guard

@@ -36,7 +36,7 @@ package struct SalvagedRows {
     private var walk: TreeWalk
     private var roots: [SalvagedTable: TreeRoot] = [:]
 
-    // The tables that are not saved: indexes to the rows of other tables, which are made anew, and the journal.
+    // The tables that are not saved: indexes to the rows of other tables, which are built again, and the journal.
     private static let unneeded: Set<SalvagedTable> = [.index, .expiries, .journal]
 
     /// Reads the whole file.

@@ -75,12 +75,12 @@ package struct Interest: Hashable, Sendable {
         case .none, .cell, .hold: false
         }
     }
-    /// Whether what the waiter waits for may appear because a process dies: a tuple that returns, a place that comes free.
+    /// Whether what the waiter waits for may appear because a process dies: a tuple may return, or a place become free.
     ///
-    /// A cell that goes with its holder is no reason to look: a waiter for a cell waits until it is set.
+    /// A cell that ends with its holder is no reason to look: a waiter for a cell waits until the cell is set.
     package var mayComeFromTheDead: Bool { form != .cell }
-    /// Where the waiter is counted (`WaitCounts`), and in which line its ticket is (`TicketTable`): waiters that differ in
-    /// anything, also in whether they take, are scattered.
+    /// Where the waiter is counted (`WaitCounts`), and in which line its ticket is (`TicketTable`): waiters that differ
+    /// in anything, even only in whether they take, are scattered.
     @inline(__always)
     var scatter: UInt64 {
         // Tickets are numbered from 1; the multiplication (by 2⁶⁴ ÷ the golden ratio) scatters them too.

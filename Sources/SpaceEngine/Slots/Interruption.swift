@@ -7,7 +7,7 @@ package final class Interruption: Sendable {
     private let word = FutexWord()
     private let question: (@Sendable () -> Bool)?
 
-    /// Ends all waits of this process, also those for the door and the gate.
+    /// Ends all waits of this process, including waits for the door and the gate.
     ///
     /// Waits for the door and the gate that begin later are for the clean-up, and last 5 seconds at most.
     package static let ofProcess = Interruption()
@@ -27,7 +27,7 @@ package final class Interruption: Sendable {
         return true
     }
 
-    /// When a sleep ends at the latest that begins now; `nil`: never.
+    /// The latest end of a sleep that begins now; `nil`: none.
     ///
     /// A signal that comes between the question and the sleep does not wake the thread, so it is noticed after a tick.
     package var sleepLimit: MonotonicInstant? { question == nil ? nil : .now.advanced(by: Limits.tick) }

@@ -4,11 +4,11 @@ import Synchronization
 ///
 /// There are two such waits: spinning before a sleep, and collecting writes before a sync.
 ///
-/// Spinning pays if the other thread answers soon. If it runs on no processor, as on a busy machine, spinning only keeps
-/// other threads from running. On which processor it last ran is known (`LastWriter`), but not whether it runs now, so
-/// the policy learns that. After a wait in vain, threads wait half as often as before, down to one occasion in 64. After
-/// a wait that is answered, they wait on every occasion again. Two threads that answer each other thus come to spin
-/// both, or neither.
+/// Spinning pays if the other thread answers soon. If it runs on no processor, as on a busy machine, spinning only
+/// keeps other threads from running. On which processor it last ran is known (`LastWriter`), but not whether it runs
+/// now, so the policy learns that. After a wait without an answer, threads wait half as often as before, down to one
+/// occasion in 64. After a wait that is answered, they wait on every occasion again. So of two threads that answer each
+/// other, in the end both spin, or neither does.
 ///
 /// Threads share the policy without a lock: at worst, one waits once too often.
 package final class SpinPolicy: Sendable {

@@ -73,7 +73,8 @@ struct TakerSearch {
         return word.state == .active && slot.ticket.load() == number ? (slot, word) : nil
     }
 
-    /// Raises the starts to the oldest active taker, and lowers them again if one has become active meanwhile.
+    /// Raises the starts to the oldest active taker, and lowers them again if an older one has become active in the
+    /// meantime.
     private func raiseStarts(_ end: Int) {
         let raised = slots.tickets.raise(awaited.lines, from: from, to: firstActive)
         CrashPoint.reach(.startRaised)

@@ -50,7 +50,8 @@ package struct TickerSeat: Sendable {
 
     package var sighting: Sighting { Sighting(session: holder.loadSequential(), ticks: ticks.load()) }
 
-    /// Gives the seat to a session, or empties it if `session` is 0, if it is still as the caller has seen it.
+    /// Gives the seat to a session, or empties it if `session` is 0; does so only if the seat is still as the caller
+    /// has seen it.
     package func take(from seen: Sighting, for session: UInt64) -> Bool {
         holder.compareExchange(expected: seen.session, desired: session).exchanged
     }

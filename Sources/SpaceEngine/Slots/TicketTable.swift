@@ -12,14 +12,14 @@ import SpaceSystem
 ///
 /// - A taker enters its slot before the slot becomes active. An entry of a younger ticket is never replaced by that of
 ///   an older one, so a process that is stopped before it enters its slot removes no other taker's entry.
-/// - Only the holder of the gate raises a start: up to the oldest active taker that it has found. Then it looks once more
-///   at what the start has passed, and lowers the start if a taker has become active meanwhile.
-/// - A taker whose slot is granted, or not yet active, may be passed by the start. So when a taker's slot has become active,
-///   and before its look, it lowers the start if that has passed it. A tuple that was committed before is seen by the look.
-///   (After the look would be too late: another taker may have lowered the start, and then this one does not notice that a
-///   writer has missed it.)
-/// - The walk asks before and after it how many tickets were given out. If entries may have been replaced meanwhile, the
-///   writer scans the slots instead, and sets the start anew.
+/// - Only the holder of the gate raises a start: up to the oldest active taker that it has found. Then it looks once
+///   more at the tickets that the start has passed, and lowers the start if a taker there has become active.
+/// - A taker whose slot is granted, or not yet active, may be passed by the start. So when a taker's slot has become
+///   active, and the start has passed the taker, it lowers the start before its look. The look sees every tuple that
+///   was committed before. (After the look would be too late: another taker may have lowered the start, and then this
+///   one does not notice that a writer has missed it.)
+/// - The writer asks before and after the walk how many tickets were given out. If entries may have been replaced, the
+///   writer scans the slots instead, and sets the start again.
 ///
 /// A start that is too low, or an entry of a waiter that is gone, costs a longer walk, and at worst a scan. If the holder of
 /// the gate is killed after it has raised a start too far, the process that takes over the gate wakes all waiters, and each
@@ -116,7 +116,7 @@ struct TicketTable: @unchecked Sendable {
         while current > ticket {
             let (isLowered, found) = start.compareExchange(expected: current, desired: ticket)
             if isLowered {
-                // The look comes behind it.
+                // The look comes after this.
                 SharedWord64.fence()
                 break
             }

@@ -17,7 +17,8 @@ import SpaceSystem
 /// hash, which all kinds share. Each waiter is counted at two places, so a hash meets others by chance only if it meets
 /// one at each: with 1,000 waiters once in 76 times. It costs a look at the waiters of one line (`TicketTable`).
 ///
-/// A count by hash has 8 bits. One that has come to the highest number stays there: it may have been one too many.
+/// A count by hash has 8 bits. A count that has reached the highest number stays there, because the true count may be
+/// higher.
 ///
 /// 64 kinds are listed at once. If all places are taken, a new kind replaces one that no process waits for: the place
 /// is locked while its count is 0, gets the new selector, and is unlocked with the count 1. The count's word has a
@@ -86,7 +87,7 @@ package struct WaitCounts: @unchecked Sendable {
         /// The lines of the takers (`TicketTable`), one bit each.
         var lines: UInt64 = 0
         var hasReaders = false
-        /// Whether there are waiters of which the counts do not tell what they wait for.
+        /// Whether there are waiters for which the counts do not show what they wait for.
         var hasUnlisted = false
 
         @inline(__always)

@@ -3,8 +3,9 @@ package import SpaceSystem
 /// The slots in the control file in which waiting takers and readers say what they wait for.
 ///
 /// Guarantees: a tuple that becomes visible wakes the oldest taker that may match, and every reader that may match. A
-/// taker that is woken in vain, or leaves, hands the grant on. Merely waking "the oldest that matches" loses wake-ups
-/// even if no process is killed, as an exhaustive model shows. Granting, with a re-arm before the look, loses none.
+/// taker that is woken but does not take the tuple, or that leaves, hands the grant on. Merely waking "the oldest that
+/// matches" loses wake-ups even if no process is killed, as an exhaustive model shows. Granting, with a re-arm before
+/// the look, loses none.
 ///
 /// Each slot has one atomic word, which is changed only by compare-and-swap:
 ///
@@ -235,7 +236,8 @@ package struct WaitSlots: @unchecked Sendable {
             if interest.isTaking { tickets.enter(ticket, slot: index, line: interest.line) }
             CrashPoint.reach(.slotCounted)
             guard slot.change(from: filling, to: filling.next(.active)) else {
-                // The slot was swept meanwhile, and taken off the count: another process took this session for dead.
+                // The slot was swept in the meantime, and removed from the count: another process took this session for
+                // dead.
                 counts.subtract(interest, at: place)
                 inUse.add(1)
                 continue
@@ -281,7 +283,7 @@ package struct WaitSlots: @unchecked Sendable {
         // If the tenant was killed in FILLING, it may not have counted the slot yet, or no longer.
         if word.state != .filling { counts.subtract(slot.interest, at: slot.countedAt.load()) }
         SharedWord64(at: slot.key).store(0)
-        // If the slot was swept meanwhile, the process that swept it has counted it down.
+        // If the slot was swept in the meantime, the process that swept it has lowered the count.
         if slot.change(from: emptying, to: emptying.next(.free)) { inUse.subtract(1) }
         return true
     }

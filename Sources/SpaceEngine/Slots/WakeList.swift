@@ -18,8 +18,8 @@ package final class WakeList {
 
         /// Wakes the waiters of the list.
         ///
-        /// A wake-up that fails costs its waiter one tick. The file is asked for only if a task is to be woken: finding
-        /// it takes system calls.
+        /// A wake-up that fails costs its waiter one tick. The file is opened only if a task must be woken, because
+        /// finding it takes system calls.
         package func carryOut(_ slots: WaitSlots, _ wakeupFile: @autoclosure () -> TaskWakeupFile?) {
             if sleeper >= 0 { _ = slots.slot(sleeper).wakeFutex.wake() }
             for index in otherSleepers { _ = slots.slot(index).wakeFutex.wake() }

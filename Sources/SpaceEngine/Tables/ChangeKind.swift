@@ -8,7 +8,7 @@ public enum ChangeKind: UInt8, Sendable, CaseIterable {
     case take
     /// A tuple's time passed.
     case expire
-    /// A tuple was claimed: it is out of sight, and may return later.
+    /// A tuple was claimed: it is invisible, and may return later.
     case claim
     /// A claim was completed: the tuple is gone.
     case complete

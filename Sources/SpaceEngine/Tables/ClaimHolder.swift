@@ -25,7 +25,7 @@ package enum ClaimHolder: Hashable, Sendable {
     private static let memberBit: UInt64 = 1 << 40
     private static let startMask: UInt64 = memberBit - 1
     private static let memberShift: UInt64 = 24
-    /// How many low bits of its start time are kept of a process of a member.
+    /// How many low bits of the start time are kept for a process of a member.
     package static let lowStartBits = Int(memberShift)
     private static let lowStartMask: UInt64 = 1 << memberShift - 1
 

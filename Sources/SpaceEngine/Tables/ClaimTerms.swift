@@ -5,8 +5,8 @@ package struct ClaimTerms: Sendable {
     package let holder: ClaimHolder
     /// How long the claim lasts, or `nil` if it lasts until it is ended or its holder ends.
     package let deadline: Duration?
-    /// Whether the claim is the first half of a take: watchers are told of a take when it is completed, and else of
-    /// nothing.
+    /// Whether the claim is the first half of a take: watchers are told of a take when it is completed, and otherwise
+    /// of nothing.
     package let isTake: Bool
 
     package init(holder: ClaimHolder, deadline: Duration?, isTake: Bool = false) {

@@ -2,7 +2,7 @@ import TupleCoding
 
 /// How much of its past a namespace keeps, even if no watcher is registered.
 ///
-/// With a history, a watcher that comes later or comes back sees what happened before: `changes(_:from: .after(…))`.
+/// With a history, a watcher that registers later, or again, sees what happened before: `changes(_:from: .after(…))`.
 /// The rows that the history keeps count towards the namespace's byte limit. Each write pays for its row in the
 /// journal, as it does with a watcher, but sends no change signal for it.
 ///

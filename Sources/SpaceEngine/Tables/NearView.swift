@@ -16,7 +16,7 @@ package struct NearView {
     private(set) var claimed: UInt64 = 0
     /// How many marks there are that the snapshot has not applied.
     private(set) var markCount = 0
-    /// Whether the last copy made sense; damage, or a change meanwhile, is the reason why it didn't.
+    /// Whether the last copy made sense; if it didn't, the reason is damage, or a change during the copy.
     private(set) var isSound = true
 
     func free() { ring?.free() }

@@ -43,7 +43,7 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
         first = try lmdb { () throws(LMDBError) in try cursor.seek(bytes, .atLeast) }
     }
 
-    /// Makes `next` go on behind the row that was sought, and `previous` before it.
+    /// Makes `next` continue after the row that was sought, and `previous` before it.
     @inline(__always)
     mutating func pass() { first = nil }
 

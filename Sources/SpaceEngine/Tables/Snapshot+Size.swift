@@ -3,7 +3,7 @@ import LMDB
 /// A table with a tree of its own: how much is in it.
 package struct TreeSize: Hashable, Sendable {
     package let name: String
-    /// The number of its rows; those that are only in the near end are not among them.
+    /// The number of its rows, without those that are only in the near end.
     package let rows: Int
     /// The bytes of its pages.
     package let bytes: Int

@@ -7,7 +7,8 @@ import TupleCoding
 package final class CommittedChanges {
     private(set) var tupleCount = 0
     private var firstTuple: UInt64 = 0
-    /// Nothing here is called while it is being changed, so the check at run time, 90 instructions a tuple, is left out.
+    /// No method is called while the object is being changed, so the check at run time, 90 instructions a tuple, is
+    /// left out.
     @exclusivity(unchecked) private var otherTuples: [UInt64] = []
     private(set) var hasInterests = false
     private(set) var interests: [Interest] = []

@@ -1,6 +1,6 @@
 import SpaceSystem
 
-/// The tuples, cells and claims of a write transaction that come to their end: they are removed, unset and returned.
+/// The tuples, cells and claims whose time is over in a write transaction: they are removed, unset and returned.
 package struct DueRows {
     fileprivate let scope: WriteScope
 
@@ -41,7 +41,7 @@ package struct DueRows {
         try scope.meter.expect(rows, sizes: sizes)
     }
 
-    /// Adds the sizes of the rows that are written when something comes to its end.
+    /// Adds the sizes of the rows that are written when a tuple, a cell or a claim ends.
     private func appendSizes(of key: ExpiryKey, to sizes: inout [Int]) throws(SpaceError) {
         // The journal's row has a header of its own.
         switch key.subject {
@@ -79,7 +79,7 @@ package struct DueRows {
         return due
     }
 
-    /// Removes the tuples, unsets the cells and returns the claims that have come to their end.
+    /// Removes the tuples, unsets the cells and returns the claims whose time is over.
     package func remove(_ due: [ExpiryKey]) throws(SpaceError) {
         for key in due {
             try scope.removeExpiry(key)

@@ -1,4 +1,4 @@
-/// What a transaction that is to be an entry of the log has beside its rows.
+/// What a transaction has beside its rows if it is to be an entry of the log.
 package struct LoggedTransaction {
     /// The counters as they were before the changes that are to be logged.
     fileprivate var countersBefore = Counters()

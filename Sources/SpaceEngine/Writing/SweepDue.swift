@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Whether the registrations of dead watchers are to be looked for, until a thread takes that up.
+/// Whether the process must look for registrations of dead watchers, until a thread begins to.
 ///
 /// It is raised by a commit of this process that has passed a multiple of 4,096 changes: never to look would keep the
 /// journal on forever, and to look at every write would cost too much.

@@ -1,6 +1,7 @@
 /// Walks that stay at the last tuple's rows, so the next tuple's rows are found from there and not from the root.
 ///
-/// They are for a batch of tuples that come, or go from the youngest on; nothing else of the tables is changed meanwhile.
+/// They are for a batch of tuples that are added, or removed from the youngest on; nothing else in the tables may
+/// change during the batch.
 package struct TupleCursors: ~Copyable {
     var tuples: Rows<UInt64, TupleRow>
     var index: Rows<IndexKey, NoValue>

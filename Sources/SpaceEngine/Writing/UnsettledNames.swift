@@ -2,9 +2,9 @@ package import TupleCoding
 
 /// The names at which a transaction may have made something available: a lock, permits, an item, room.
 ///
-/// Guarantees: each function that changes a row on which a wait depends notes the name, and the transaction settles each
-/// noted name, once and at its end, before it is committed. So no operation can forget to, and a waiter beside something
-/// that it could have exists in no commit.
+/// Guarantees: each function that changes a row on which a wait depends notes the name, and the transaction settles
+/// each noted name, once and at its end, before it is committed. So no operation can forget to settle a name, and after
+/// no commit a waiter waits for something that it could have.
 package final class UnsettledNames {
     /// A name, and how to hand out what has become available at it.
     private struct Unsettled {

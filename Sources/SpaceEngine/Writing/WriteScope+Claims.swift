@@ -5,12 +5,13 @@ import TupleCoding
 ///
 /// Guarantees: a claimed tuple is in `claims` and nowhere else; each move there or back is one transaction. The tuple
 /// returns when its holder ends, however it ends, and at its deadline. Completing, releasing, extending and burying
-/// re-check the holder and the claim's number inside their write transaction. So a process that overran a
-/// deadline can't end what another process has claimed since, nor return a tuple twice. A tuple that has returned as
-/// often as the namespace's limit allows stays in `claims` without a holder. It is buried, and no taker finds it
-/// until it is kicked back. A claim that is the first half of a take is not told to watchers: for them the tuple is there
-/// until the take is completed, and stays if it is not. A tuple that is released with a delay rests: it stays in `claims` without a holder, with the
-/// time of its return as its deadline, and returns then as an overdue claim does. The row outlives all processes.
+/// re-check the holder and the claim's number inside their write transaction. So a process that overran a deadline
+/// can't end a later claim of another process, and can't return a tuple twice. A tuple that has returned as often as
+/// the namespace's limit allows stays in `claims` without a holder. It is buried, and no taker finds it until it is
+/// kicked back. A claim that is the first half of a take is not told to watchers: for them the tuple is there until the
+/// take is completed, and stays if it is not. A tuple that is released with a delay rests: it stays in `claims` without
+/// a holder, with the time of its return as its deadline, and returns then as an overdue claim does. The row outlives
+/// all processes.
 extension WriteScope {
     /// The numbers of claims and holds that were given out since a number was the next one.
     package func numbers(since first: UInt64) -> Range<UInt64> { first..<max(first, counters.nextNumber) }
@@ -45,7 +46,7 @@ extension WriteScope {
         )
     }
 
-    /// Ends a claim: the tuple is gone for good.
+    /// Ends a claim: the tuple is removed permanently.
     package func complete(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let row = try claimRow(id, number: number, session: session)
         let (deadline, isTake) = (row.deadline, row.isTake)
@@ -256,8 +257,8 @@ extension Snapshot {
         try near?.pointee.forEachClaim { (id, row) throws(SpaceError) in id < first ? true : try visit(id, row) }
     }
 
-    /// Walks through the claims that are not in `claims` yet, like `forEachClaim`; `isInRing` tells those in the ring from
-    /// those of the tables' tuples, which come first.
+    /// Walks through the claims that are not in `claims` yet, like `forEachClaim`; `isInRing` distinguishes claims in
+    /// the ring from claims of the tables' tuples, which come first.
     package func forEachNearClaim(
         _ visit: (UInt64, ClaimRow, _ isInRing: Bool) throws(SpaceError) -> Bool
     ) throws(SpaceError) {

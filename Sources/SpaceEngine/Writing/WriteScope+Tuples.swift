@@ -128,8 +128,8 @@ extension WriteScope {
         } else {
             noteUpkeep()
         }
-        // In a damaged tree, a walk may find a tuple that its key does not lead to; without this check it would be
-        // taken again and again.
+        // In a damaged tree, a walk may find a tuple that can't be found by its key; without this check the tuple would
+        // be taken again and again.
         let wasThere = try cursors?.tuples.delete() != nil ? true : tuples.delete(id)
         guard wasThere || !Safeguard.secondLook.stands else {
             throw .damaged("tuple \(id) is not found by its id")

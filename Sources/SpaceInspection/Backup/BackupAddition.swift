@@ -4,7 +4,7 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// A file to which moments of a namespace are added; no other process adds to it meanwhile.
+/// A file to which moments of a namespace are added; no other process adds to it at the same time.
 struct BackupAddition: ~Copyable {
     private let file: LogFile
     private let core: NamespaceCore
@@ -44,7 +44,7 @@ struct BackupAddition: ~Copyable {
         throw .incompatible("\(path.quotedForPeople) \(reason)", advice: "name another file")
     }
 
-    /// Refuses a file that would be in the way of the namespace's own.
+    /// Refuses a file that would conflict with the namespace's own files.
     private static func check(_ path: String, of core: NamespaceCore) throws(SpaceError) {
         if let log = try core.log.path(), (try? LogFile.wholePath(of: path)) == log {
             throw .misuse(
@@ -87,11 +87,11 @@ struct BackupAddition: ~Copyable {
         return (added, snapshot.commit)
     }
 
-    /// Adds what a snapshot has and the file has not.
+    /// Adds the rows that a snapshot has and the file lacks.
     ///
     /// - Parameters:
     ///   - snapshot: The snapshot, with all of the namespace's tuples.
-    ///   - asLog: Whether each commit behind the snapshot will be an entry of the file.
+    ///   - asLog: Whether each commit after the snapshot will be an entry of the file.
     ///   - isSound: Throws if a page that was read is damaged.
     /// - Returns: What was added.
     /// - Throws: `damaged`, and `storageFull`; the file is then as it was before.
@@ -118,7 +118,7 @@ struct BackupAddition: ~Copyable {
             isPersistent: core.control.staying.isPersistent,
             clock: asLog ? core.clock.milliseconds : 0
         )
-        // Persistence and logging are no rows. If only these differ from the last entry, the new entry has the row of
+        // Persistence and logging are not rows. If only they differ from the last entry, the new entry has the row of
         // counters.
         let isOther =
             walk.last.map {
@@ -132,7 +132,7 @@ struct BackupAddition: ~Copyable {
             }
             if !fingerprints.isEmpty {
                 _ = try file.walk(behind: start) { (entry) throws(SpaceError) in
-                    // The entry that is being written has no end yet, so it is none.
+                    // The entry that is being written has no end yet, so it does not count.
                     try file.forEachChange(of: entry) { (row) throws(SpaceError) in
                         guard fingerprints.strikeGone(row) else { return }
                         try writer.add(RowChange(table: row.table, key: row.key, value: nil))

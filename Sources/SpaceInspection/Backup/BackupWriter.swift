@@ -21,7 +21,7 @@ struct BackupWriter {
     /// - Parameters:
     ///   - file: The file, locked.
     ///   - subject: What is backed up, if the file has no beginning yet.
-    ///   - last: How far the file goes; what lies behind is overwritten.
+    ///   - last: Where the file's last entry ends; bytes after it are overwritten.
     ///   - moment: What the entry says beside the rows.
     init(
         _ file: borrowing LogFile,
@@ -50,7 +50,8 @@ struct BackupWriter {
     /// - Returns: How far the file goes then.
     mutating func finish() throws(SpaceError) -> LogPosition {
         guard count > 0 else { return last }
-        // Everything before the last chunk is on the disk before it, so that an entry never seems whole which isn't.
+        // Everything before the last chunk is on the disk before the chunk, so that an incomplete entry never seems
+        // complete.
         try sync()
         try flush(isLast: true)
         try sync()

@@ -15,9 +15,9 @@ package struct BackupResult: Sendable {
 extension Namespace {
     /// Adds what has changed since the last time to a backup's file, and makes the file if there is none.
     ///
-    /// The backup is one moment of the namespace: one snapshot, the near end's tuples included. Writers go on
-    /// meanwhile, but pages that they free are not used again until the backup has ended. Each backup reads all rows of
-    /// the namespace and of the file, and writes only those that differ.
+    /// The backup is one moment of the namespace: one snapshot, the near end's tuples included. Writers can go on
+    /// during the backup, but the pages that they free are not used again until it has ended. Each backup reads all
+    /// rows of the namespace and of the file, and writes only those that differ.
     ///
     /// - Parameter path: The file; no other backup may add to it at the same time.
     /// - Returns: What was added.

@@ -15,10 +15,10 @@ package struct LogBeginning: Sendable {
 }
 
 extension Namespace {
-    /// Has each commit add what it changes to a file, from now on, before it counts.
+    /// Makes each later commit add its changes to a file before the commit counts.
     ///
-    /// The file first gets what it lacks of the namespace as it is. Writers go on meanwhile; if they write all the time,
-    /// they wait for the last part, for as long as it takes to read all rows.
+    /// The file first gets what it lacks of the namespace's present contents. Writers can go on during that. If they
+    /// write all the time, they wait for the last part, for as long as it takes to read all rows.
     ///
     /// - Parameter path: The file: none yet, or a backup or an earlier log of this namespace.
     /// - Returns: Where the log begins.
@@ -79,7 +79,7 @@ extension LogBeginning {
 }
 
 extension SpaceError {
-    /// The error for a log of its own, of a namespace that several machines share.
+    /// The error for a log of a namespace that several machines share.
     fileprivate static var loggedByMachines: SpaceError {
         .incompatible(
             "several machines share it, and its log is theirs",

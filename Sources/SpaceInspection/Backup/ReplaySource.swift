@@ -1,7 +1,7 @@
 import SpaceEngine
 import SpaceSystem
 
-/// The entries of a file that a new namespace is filled with.
+/// The entries of a file with which a new namespace is filled.
 final class ReplaySource {
     private let file: LogFile
     private let start: LogPosition
@@ -43,7 +43,7 @@ final class ReplaySource {
 
     private static let fewBytes = 64 << 10
 
-    /// Writes some rows, in transactions of so many bytes; they may use the space that is kept for removals.
+    /// Writes some rows, in transactions of a given number of bytes, which may use the space that is kept for removals.
     private func write(
         _ changes: UnsafeRawBufferPointer,
         of entry: LogFile.Entry,

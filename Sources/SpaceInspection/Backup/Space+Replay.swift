@@ -83,9 +83,9 @@ extension Space {
 
     /// Makes a namespace with the contents that a backup has, as they were at its last moment or at an earlier one.
     ///
-    /// The namespace is a new life: claims return, and what processes held, what ended with a process, and who watched
-    /// is gone; subscriptions stay. Ids, the numbers of changes and the history go on from where the backup was. Other
-    /// processes see the namespace when it is complete; a call that is killed leaves none.
+    /// The namespace is a new life: claims return; holds, contents that end with a process, and watchers are gone;
+    /// subscriptions stay. Ids, the numbers of changes and the history go on from where the backup was. Other processes
+    /// see the namespace only when it is complete; a process killed in the call leaves none.
     ///
     /// - Parameters:
     ///   - path: The backup's file.

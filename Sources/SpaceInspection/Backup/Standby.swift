@@ -63,7 +63,7 @@ package struct Standby {
         (self.path, file) = found
     }
 
-    /// How far a standby goes with its log.
+    /// How much of its log a standby has.
     private static func position(of core: NamespaceCore) throws(SpaceError) -> LogPosition {
         try core.read { (snapshot) throws(SpaceError) in
             let counters = try snapshot.counters()

@@ -10,7 +10,7 @@ import TupleCoding
 /// - Each expiry and each deadline has its row in `expiries`, and each row there belongs to an expiry or a deadline.
 /// - A hold is held if the order of its queue and the rule of its kind allow it, and only then; no hold waits that
 ///   could be held.
-/// - Responders and requests stand where they can, and each request has its arguments.
+/// - Responders and requests are in possible places, and each request has its arguments.
 /// - Named objects have numbers of their own, collections name the type of their elements, and ordered sets are whole:
 ///   see `OrderedSetCheck`.
 /// - Counters, cells and shapes decode, and the counters agree with the rows. Each row belongs to a table.

@@ -14,7 +14,7 @@ package struct CollectionDump: Sendable {
     package let keyType: String?
     /// The elements of an ordered set, in order.
     package var elements: [Value]
-    /// The keys of the elements, as many, if the ordered set has keys.
+    /// The keys of the elements, one for each, if the ordered set has keys.
     package var keys: [Value] = []
 
     package init(
@@ -52,7 +52,7 @@ extension CollectionDump {
 }
 
 extension CollectionDump {
-    /// Throws `invalidArgument` or `badData` if no collection can be as this dump says.
+    /// Throws `invalidArgument` or `badData` if the dump describes an impossible collection.
     package func check() throws(SpaceError) {
         try Limits.check(objectName: name)
         for type in [elementType, keyType ?? "-"] where !(1...Limits.objectNameBytes).contains(type.utf8.count) {

@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-// The rows of an inspected namespace, all of one snapshot. Each is read as the walk comes to it, and kept nowhere.
+// The rows of an inspected namespace, all of one snapshot. Each row is read when the walk reaches it, and is not kept.
 
 extension Inspection {
     /// Calls `body` with each visible tuple, the oldest first.

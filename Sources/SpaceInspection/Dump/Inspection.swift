@@ -8,11 +8,11 @@ import TupleCoding
 ///
 /// Guarantees: it works in whatever state the namespace's processes are, and holds no lock while its result is printed.
 /// The rows are read while the caller walks through them, so memory is bounded whatever the namespace holds. Until
-/// ``close()``, the snapshot keeps writers from using freed pages again: the caller must not wait for others meanwhile.
-/// If the door and the gate are acquired within the time-out, the snapshot is one commit. If not (a holder is stopped,
-/// or the locks are from before a reboot), LMDB is opened without locks, and `isLockFree` says so; then changes that
-/// writers make meanwhile may show half. The inspection needs a process of its own: a process may have LMDB open only
-/// once.
+/// ``close()``, the snapshot keeps writers from using freed pages again, so the caller must not wait for other
+/// processes. If the door and the gate are acquired within the time-out, the snapshot is one commit. If not (a holder
+/// is stopped, or the locks are from before a reboot), LMDB is opened without locks, and `isLockFree` says so; then
+/// changes that writers make during the inspection may be half visible. The inspection needs a process of its own: a
+/// process may have LMDB open only once.
 package final class Inspection {
     package let status: NamespaceStatus
     /// Why the locks could not be acquired; `nil` if they were.
@@ -57,7 +57,7 @@ package final class Inspection {
         try self.init(whole: folder, checking: checking, listsClaims: listsClaims, timeout: timeout)
     }
 
-    /// Looks at a folder that may be deleted meanwhile.
+    /// Looks at a folder that may be deleted during the look.
     convenience init(
         whole folder: borrowing NamespaceFolder,
         checking: Bool,
@@ -166,7 +166,7 @@ package final class Inspection {
             }
             // After an adoption, the first process that opens the namespace finds out how much is reserved. The word
             // may also be older than the file, for example after a full disk under a journaling file system; then the
-            // next writer reserves anew.
+            // next writer reserves again.
             if view.lockFree == nil, control.isAdopted.load() == 0, bytes > Int(clamping: control.reserved.load()),
                 !Self.hasBlocks(view.data.descriptor, bytes, control.header.mode)
             {

@@ -14,7 +14,7 @@ extension LoadedContents {
             let indices = try Self.parts(Array(collection.elements.indices)) { (index) throws(SpaceError) in
                 try collection.elements[index].checkedElement().count
             }
-            // A collection without elements is made all the same.
+            // A collection without elements is made too.
             for some in indices.isEmpty ? [[]] : indices {
                 var part = collection
                 part.elements = some.map { collection.elements[$0] }
@@ -53,7 +53,7 @@ extension LoadedContents {
 extension QueueDump {
     /// Whether its items can be loaded in parts.
     ///
-    /// Two items of a key are loaded only together: one of a key that the queue has already is left out.
+    /// Two items with the same key can only be loaded together: an item whose key the queue already has is left out.
     var isDivisible: Bool {
         let keys = items.compactMap { $0.key.map(Name.init) }
         return Set(keys).count == keys.count

@@ -70,8 +70,8 @@ extension Namespace {
 extension InitialContents {
     /// What a dump has, for a new namespace of this name.
     ///
-    /// It is written in parts, in a folder that no other process sees. So a dump of any size is loaded into the room that
-    /// its contents take, and the namespace comes with all of it or not at all. Nothing of it is in the history.
+    /// It is written in parts, in a folder that no other process sees. So a dump of any size needs only the room that
+    /// its contents take, and the namespace appears with all of it or not at all. The history has none of it.
     package init(_ contents: LoadedContents, of namespace: String) {
         self.init { (core) throws(SpaceError) in
             try SpaceError.naming(Namespace.loading, on: namespace) { () throws(SpaceError) in
@@ -100,7 +100,7 @@ extension InitialContents {
 }
 
 extension SpaceError {
-    /// This error of room, for a dump that does not fit into the namespace that is made for it.
+    /// This error of room, for a dump that does not fit into its new namespace.
     fileprivate func ofLoad(fitting count: Int, of many: Int) -> SpaceError {
         let isInTuples = count < many
         let what =

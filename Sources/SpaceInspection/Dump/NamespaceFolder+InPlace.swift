@@ -1,7 +1,7 @@
 import SpaceSystem
 
 extension NamespaceFolder {
-    /// Throws `namespaceNotFound` if the folder is no longer a namespace's: what was found in it then is no damage.
+    /// Throws `namespaceNotFound` if the folder is no longer a namespace's: then what was found in it is not damage.
     func checkInPlace() throws(SpaceError) {
         guard let rootFolder = try root.open(create: false), isInPlace(in: rootFolder) else {
             throw .noNamespace(in: root.path, advice: "it was deleted while it was looked at")

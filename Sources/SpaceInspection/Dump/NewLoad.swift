@@ -2,10 +2,10 @@ import SpaceSystem
 
 /// Loads a dump into a new namespace that no other process sees, part by part.
 ///
-/// A part for which there is no room is divided, down to single rows: a large transaction needs room for the old copies of
-/// all pages that it changes, and small ones use again what those before them have freed. So what has filled a namespace
-/// step by step fits into one of the same limit. What was buried is first written as a visible tuple, and buried at the end
-/// with the room for removals, as it was in the dumped namespace: there it is larger.
+/// A part for which there is no room is divided, down to single rows: a large transaction needs room for the old copies
+/// of all pages that it changes, while small ones reuse the pages that earlier ones have freed. So contents that filled
+/// a namespace step by step fit into a namespace with the same limit. A buried tuple is first written as a visible one,
+/// and buried at the end with the room for removals, as in the dumped namespace: a buried tuple's row is larger.
 struct NewLoad {
     private let core: NamespaceCore
     /// The tuples that are to be buried.
@@ -65,7 +65,8 @@ struct NewLoad {
         }
     }
 
-    /// Makes the pages that the last commit has freed usable: LMDB uses those again that older ones have freed.
+    /// Makes the pages that the last commit has freed usable, because LMDB only reuses pages that older commits have
+    /// freed.
     private func useFreedPages() throws(SpaceError) {
         for _ in 0..<2 { try core.write(.removing) { (scope) throws(SpaceError) in scope.noteUpkeep() } }
     }

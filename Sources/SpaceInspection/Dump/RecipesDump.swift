@@ -127,7 +127,7 @@ extension RecipesDump {
             new.deliveries = UInt32(clamping: item.deliveries)
             new.isBuried = item.isBuried
             new.origin = item.origin == .unknown ? nil : item.origin
-            // The dump may have two items of a key. One of a key that the queue has already is not loaded.
+            // The dump may have two items with the same key. An item whose key the queue already has is not loaded.
             if let key = new.key, !new.isBuried, !keys.contains(Name(key)) {
                 if try scope.snapshot.hasItem(rows, unique: key) { continue }
                 keys.insert(Name(key))

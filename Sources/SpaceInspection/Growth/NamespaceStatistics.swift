@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-/// What takes up the room in a namespace: which tuples, cells and changes, and who keeps the changes.
+/// What takes up the room in a namespace: the tuples, cells and changes, and the watchers that keep the changes.
 package struct NamespaceStatistics: Sendable {
     /// Tuples or cells that look alike.
     package struct Group: Hashable, Sendable {
@@ -17,7 +17,7 @@ package struct NamespaceStatistics: Sendable {
         package fileprivate(set) var returns: Int
     }
 
-    /// How many groups are told apart; what comes after them is counted in one.
+    /// How many groups are counted separately; everything else is counted in one more.
     package static let mostGroups = 4096
 
     package let status: NamespaceStatus
@@ -100,7 +100,8 @@ package struct NamespaceStatistics: Sendable {
     /// How many fields after the first are named; a tuple with many is known by these.
     private static let mostFields = 8
 
-    /// A short string, a truth value or null as it is, because it says what a tuple is for; of anything else the type.
+    /// A short string, a truth value or null as it is, because it says what a tuple is for; for anything else, its
+    /// type.
     private static func first(_ value: Value) -> String {
         switch value {
         case .string(let text) where text.utf8.count <= 40: value.json
@@ -133,8 +134,8 @@ package struct NamespaceStatistics: Sendable {
 extension Namespace {
     /// What takes up the room in the namespace.
     ///
-    /// The look holds one snapshot: pages that others free meanwhile are used again afterwards. Complexity: O(n) for n
-    /// tuples and cells.
+    /// The look holds one snapshot: pages that others free during it are used again only afterwards. Complexity: O(n)
+    /// for n tuples and cells.
     package func statistics() throws(SpaceError) -> NamespaceStatistics {
         let status = try status()
         return try attempt("look at what takes up the room") { (core) throws(SpaceError) in

@@ -11,7 +11,7 @@ extension Inspection {
         return try damagedPages(whole: folder, timeout: timeout)
     }
 
-    /// Looks at a folder that may be deleted meanwhile.
+    /// Looks at a folder that may be deleted during the look.
     static func damagedPages(
         whole folder: borrowing NamespaceFolder,
         timeout: Duration

@@ -10,8 +10,8 @@ import TupleCoding
 /// one before it if the newest can't be read. In mode `fast`, it adds the newest tuples, which are in the control file.
 ///
 /// While processes write in the namespace, pages are reused. LMDB does not reuse a page that a commit frees before the
-/// third commit after it (mdb.c: a writer takes the lists of commits before the last one's). So a reading is of one
-/// commit if at most one commit was made meanwhile. After three attempts, salvage acquires the gate if it can.
+/// third commit after it (mdb.c: a writer takes the lists of commits before the last one's). So a reading shows one
+/// commit if at most one commit was made during it. After three attempts, salvage acquires the gate if it can.
 package struct Salvage: Sendable {
     /// A tuple of the table of tuples.
     package struct Item: Sendable {
@@ -49,7 +49,7 @@ package struct Salvage: Sendable {
         try self.init(whole: try Inspection.folder(subject, for: Self.operation), timeout: timeout)
     }
 
-    /// Reads a folder that may be deleted meanwhile.
+    /// Reads a folder that may be deleted during the reading.
     init(whole folder: borrowing NamespaceFolder, timeout: Duration) throws(SpaceError) {
         do throws(SpaceError) {
             try self.init(folder, timeout: timeout)

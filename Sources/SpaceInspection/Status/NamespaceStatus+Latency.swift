@@ -1,13 +1,13 @@
 extension NamespaceStatus {
     /// How long waits for tuples have lasted, in all processes, since the measuring began.
     public struct Latency: Sendable, Hashable {
-        /// From the first look that found nothing to the return with a tuple: the reads, takes and claims that found
-        /// none at once.
+        /// The time from the first look to the return with a tuple, for reads, takes and claims that found none at the
+        /// first look.
         public let waiting: LatencyHistogram
-        /// From the moment at which a tuple was granted to a waiting taker, right after the commit that made it visible,
+        /// The time from the grant of a tuple to a waiting taker, right after the commit that made the tuple visible,
         /// to the taker's return with it.
         ///
-        /// A tuple that a waiter finds by itself, before a grant, is not counted: as when it looks again and again
+        /// A tuple that a waiter finds by itself, before a grant, is not counted, for example when the waiter spins
         /// before it sleeps.
         public let handOff: LatencyHistogram
     }

@@ -63,7 +63,7 @@ extension NamespaceStatus {
         self.latency = latency
         self.owners = owners.sorted { ($0.since, $0.pid) < ($1.since, $1.pid) }
         (tuples, cells) = (try snapshot.tupleCount, try snapshot.cells.count)
-        // A damaged row is reported by the check, and ends no look.
+        // The check reports a damaged row; the look goes on.
         oldest = (try? Self.oldest(snapshot)) ?? nil
         waiters = try Self.waiters(control, sightings, pids, snapshot.allPlaces())
         // The sessions in a standby's rows are those of processes elsewhere.
@@ -89,7 +89,7 @@ extension NamespaceStatus {
         }
     }
 
-    /// When the oldest visible tuple was written: that with the lowest id.
+    /// When the oldest visible tuple, the one with the lowest id, was written.
     private static func oldest(_ snapshot: Snapshot) throws(SpaceError) -> Int64? {
         var oldest: Int64?
         var search = Search(snapshot, .empty, .oldestFirst)
@@ -102,7 +102,8 @@ extension NamespaceStatus {
 
     /// The living waiters; the slot of a killed waiter is freed at the other processes' next tick.
     ///
-    /// A process that holds something may wait for its loss: such a wait is none that people look for.
+    /// A process that holds something may wait for its loss: such waits are left out, because people don't look for
+    /// them.
     private static func waiters(
         _ control: ControlFile,
         _ sightings: [SessionFolder.Sighting],

@@ -158,8 +158,8 @@ public struct NamespaceStatus: Sendable {
     package let isReplicated: Bool
     /// The number of the last entry of the machines' log that this machine's replica has; 0 in a namespace of one machine.
     public let entry: Int
-    /// How long waits for tuples have lasted; `nil` if it is not measured (``Namespace/setMeasuringLatency(_:)``), or if
-    /// what was measured can't be read.
+    /// How long waits for tuples have lasted; `nil` if it is not measured (``Namespace/setMeasuringLatency(_:)``), or
+    /// if the measurements can't be read.
     public let latency: Latency?
     /// The processes that use the namespace or keep it alive.
     public let owners: [Owner]
@@ -190,8 +190,8 @@ public struct NamespaceStatus: Sendable {
 extension Namespace {
     /// The state of the namespace, without the tuples and cells themselves.
     ///
-    /// First the claims of dead processes return and their holds end, so that no dead process is shown as a holder. If
-    /// the gate can't be acquired for that, such a claim or hold is shown without a process.
+    /// First the claims of dead processes are returned, and their holds ended, so that no dead process is shown as a
+    /// holder. If the gate can't be acquired for this, such a claim or hold is shown without a process.
     public func status() throws(SpaceError) -> NamespaceStatus {
         try attempt("look at the namespace") { (core) throws(SpaceError) in
             core.endedHolders.returnClaimsOfTheDead(timeout: Engine.upkeepPatience)

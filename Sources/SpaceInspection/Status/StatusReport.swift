@@ -6,7 +6,8 @@ package struct StatusReport {
     package let status: NamespaceStatus
     /// Who waits for whom.
     package let graph: WaitGraph
-    /// How the namespace stands to its machines' log; `nil` if it has none, or if that is not known or not asked for.
+    /// How far the namespace is in its machines' log; `nil` if it has no such log, or if that is not known or not asked
+    /// for.
     private let replication: JSONObject?
 
     package init(status: NamespaceStatus, replication: JSONObject? = nil) {
@@ -102,7 +103,7 @@ package struct StatusReport {
         return object
     }
 
-    /// What is told of a namespace that can't be opened: that it is damaged, or that it can't be used from here, or now.
+    /// The report on a namespace that can't be opened: it is damaged, or can't be used from here, or not now.
     package static func word(for error: SpaceError) -> String { error.code == .damaged ? "damaged" : "unusable" }
 
     /// How many changes a watcher has not acknowledged.

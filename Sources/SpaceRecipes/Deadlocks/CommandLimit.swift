@@ -22,7 +22,7 @@ enum CommandLimit {
         }
     }
 
-    /// The first word that is neither an option nor the value of one that may stand before the command.
+    /// The first word that is neither an option that may come before the command, nor the value of such an option.
     private static func command(in words: [String]) -> String? {
         var rest = words[...]
         while let word = rest.popFirst() {

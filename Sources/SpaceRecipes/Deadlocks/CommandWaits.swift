@@ -1,14 +1,15 @@
 import TupleCoding
 
-/// The waits of processes for the end of the commands that they run, where a process of the command waits itself.
+/// The waits of processes for the end of the commands that they run, if a process of the command waits itself.
 ///
 /// A command is a tree of processes: a shell, say, and what it has started. It is known to be held up only if each
-/// process of the tree waits: for an object, or for the end of a child that does. If another process of the tree runs,
+/// process of the tree waits: for an object, or for the end of a child that waits. If another process of the tree runs,
 /// sleeps or reads, it may be the one that the command waits for: `sh -c 'space lock jobs b -- true & sleep 8'` ends
-/// after eight seconds whatever becomes of the lock. So may one that ends its own command after a time (`--ttr`). Such a
-/// wait is one of which `mayGoOn` is true.
+/// after eight seconds whatever becomes of the lock. The same holds for a process that ends its own command after a
+/// time (`--ttr`). For such a wait `mayGoOn` is true.
 ///
-/// A responder's command ends with the request that it answers, and that has a time, as a rule: the wait ends then.
+/// A responder's command ends with the request that it answers, and a request usually has a time-out, which ends the
+/// wait.
 struct CommandWaits {
     private let processes: ProcessView
     private let waiting: Set<Int32>

@@ -12,7 +12,7 @@ extension WaitGraph.Subject {
         }
     }
 
-    /// The sort of what is waited for, for programs: an object's kind, `request` or `command`.
+    /// The type of the awaited thing, for programs: an object's kind, `request` or `command`.
     package var type: String {
         switch self {
         case .hold(let kind, _): kind
@@ -30,7 +30,7 @@ extension WaitGraph.Subject {
 }
 
 extension Deadlock {
-    /// Who waits for whom, in order round the circle.
+    /// Which process waits for which, in order round the circle.
     ///
     /// - Parameter naming: Whether the namespaces are named too.
     /// - Returns: One line.

@@ -1,4 +1,4 @@
-/// Processes each of which waits for the next, and the last for the first.
+/// Processes of which each waits for the next, and the last for the first.
 package struct Deadlock: Hashable, Sendable {
     /// A process and what it waits for; the next step's process can end the wait.
     package typealias Step = WaitGraph.Wait
@@ -9,23 +9,23 @@ package struct Deadlock: Hashable, Sendable {
         case ends(Int64)
         /// The process `by` ends the process of the circle when a time limit has passed.
         case limited(Int32, by: Int32)
-        /// A process waits for a command of which a part does something else than to wait.
+        /// A process waits for a command, and a part of the command does something else than wait.
         case command(Int32)
-        /// The process waits for what it holds itself; another of its tasks or threads may release it.
+        /// The process waits for what it holds itself; another of its tasks or threads may release the hold.
         case own
         /// Another process, on which the circle depends, may go on.
         case other
     }
 
-    /// One step, if a process waits for itself, or more; the first is that of the process with the smallest PID.
+    /// The steps: one if a process waits for itself, or more; the first is that of the process with the smallest PID.
     package let steps: [Step]
     /// Why the circle may end by itself; `nil`: it does not.
     package let doubt: Doubt?
 
     /// The circles among processes that wait: those that don't end by themselves, and those that may.
     ///
-    /// The latter are those that would be deadlocks if no wait had a time-out and each command waited as a whole; those
-    /// that share a process with a deadlock are left out.
+    /// A circle may end by itself if it would be a deadlock only without time-outs, and only if each command waited as
+    /// a whole. Such circles that share a process with a deadlock are left out.
     ///
     /// - Parameters:
     ///   - waits: The waits.
@@ -79,12 +79,12 @@ package struct Deadlock: Hashable, Sendable {
         )
     }
 
-    /// The circles among processes that wait; `lasts` tells of a wait whether only its blockers can end it.
+    /// The circles among processes that wait; `lasts` says whether only its blockers can end a wait.
     ///
-    /// First those processes are left out, again and again, one of whose waits can end: enough of the processes that it
-    /// needs go on, or its turn comes although those that don't go on stay where they are. The others are stuck. From each
-    /// of them the way to a stuck process that it waits for ends in a circle. Complexity: O(n²) for n waits, in the worst
-    /// case.
+    /// First, repeatedly, each process is left out that has a wait which can end: enough of the processes that the wait
+    /// needs go on, or its turn comes even if the processes that don't go on stay where they are. The remaining
+    /// processes are stuck. From each of them the way to a stuck process that it waits for ends in a circle.
+    /// Complexity: O(n²) for n waits, in the worst case.
     private static func circles(in waits: [Step], lasts: (Step) -> Bool) -> [[Step]] {
         let waitsOf = Dictionary(grouping: waits, by: \.pid)
         var stuck = Set(waitsOf.keys)

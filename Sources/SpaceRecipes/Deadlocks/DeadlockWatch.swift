@@ -5,13 +5,13 @@ import TupleCoding
 /// Tells watchers, and the history, of deadlocks.
 ///
 /// The process that ticks for a namespace looks for circles once a second, if a process has waited for an object for a
-/// second, if something was committed since the last look, and if changes are journaled at all. So neither a wait that
-/// is shorter, nor the way of a write and a take, costs anything.
+/// second, if something was committed since the last look, and if changes are journaled at all. So neither shorter
+/// waits, nor writes and takes, cost anything.
 ///
-/// Guarantees: a circle all of whose waits have lasted for a second is told once, as one change (`ChangeKind.deadlock`).
-/// In one write transaction, the teller searches again, notes the change and marks the waits of the circle; a circle of
-/// marked waits is not told again. A wait's row is made anew for each wait, so a circle with another wait in it is
-/// another circle.
+/// Guarantees: a circle all of whose waits have lasted for a second is told once, as one change
+/// (`ChangeKind.deadlock`). In one write transaction, the teller searches again, notes the change and marks the waits
+/// of the circle; a circle of marked waits is not told again. Each wait has a new row, so a circle with another wait in
+/// it is another circle.
 ///
 ///     the teller is killed before the commit      nothing is marked: the next process that ticks tells
 ///     it is killed after the commit               the change and the marks are there together
@@ -92,7 +92,7 @@ package final class DeadlockWatch: NamespacePart {
         return true
     }
 
-    /// The circles that are to be told now: all waits have lasted, and one at least was not told of.
+    /// The circles to tell now: all their waits have lasted, and at least one wait was not told of.
     package static func tellable(
         _ deadlocks: [Deadlock],
         now: Int64 = Clock.realtimeMilliseconds()

@@ -21,7 +21,7 @@ package struct ObjectWaits: Sendable {
     package private(set) var waits: [WaitGraph.Wait] = []
     /// The processes that hold a name or answer requests.
     package private(set) var busy: Set<Int32> = []
-    /// When the request ends that a responder answers now, in milliseconds since 1970; none: not by itself.
+    /// When the request that a responder answers now ends, in milliseconds since 1970; none: not by itself.
     package private(set) var limits: [Int32: Int64] = [:]
     /// The responders that answer a request.
     private var answering: Set<Int32> = []
@@ -31,7 +31,7 @@ package struct ObjectWaits: Sendable {
     /// Adds the waits of a namespace.
     package mutating func add(_ other: ObjectWaits, of namespace: Name) {
         busy.formUnion(other.busy)
-        // One that answers requests of several namespaces at once may be in any of them.
+        // A process that answers requests of several namespaces at once may be in any of them.
         for pid in other.answering {
             let end = other.limits[pid]
             let isNew = answering.insert(pid).inserted
@@ -44,7 +44,7 @@ package struct ObjectWaits: Sendable {
         }
     }
 
-    /// Notes that a responder has a request; it answers the one first that came first.
+    /// Notes that a responder has a request; it answers the oldest request first.
     fileprivate mutating func addRequest(of responder: Int32, ends: Int64?) {
         if answering.insert(responder).inserted { limits[responder] = ends }
     }
@@ -108,7 +108,7 @@ extension Snapshot {
         return waits
     }
 
-    /// Adds the waits for their turn of the places of a name.
+    /// Adds the waits of a name's places for their turn.
     private func add(
         _ places: [(pid: Int32, row: PlaceRow)],
         of name: Name,

@@ -28,7 +28,7 @@ package struct ProcessView {
         self.limitsCommand = limitsCommand
     }
 
-    /// A chain of parents that changes while it is read could go round.
+    /// If a chain of parents changes while it is read, it could form a circle.
     static let mostGenerations = 256
 
     /// The parent of a process, the parent's parent, and so on, without PID 1.

@@ -1,4 +1,4 @@
-/// The places of a name whose processes live, those that hold and those that wait for their turn, in order.
+/// The places of a name whose processes live, both holding and waiting ones, in order.
 package final class TurnQueue: Sendable {
     /// A place of a process.
     package struct Turn: Hashable, Sendable {
@@ -17,7 +17,7 @@ package final class TurnQueue: Sendable {
 
     package init(_ turns: [Turn]) { self.turns = turns }
 
-    /// The processes before which a place can't be served: the holders that leave it no room, or, if they leave it room,
+    /// The processes that keep a place from being served: the holders that leave it no room, or, if they leave it room,
     /// the waiters before it.
     ///
     /// Complexity: O(n) for n places.
@@ -30,7 +30,7 @@ package final class TurnQueue: Sendable {
         return holders.filter { !(wish.kind == .lock && wish.isShared && $0.wish.isShared) }.map(\.pid)
     }
 
-    /// A process for which a place waits among those that are stuck.
+    /// One of the stuck processes for which a place waits.
     ///
     /// - Parameters:
     ///   - index: The place. Its own process's other places don't count.
@@ -47,10 +47,10 @@ package final class TurnQueue: Sendable {
         return stuck.first { !$0.isHolding }.map { ($0.pid, false) }
     }
 
-    /// Takes those processes out of `stuck` whose turn comes although all that are in it never let go nor give up.
+    /// Removes the processes from `stuck` whose turn comes even if no process in it ever releases a hold or gives up.
     ///
-    /// The process of a place that can be served is gone for the places behind it, so one walk frees all that follow each
-    /// other. A wait for what the process itself holds can end, for another of its threads may let go.
+    /// A place that can be served no longer counts for the places after it, so one walk frees all that follow each
+    /// other. A wait for what the process itself holds can end, because another of its threads may release the hold.
     ///
     /// - Parameters:
     ///   - stuck: The processes that are thought to be stuck.

@@ -1,7 +1,7 @@
 package import SpaceSystem
 package import TupleCoding
 
-/// Who waits for whom, and the deadlocks among them.
+/// Which process waits for which, and the deadlocks among them.
 ///
 /// It knows processes, not their threads: a process that waits in one thread may go on in another. So a process counts
 /// as stuck only if none of its waits can end; and a wait for what the process itself holds is no deadlock.
@@ -20,15 +20,15 @@ package struct WaitGraph: Sendable {
     package struct Wait: Hashable, Sendable {
         package let pid: Int32
         package let subject: Subject
-        /// The namespace of the subject; `nil` for a command, and where there is but one namespace.
+        /// The namespace of the subject; `nil` for a command, and if there is only one namespace.
         package var namespace: Name?
         /// The processes that can end the wait; not empty.
         package let blockers: [Int32]
-        /// Whether all of them have to; otherwise one is enough.
+        /// Whether all of these processes have to end the wait; otherwise one is enough.
         ///
         /// For a turn in a queue, `turn` decides.
         package let needsAll: Bool
-        /// The place in the queue, if it is a turn that is waited for.
+        /// The place in the queue, if the wait is for a turn.
         package var turn: TurnPlace?
         /// In a circle: whether the next process stands before this one in the queue, and does not hold.
         package var isBehind = false

@@ -9,9 +9,9 @@ public import TupleCoding
 /// ```
 ///
 /// The oldest candidate leads; when the leader resigns or dies, the next candidate leads. The number of a term (the
-/// fencing number) is greater than that of every earlier term. A stopped leader cannot be told from a slow one, so it
-/// goes on leading until a process deposes it. Then the next term begins at once, and the old leader learns of that
-/// when it goes on.
+/// fencing number) is greater than that of every earlier term. A stopped leader cannot be distinguished from a slow
+/// one, so it remains leader until a process deposes it. Then the next term begins at once. The old leader learns of
+/// its loss when it runs again.
 public struct Election: SharedObject, ObjectHandle {
     package let object: ObjectReference
 
@@ -102,11 +102,11 @@ public struct Election: SharedObject, ObjectHandle {
     /// - Parameters:
     ///   - content: What other processes see while this one leads: any `Codable`, up to 256 bytes encoded.
     ///   - onLoss: Called once, on any thread, if leadership is lost without resigning: the leader was deposed, the
-    ///     namespace was deleted or the process left it (with its last handle), or the session was given up for dead.
+    ///     namespace was deleted, the process left it (with its last handle), or the session was taken for dead.
     /// - Returns: The leadership, which ends when it goes out of scope; its ``Hold/fencing`` is the number of the term.
-    /// - Throws: `wouldDeadlock` if the task that stands leads already; `cancelled` if the task is cancelled;
-    ///   `typeMismatch` if the name belongs to another kind of object; `tooLarge`, `badData` for the content; and the errors
-    ///   of every write.
+    /// - Throws: `wouldDeadlock` if the task that stands already leads; `cancelled` if the task is cancelled;
+    ///   `typeMismatch` if the name belongs to another kind of object; `tooLarge`, `badData` for the content; and the
+    ///   errors of every write.
     public func stand(
         as content: some Encodable = Value.null,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil

@@ -199,7 +199,7 @@ package final class Evaluation: Sendable {
     private func hasEnded(_ child: Int32, _ news: CInt) -> Bool {
         var request = pollfd(fd: news, events: Int16(POLLIN), revents: 0)
         if poll(&request, 1, 0) > 0 { return true }
-        // If the guardian was killed, a process that was forked meanwhile may hold its end of the pipe.
+        // If the guardian was killed, a process that was forked in the meantime may hold its end of the pipe.
         var info = siginfo_t()
         // waitid(2): with WNOHANG si_pid stays 0 while the child lives.
         return waitid(P_PID, id_t(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info._sifields._kill.si_pid != 0

@@ -9,8 +9,8 @@ import SpaceSystem
 /// ```
 ///
 /// The hold ends when it is released, when the value goes out of scope, and when the process ends in any way. The next
-/// waiter then holds the name. The hold belongs to the process, not to a thread: it may be passed on, and released
-/// anywhere. It keeps the namespace open as long as it lives.
+/// waiter then holds the name. The hold belongs to the process, not to a thread: code may pass it on, and release it
+/// anywhere. The hold keeps the namespace open as long as it lives.
 public struct Hold: ~Copyable, Sendable {
     package let state: OwnPlace
     private let watch: Task<Void, Never>?
@@ -32,12 +32,12 @@ public struct Hold: ~Copyable, Sendable {
         state.drop()
     }
 
-    /// The fencing number, of an election the number of the term: greater than that of every earlier holder, also of holders
-    /// in an earlier life of the namespace.
+    /// The fencing number, for an election the number of the term: greater than that of every earlier holder, even in
+    /// an earlier life of the namespace.
     ///
     /// (For a later life this holds as long as the machine's clock was not set back by more than the time between the
-    /// two creations.) The number tells a deposed holder, which was stopped and goes on, from the present one: let what
-    /// the lock protects refuse every number smaller than the greatest it has seen.
+    /// two creations.) A deposed holder, which was stopped and goes on, has a smaller number than the present holder.
+    /// So let the resource that the lock protects refuse every number smaller than the greatest it has seen.
     public var fencing: UInt64 { state.place.ticket }
 
     /// Whether this is still held, neither released nor taken away; this may change at any moment.

@@ -8,9 +8,10 @@ extension Namespace {
     /// try await bank.withLocks(["account/7", "account/9"]) { _ in try await transfer() }
     /// ```
     ///
-    /// The locks are acquired one after the other, in the order of their names, whatever the order in the call. So calls
-    /// of this form never wait for each other in a circle, and if one lock is not acquired in time, those that were are let
-    /// go. A process that already holds one of the locks and calls this form can make such a circle.
+    /// The locks are acquired one after the other, in the order of their names, whatever the order in the call. So
+    /// calls of this form never wait for each other in a circle, and if one lock is not acquired in time, the acquired
+    /// ones are released. But if a process already holds one of the locks when it calls this form, such a circle is
+    /// possible.
     ///
     /// - Parameters:
     ///   - names: The names of the locks, each once.
@@ -18,7 +19,7 @@ extension Namespace {
     ///   - body: The work; it gets the fencing numbers in the order of `names`, and runs with the caller's isolation.
     /// - Returns: The result of `body`.
     /// - Throws: The errors of `body` and of ``SharedLock/acquire(_:)``; `invalidArgument` if there is no name, or one
-    ///   comes twice.
+    ///   occurs twice.
     nonisolated(nonsending) public func withLocks<Result>(
         _ names: [String],
         mode: SharedLock.Mode = .exclusive,
@@ -126,7 +127,7 @@ extension Namespace {
     }
 }
 
-/// A hold among several; what is not released is let go with the last reference.
+/// A hold among several; if it was not released before, it is released with the last reference.
 package final class KeptHold: Sendable {
     package let hold: Hold
 
@@ -152,7 +153,7 @@ private struct LockOrder {
         locks = places.map { namespace.lock(names[$0]) }
     }
 
-    /// Acquires one after the other; `nil` if one of them was not acquired, and those before it are let go.
+    /// Acquires one after the other; `nil` if one of them was not acquired, and then those before it are released.
     func acquire(_ one: (SharedLock) throws(SpaceError) -> Hold?) throws(SpaceError) -> HeldLocks? {
         var all: [KeptHold] = []
         for lock in locks {

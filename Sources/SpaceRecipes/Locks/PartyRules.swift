@@ -1,4 +1,4 @@
-/// The rules of barriers: waiters are let through together, once they are as many as there are parties.
+/// The rules of barriers: waiters pass together, once there are as many of them as parties.
 package struct PartyRules: QueueRules {
     package init() {}
 

@@ -1,7 +1,7 @@
 import TupleCoding
 
-// The number of permits that was set for all users of a semaphore. It is not in the rows of the places: these keep the
-// number that their process has given, which counts again when the set one is taken back.
+// The number of permits that was set for all users of a semaphore. It is not in the rows of the places. These keep the
+// number that their process has given, which counts again when the set number is taken back.
 
 extension Snapshot {
     /// The number of permits that was set for a semaphore, or `nil` if none was.

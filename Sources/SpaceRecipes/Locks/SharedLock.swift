@@ -6,9 +6,9 @@
 ///
 /// The lock is fair: waiters are served in the order in which they came, and a reader behind a waiting writer waits
 /// too. If the holder dies, the kernel releases its session lock, and the hold ends. The lock is not reentrant: each
-/// acquisition counts separately, also within one process and thread, so a thread that acquires the lock twice waits
-/// for itself. Give a time-out where that may happen. The lock exists only while a process holds it or waits for it,
-/// and costs nothing otherwise.
+/// acquisition counts separately, even within one process and thread, so a thread that acquires the lock twice waits
+/// for itself. If that may happen, give a time-out. The lock exists only while a process holds it or waits for it, and
+/// costs nothing otherwise.
 public struct SharedLock: SharedObject, ObjectHandle {
     /// How a lock is held.
     public enum Mode: Sendable, Hashable {
@@ -75,7 +75,8 @@ public struct SharedLock: SharedObject, ObjectHandle {
 
     /// Waits for the lock; `nil` if the time-out passes first, and the place in the queue is given up.
     ///
-    /// A process that holds the lock itself gets `nil`, too: locks are not reentrant, but another thread may release it.
+    /// A process that itself holds the lock also gets `nil`: locks are not reentrant. But another of its threads may
+    /// release the lock.
     ///
     /// - Throws: The same errors as ``acquire(_:)``.
     public func acquire(_ mode: Mode = .exclusive, timeout: Duration) async throws(SpaceError) -> Hold? {

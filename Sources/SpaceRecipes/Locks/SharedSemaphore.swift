@@ -6,9 +6,9 @@ import TupleCoding
 /// try await jobs.semaphore("downloads", permits: 4).withPermits { _ in try await download(file) }
 /// ```
 ///
-/// It is fair, as ``SharedLock`` is: a waiter for many permits is not overtaken by waiters for few. If a process dies,
-/// its permits are free again. All processes that use the name at the same time must give the same number of permits,
-/// unless one was set for all of them: ``setPermits(_:)``.
+/// A semaphore is fair, like ``SharedLock``: waiters for few permits don't overtake a waiter for many. If a process
+/// dies, its permits are free again. All processes that use the name at the same time must give the same number of
+/// permits, unless one was set for all of them: ``setPermits(_:)``.
 public struct SharedSemaphore: StoredObject, StoredHandle {
     package let object: ObjectReference
     /// The number of permits that this handle was given.
@@ -35,12 +35,12 @@ public struct SharedSemaphore: StoredObject, StoredHandle {
         }
     }
 
-    /// Sets the number of permits for all processes, also while the semaphore is in use.
+    /// Sets the number of permits for all processes, even while the semaphore is in use.
     ///
-    /// From now on this number counts, whatever number the processes give. If it is smaller than before, holders keep what
-    /// they have, and waiters are served once few enough are held. A waiter for more permits than there are now gets
-    /// `invalidArgument`, and holds up no other. The number stays in the namespace until ``StoredObject/remove()`` takes it
-    /// back: then the number that the processes give counts again.
+    /// From now on this number counts, whatever number the processes give. If it is smaller than before, holders keep
+    /// their permits, and waiters are served once few enough permits are held. A waiter that asks for more permits than
+    /// there now are gets `invalidArgument`, and delays no other. The number stays in the namespace until
+    /// ``StoredObject/remove()`` takes it back: then the number that the processes give counts again.
     ///
     /// - Parameter number: The number, from 1 to 2³²−1.
     /// - Returns: Whether a number had been set before.

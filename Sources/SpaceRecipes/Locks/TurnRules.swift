@@ -16,7 +16,7 @@ package struct TurnRules: QueueRules {
         // A new row changes nothing for the rows before it, so the name need not be settled.
         var request = request
         let permits = try request.kind == .semaphore ? scope.snapshot.permits(setFor: request.name) : nil
-        // If a number was set, that which the process gives does not count.
+        // If a number was set, the process's own number does not count.
         if permits != nil { request.unit = nil }
         let keys = PlaceKeys(request.name)
         var front = TurnFront()

@@ -4,11 +4,12 @@ import SpaceSystem
 // Waits of a task for its own holds (`OwnHolds`).
 
 extension Snapshot {
-    /// The hold among `own` because of which a new place is never served; `nil` if it may be, once others let go.
+    /// The hold among `own` because of which a new place is never served; `nil` if the place may be served once other
+    /// holds are released.
     ///
-    /// Holders of other tasks let go sooner or later. So do waiters that the task's holds leave room, and those that have
-    /// a time-out give up. A waiter that they leave no room stays, and all stay that are behind it: a reader that asks
-    /// again behind a writer waits for itself.
+    /// Holders of other tasks release their holds sooner or later. So do waiters for which the task's holds leave room,
+    /// and waiters with a time-out give up. A waiter for which they leave no room stays, and so do all waiters after
+    /// it: a reader that asks again behind a writer waits for itself.
     func isHeldUp(_ row: PlaceRow, _ keys: PlaceKeys, by own: Set<UInt64>) throws(SpaceError) -> PlaceRow? {
         let permits = try row.kind == .semaphore ? self.permits(setFor: keys.name) : nil
         var front = TurnFront()

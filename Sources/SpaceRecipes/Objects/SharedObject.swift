@@ -15,12 +15,12 @@ public protocol SharedObject: Sendable, CustomStringConvertible {
 ///
 /// Locks, barriers and elections exist only while a process holds them or waits for them.
 public protocol StoredObject: SharedObject {
-    /// Removes the object, with all that is in it; the next use of the name begins with nothing.
+    /// Removes the object with all its contents; the next use of the name starts from the beginning.
     ///
     /// - A counter begins with 0 again, a latch with its count, a rate limit without past acquisitions.
-    /// - Of a semaphore, the number of permits that ``SharedSemaphore/setPermits(_:)`` set is removed: the number that the
-    ///   processes give counts again.
-    /// - A queue goes with all its items, also buried ones, and not while a worker has an item: see
+    /// - For a semaphore, the number of permits that ``SharedSemaphore/setPermits(_:)`` set is removed: the number that
+    ///   the processes give counts again.
+    /// - A queue is removed with all its items, even buried ones, but not while a worker has an item: see
     ///   ``WorkQueue/remove(cancellingTaken:)``.
     /// - From then on the handles of an ordered set or a dictionary throw `closed`, in all processes; its observers get a last
     ///   change.

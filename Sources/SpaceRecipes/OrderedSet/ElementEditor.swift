@@ -141,7 +141,7 @@ struct ElementEditor {
         var all = try references(chunk).map { Item(reference: $0) }
         all.insert(contentsOf: items, at: offset)
         let first = Self.pieces(all.count)[0]
-        // Old elements that stay in this chunk need no new row; new elements that come into it do.
+        // Old elements that stay in this chunk need no new row; elements that are new in it do.
         for item in all[..<first].dropFirst(offset).prefix(items.count) { try settle(item, in: chunk.id) }
         try write(all[..<first].map(\.reference), toChunkAt: position)
         directory.chunks.insert(contentsOf: try chunks(of: Array(all[first...])), at: position + 1)

@@ -26,8 +26,8 @@ extension ElementList {
 
     /// The edit that inserts those elements that are not in the set, in their order, and how many these are.
     ///
-    /// In a set with keys, an element whose key is in the set replaces the one that has it, and of several elements with
-    /// one key the last one counts.
+    /// In a set with keys, an element whose key is in the set replaces the element with that key; of several elements
+    /// with one key the last one counts.
     package func insertion(of elements: [ElementBytes], at index: Int) throws(SpaceError) -> (ElementEdit?, Int) {
         guard directory.isKeyed else {
             let new = try absent(elements)
@@ -73,7 +73,8 @@ extension ElementList {
         for (index, element) in zip(indices, elements) {
             let old = try self.index(of: element.identity)
             guard old == nil || old == index else {
-                // A new element takes over from another index, so all are taken out before any comes in.
+                // A new element may come from another index, so all old elements are removed before any new one is
+                // inserted.
                 let sorted = zip(indices, elements).sorted { $0.0 < $1.0 }
                 let insertion = try insertions(of: sorted.map(\.1), at: sorted.map(\.0), count: count - indices.count)
                 guard let insertion else { return nil }
@@ -84,7 +85,7 @@ extension ElementList {
         return ElementEdit.several(edits).simple
     }
 
-    /// The edits after which each element stands at its index, or `nil` if there are none; `count` elements are there.
+    /// The edits that bring each element to its index, or `nil` if there are none; the set has `count` elements.
     package func insertions(of elements: [ElementBytes], at indices: [Int], count: Int) throws(SpaceError)
         -> ElementEdit?
     {
@@ -124,7 +125,7 @@ extension ElementList {
         (first == second ? nil : .exchange(min(first, second), max(first, second)), ())
     }
 
-    /// The edit that moves elements; `indices` has the order in which the elements are to stand.
+    /// The edit that moves elements; `indices` gives their new order.
     package func move(_ indices: [Int], to target: Int) throws(SpaceError) -> ElementEdit? {
         guard (0...count - indices.count).contains(target) else {
             throw refused(

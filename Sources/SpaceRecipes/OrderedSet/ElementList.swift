@@ -102,8 +102,8 @@ package struct ElementList {
     func find(_ identity: [UInt8]) throws(SpaceError) -> Finding {
         let hash = hash64(identity)
         var free: UInt32 = 0
-        // The rows of queues lie behind those of sets in the table, and have other keys: without the prefix, a search that
-        // finds none of this hash, or of any, would walk through all of them.
+        // The rows of queues come after those of sets in the table, and have other keys. Without the prefix, a search
+        // that finds no row of this hash would walk through all of them.
         var rows = try snapshot.elements.scan(prefix: ElementKey.prefix(object, hash: hash))
         while let (key, bytes) = try rows.nextValid() {
             guard case .element(let reference) = key.row else { break }
@@ -149,8 +149,7 @@ extension Snapshot {
 
     /// The ordered set of a handle.
     ///
-    /// An object's number is never reused: a set made anew under the same name has another number, and perhaps another
-    /// type.
+    /// An object's number is never reused: a new set under the same name has another number, and perhaps another type.
     package func elementList(_ name: String, _ number: UInt64) throws(SpaceError) -> ElementList {
         guard let object = try object(name), object.number == number else {
             throw .removed("the ordered set", name)

@@ -18,7 +18,8 @@ package final class OwnPlace: Sendable {
     /// Whether it was released with this value.
     var isEnded: Bool { hasEnded.load(ordering: .acquiring) }
 
-    /// Notes that the task that calls holds the place; `isScoped`: it releases it itself, once its code has run.
+    /// Notes that the calling task holds the place; `isScoped`: the task releases the place itself, once its code has
+    /// run.
     func note(isScoped: Bool) {
         isNoted.store(true, ordering: .relaxed)
         OwnHolds.note(place, of: namespace.core, isScoped: isScoped)
@@ -44,8 +45,8 @@ package final class OwnPlace: Sendable {
         _ operation: String,
         _ body: (NamespaceCore) throws(SpaceError) -> Void
     ) throws(SpaceError) {
-        // A handle that was left is no error here: the hold belongs to the process, and lasts until its last handle
-        // goes.
+        // A handle that was left is no error here: the hold belongs to the process, and lasts until its last handle is
+        // left.
         let core = namespace.core
         try core.naming(operation) { () throws(SpaceError) in
             try begin()
@@ -126,7 +127,7 @@ package final class OwnPlace: Sendable {
                 let error = error.named(operation, core.name.text)
                 if error.code == .cancelled { throw error }
                 guard error.mayPass else { return error }
-                // The look failed, for example because no reader was free. That does not end it.
+                // The look failed, for example because no reader was free. That does not end the wait.
                 try? await Task.sleep(for: Limits.tick)
             }
         }

@@ -7,7 +7,8 @@ package enum PlaceAnswer {
     case entered(Place, isHolding: Bool)
     /// The process holds nothing and does not wait. The hold was in the way in the transaction that refused the request.
     ///
-    /// It is `nil` where waiters wait for no holder, as at a barrier, and if the place went with this machine's member.
+    /// It is `nil` if waiters wait for no holder, for example at a barrier, and if the place ended with this machine's
+    /// member.
     case refused(by: PlaceRow?)
 
     /// The place, if the process has entered the queue.
@@ -37,9 +38,9 @@ package struct PlaceAccess {
         }
     }
 
-    /// Enters the queue of a name, or finds the place of an earlier attempt of which it was not known whether it counts.
+    /// Enters the queue of a name, or finds the place of an earlier attempt whose outcome was unknown.
     ///
-    /// That one does not count later, because the transaction of this attempt comes behind it.
+    /// The earlier attempt can't count later, because the transaction of this attempt comes after it.
     ///
     /// - Parameters:
     ///   - request: The queue, and what is asked for.
@@ -69,7 +70,8 @@ package struct PlaceAccess {
         var hold: PlaceRow?
         func add() throws(SpaceError) -> PlaceRow? {
             try core.write(.removing, patience: patience, findsOut: true) { scope throws(SpaceError) in
-                // Leaving ends all places, and a waiter that loses its place by that must not be served what they held.
+                // Leaving ends all places, and a waiter that thereby loses its place must not be served what other
+                // places held.
                 try core.engine.checkStays()
                 let holder = ClaimHolder.session(core.session.number)
                 made = nil
@@ -103,7 +105,7 @@ package struct PlaceAccess {
         return entered.map { .entered(place(of: $0), isHolding: $0.isHolding) } ?? .refused(by: hold)
     }
 
-    /// Whether another process has made a holder of a waiting place.
+    /// Whether another process has turned a waiting place into a holder.
     ///
     /// Throws `holdLost` if the place is gone, and the refusal of its rules if it can't be served any more.
     func isServed(_ place: Place) throws(SpaceError) -> Bool {
@@ -115,7 +117,7 @@ package struct PlaceAccess {
         }
     }
 
-    /// Gives the place up at the end of the time, unless it was served meanwhile.
+    /// Gives the place up at the end of the time, unless it was served in the last moment.
     func endWaiting(_ place: Place) throws(SpaceError) -> PlaceAnswer {
         let answer = try core.write(.removing) { scope throws(SpaceError) -> PlaceAnswer? in
             guard let row = try scope.places.see(place) else { return nil }
@@ -165,7 +167,7 @@ package struct PlaceAccess {
             return true
         }
         guard isOurs else { throw .lost(place) }
-        // After that, so that a waiter finds the process among the holders.
+        // This comes after the hand-over, so that a waiter finds the process among the holders.
         core.claimants.ring()
     }
 
@@ -188,8 +190,8 @@ package struct PlaceAccess {
 
     /// The error for a hold that could not be acquired in time; it names the holder.
     ///
-    /// `hold`: What was in the way in the transaction that refused the request. If it has ended since, the error says so:
-    /// another look would find the next holder, or none.
+    /// `hold`: The hold that was in the way in the transaction that refused the request. If this hold has ended since,
+    /// the error says so: another look would find the next holder, or none.
     func timedOut(_ request: PlaceRequest, by hold: PlaceRow?) -> SpaceError {
         let subject = "\(request.kind.phrase), \(request.name.quotedForPeople),"
         guard let hold else {

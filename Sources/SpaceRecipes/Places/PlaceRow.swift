@@ -128,7 +128,7 @@ extension Snapshot {
         var holder: PlaceRow?
         try forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
             if row.kind != kind { throw .mismatch(name, row.kind, wanted: kind) }
-            // A waiter that wants more permits than there are by now stands before holders.
+            // A waiter that wants more permits than there now are can be before holders.
             if row.isHolding { holder = row }
             return holder == nil
         }

@@ -3,10 +3,10 @@ import TupleCoding
 
 /// What a kind of place adds to the core, which keeps the rows of places and knows no kind.
 ///
-/// The kinds stand beside the core: locks, permits and leadership (`TurnRules`), barriers (`PartyRules`), takers of
-/// items (`TakerRules`), responders (`ResponderRules`) and requests (`RequestRules`).
+/// The kinds are beside the core: locks, permits and leadership (`TurnRules`), barriers (`PartyRules`), takers of items
+/// (`TakerRules`), responders (`ResponderRules`) and requests (`RequestRules`).
 package protocol PlaceRules: Sendable {
-    /// Does what else the end of a place entails, in the transaction that has removed its row.
+    /// Does what the end of a place requires in addition, in the transaction that has removed its row.
     func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError)
 
     /// Makes holders of the places of a name that may hold now.
@@ -24,7 +24,7 @@ package protocol QueueRules: PlaceRules {
     /// Whether places that only wait decide who is served, so that those of dead processes must be removed first.
     var countsWaiters: Bool { get }
 
-    /// Puts a new place at the end of its queue, and returns the place as it then is.
+    /// Puts a new place at the end of its queue, and returns the place as it is afterwards.
     ///
     /// If the place would have to wait and `waits` is false, the result may be `nil`; then nothing was written.
     func add(

@@ -38,7 +38,7 @@ extension PlaceRow {
         switch kind {
         case .lock where isShared: told.append(("shared", true))
         case .semaphore: told.append(("permits", .int(Int(weight))))
-        // A value that is nested as deep as values may be can't stand within another.
+        // A value that is nested as deep as values may be can't be put into another value.
         case .election where (try? Value.array([details]).checkedElement()) != nil: told.append(("value", details))
         default: break
         }

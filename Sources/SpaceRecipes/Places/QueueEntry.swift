@@ -14,7 +14,7 @@ struct QueueEntry {
 
     /// Why the last attempt has failed; `nil`: it has not.
     private var hindrance: SpaceError?
-    /// The place of an attempt of which it is not known whether it counts.
+    /// The place of an attempt whose outcome is unknown.
     private(set) var uncertain: Place?
 
     /// Whether the last attempt has failed.

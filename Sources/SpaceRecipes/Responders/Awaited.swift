@@ -14,7 +14,7 @@ package enum Awaited: Hashable {
 
     /// The number under which this is announced.
     ///
-    /// Two names may share a number: then a waiter is woken in vain, looks, and finds nothing.
+    /// Two names may share a number: then a waiter is woken, looks, and finds nothing.
     package var ticket: UInt64 {
         switch self {
         case .reply(let ticket): ticket

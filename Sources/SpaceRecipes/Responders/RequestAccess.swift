@@ -15,7 +15,7 @@ package struct RequestAccess {
 
     /// Puts a request to the first responder; returns the request's ticket, or `nil` if there is no responder to ask.
     package func ask(_ request: OutgoingRequest) throws(SpaceError) -> UInt64? {
-        // Look before writing: where there is no responder, the look needs no gate.
+        // Look before writing: if there is no responder, the look needs no gate.
         guard try hasResponder(to: request) else {
             try core.read { snapshot throws(SpaceError) in try snapshot.checkIsForResponders(request.name) }
             return nil
@@ -26,8 +26,8 @@ package struct RequestAccess {
                 try scope.requests.ask(request, session: core.session.number)
             }
         } catch  where error.isOfStorage && request.argument.count <= Self.smallArgument {
-            // A request goes again, and is often how a full namespace is emptied. So a few small ones may use the space
-            // that is kept back for removals.
+            // A request is removed again, and requests are often the way to empty a full namespace. So a few small
+            // requests may use the space that is kept back for removals.
             return try core.write(.removing) { scope throws(SpaceError) in
                 var count = 0
                 try scope.snapshot.forEachRequest { _ in count += 1 }
@@ -47,7 +47,7 @@ package struct RequestAccess {
         }
     }
 
-    /// Ends a request, and returns how it stood.
+    /// Ends a request, and returns the state that it had.
     ///
     /// With `unlessPending`, a request that a responder is answering is left as it is.
     @discardableResult
@@ -87,7 +87,7 @@ package struct RequestAccess {
         let (asking, position) = (Asking(ticket: ticket, work: work), ResponderPosition(raw: raw))
         let request = try core.read { snapshot throws(SpaceError) -> IncomingRequest? in
             guard let row = try snapshot.request(asking, of: position), row.at == position else { return nil }
-            // The row has grown by what this handler has asked before; a handler may ask the next responder again.
+            // The row has grown by the earlier requests of this handler; a handler may ask the next responder again.
             var known = row
             known.reached = reached.map { ResponderPosition(raw: $0) }
             return try snapshot.incoming(known, asking, at: position)
@@ -135,7 +135,7 @@ package struct RequestAccess {
                 do throws(SpaceError) {
                     try store(value, for: request, .adding)
                 } catch  where error.isOfStorage && value.count <= Self.smallArgument {
-                    // The reply goes with its request, and takes the place of its argument.
+                    // The reply is removed with its request, and is stored in the place of its argument.
                     try store(value, for: request, .removing)
                 }
             case .failure(let failure): try fail(request, failure)

@@ -2,7 +2,7 @@ import TupleCoding
 
 /// A request, stored as a place of the asking session, with which it ends.
 ///
-/// All requests of a namespace stand under the empty name, which no shared object can have. The details:
+/// All requests of a namespace are under the empty name, which no shared object can have. The details:
 ///
 ///     [at: the position of the responder that has begun it or was asked first; 0: the next one below has it,
 ///      below: once that one has gone, the responders below this position are asked,

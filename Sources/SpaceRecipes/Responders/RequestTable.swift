@@ -33,7 +33,7 @@ import TupleCoding
 /// responder ends first, the transaction that removes it gives the outer request everything of the inner one: the
 /// responder at work on it, its work number and its answer. If the inner request ends otherwise, the outer one is from
 /// then on put to no responder that the inner one has reached: to none at or above the position where the inner one was
-/// begun last, and, if the outer request is made anew because no responder is left, to none in its list
+/// begun last, and, if the outer request is made again because no responder is left, to none in its list
 /// (`RequestRow.reached`). An inner request has reached a responder once that one has begun it, so a responder that was
 /// only next in turn does not count.
 package struct RequestTable {
@@ -46,7 +46,7 @@ package struct RequestTable {
     /// Returns the request's ticket, or `nil` if there is no responder; then nothing is written.
     package func ask(_ request: OutgoingRequest, session: UInt64) throws(SpaceError) -> UInt64? {
         let stack = try scope.snapshot.responders(to: request.name)
-        // If the handler asks within a request that has gone on to another responder, no process wants the reply any
+        // If the handler asks within a request that has passed to another responder, no process wants the reply any
         // more.
         if let within = request.within, try !isAnswering(within, at: request.below, stack) { return nil }
         guard let top = stack.top(below: request.below, except: request.reached) else { return nil }
@@ -82,7 +82,7 @@ package struct RequestTable {
         return stack.has(position)
     }
 
-    /// Ends a request, answered or not, and returns how it stood; each asking process does this in the end.
+    /// Ends a request, answered or not, and returns the state that it had; each asking process does this in the end.
     ///
     /// With `unlessPending`, a request that a responder is answering is left as it is.
     func takeBack(_ ticket: UInt64, unlessPending: Bool) throws(SpaceError) -> RequestStanding {
@@ -196,7 +196,8 @@ struct RequestRules: PlaceRules {
     func hasEnded(_ row: PlaceRow, of name: String, in scope: WriteScope) throws(SpaceError) {
         guard let request = RequestRow(row) else { return }
         try scope.requests.deleteBody(of: request.ticket)
-        // Also where the process that made an inner request has died and the responder lives: a command's child.
+        // This also happens if the process that made an inner request has died and the responder lives: a command's
+        // child.
         if var outer = try scope.snapshot.outer(of: request) {
             outer.below = min(outer.below, request.below)
             outer.reached = try scope.snapshot.responders(to: request.name)

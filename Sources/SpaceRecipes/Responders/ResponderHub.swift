@@ -54,7 +54,7 @@ package final class ResponderHub: NamespacePart {
         /// Whether the responder has left the stack: then it begins nothing more.
         var isEnding = false
 
-        /// Whether a work number waits or runs here, for its own request or for one that has taken that request over.
+        /// Whether a work number waits or runs here, for its own request or for a request that has taken it over.
         func has(_ work: UInt64) -> Bool { running[work] != nil || waiting.contains { $0.work == work } }
     }
 
@@ -84,8 +84,8 @@ package final class ResponderHub: NamespacePart {
         state.withLock { $0.entries[$0.present(position)].map { !$0.isEnding } ?? false }
     }
 
-    /// Takes a responder off the stack: at once if it is idle, or else when it has answered the requests that it has
-    /// begun.
+    /// Takes a responder off the stack: at once if the responder is idle, or else when it has answered the requests
+    /// that it has begun.
     package func end(_ position: ResponderPosition, of core: NamespaceCore) {
         let leaving = state.withLock {
             state -> (position: ResponderPosition, name: String, isIdle: Bool, waiting: [Asking])? in
@@ -202,8 +202,8 @@ package final class ResponderHub: NamespacePart {
 
     /// Looks through the requests for news.
     ///
-    /// The entries are copied before the rows are read, so a request that is answered meanwhile is not taken for a new
-    /// one.
+    /// The entries are copied before the rows are read, so a request that is answered during the look is not taken for
+    /// a new one.
     func look(_ core: NamespaceCore) throws(SpaceError) -> News? {
         let entries = state.withLock { $0.entries }
         var news = News()
@@ -243,7 +243,7 @@ package final class ResponderHub: NamespacePart {
         return news.isEmpty ? nil : news
     }
 
-    /// Enrols a responder anew.
+    /// Enrols a responder again.
     private func enrolAgain(_ position: ResponderPosition, in core: NamespaceCore) async {
         guard let responder = state.withLock({ $0.entries[position]?.responder }) else { return }
         let enrolled = await persist { () throws(SpaceError) in
@@ -274,7 +274,8 @@ package final class ResponderHub: NamespacePart {
             for (position, asking) in news.asked {
                 // Two threads may have looked at the same time.
                 guard let entry = state.entries[position], !entry.has(asking.work) else { continue }
-                // It may have begun to end since the look: then it has passed on what waited, and this comes after that.
+                // The responder may have begun to end since the look: then it has passed on its waiting requests, and
+                // this comes after that.
                 if entry.isEnding {
                     unwanted.append((position, asking))
                 } else {
@@ -318,8 +319,8 @@ package final class ResponderHub: NamespacePart {
         if let request = begun ?? nil {
             let reply = await responder.reply(to: request)
             await persist { () throws(SpaceError) in
-                // If the handle was left meanwhile, or the object is gone, the failure may be due to that: the request
-                // goes to the next responder.
+                // If the handle was left in the meantime, or the object is gone, the failure may be due to that: the
+                // request goes to the next responder.
                 if case .failure = reply, responder.hasLeft {
                     try core.requests.pass(asking, from: responder.position)
                 } else {

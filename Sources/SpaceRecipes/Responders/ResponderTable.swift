@@ -66,7 +66,7 @@ package struct ResponderTable {
         noteAwaited(.requests(of: row.session))
     }
 
-    /// Removes a responder for good: its requests belong to the next one.
+    /// Removes a responder completely: its requests belong to the next one.
     func remove(_ position: ResponderPosition, of name: String) throws(SpaceError) {
         try scope.places.remove(position.ticket, of: name, by: ResponderRules())
     }

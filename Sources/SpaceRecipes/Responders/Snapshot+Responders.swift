@@ -59,8 +59,8 @@ extension Snapshot {
         return request
     }
 
-    /// The request that a work number belongs to: usually the one with that ticket, or else one that has taken that
-    /// work over.
+    /// The request that a work number belongs to: usually the request with that ticket, or else the request that has
+    /// taken that work over.
     package func request(_ asking: Asking) throws(SpaceError) -> RequestRow? {
         if let request = try request(asking.ticket), request.work == asking.work { return request }
         var found: RequestRow?

@@ -110,7 +110,7 @@ package struct TransactionStep {
     private static func set(_ arguments: Arguments) throws(Fault) -> Operation {
         let ifAbsent = try arguments.flag("if_absent")
         var expected = arguments.values["if_equals"] == nil ? nil : try arguments.value("if_equals")
-        // In the array form null stands in the place of the one to give the other.
+        // In the array form null is given in place of the one argument to give the other.
         if ifAbsent, expected == .null { expected = nil }
         if ifAbsent, expected != nil { throw arguments.bad("if_absent", "excludes if_equals") }
         return .set(
@@ -132,8 +132,8 @@ package struct TransactionStep {
     /// Carries out steps in one transaction, all or none.
     ///
     /// - Returns: Their results, in the same order.
-    /// - Throws: `NothingFound` if one of them finds nothing and isn't optional; `claimLost` for a claim that is there no
-    ///   more; what a transaction throws.
+    /// - Throws: `NothingFound` if one of them finds nothing and isn't optional; `claimLost` for a claim that no longer
+    ///   exists; what a transaction throws.
     package static func run(_ steps: [TransactionStep], in namespace: Namespace) throws -> [Value] {
         let known = try namespace.claims(numbered: steps.compactMap(\.claimNumber))
         let claims = try steps.map { step in

@@ -22,7 +22,7 @@ package struct ObjectState: Sendable {
     private var name: String { object.name }
     private var kind: SharedObjectKind { object.kind }
 
-    /// What `body` makes of the value, which is `nil` if no process has made it yet.
+    /// The result of `body` for the value, which is `nil` if no process has made it yet.
     package func look<Result>(
         _ operation: String,
         _ body: (Value?) throws(SpaceError) -> Result

@@ -9,9 +9,9 @@ import TupleCoding
 ///
 /// Each acquisition reserves the next free moment in one transaction, and then waits for that moment. So acquisitions
 /// are served in the order in which they came. No process holds anything; if a process dies while it waits, its moment
-/// is used up. As many as the limit may pass at once; the next passes one interval after the first of them. So any
-/// interval, wherever it begins, contains at most as many moments as the limit. (If the machine wakes a process late,
-/// it passes later than its moment.)
+/// is used up. As many processes as the limit says may pass at once; the next one passes one interval after the first
+/// of them. So any interval, wherever it begins, contains at most as many moments as the limit. (If the machine wakes a
+/// process late, the process passes later than its moment.)
 public struct RateLimit: StoredObject, StateHandle {
     package let state: ObjectState
     /// The greatest number of acquisitions in an interval.

@@ -1,6 +1,6 @@
 import TupleCoding
 
-/// A latch that opens for good once it has been counted down a given number of times.
+/// A latch that opens, and stays open, once it has been counted down a given number of times.
 ///
 /// ```swift
 /// let ready = jobs.latch("ready", count: 3)
@@ -8,7 +8,7 @@ import TupleCoding
 /// try await ready.wait()             // each process that needs all three
 /// ```
 ///
-/// The latch exists from the first count until it is removed, also after the processes that counted have ended.
+/// The latch exists from the first count until it is removed, even after the processes that counted have ended.
 public struct SharedLatch: StoredObject, StateHandle {
     package let state: ObjectState
     /// The number of counts that open the latch.

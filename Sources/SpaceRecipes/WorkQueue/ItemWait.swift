@@ -7,9 +7,9 @@ import TupleCoding
 struct ItemWait: Steps {
     private enum State {
         case ready
-        /// Items are to return whose time to run is over; then there may be one to take.
+        /// The time to run of some items is over: once they return, there may be one to take.
         case overdue
-        /// There is none before this time, unless a process commits something; `nil`: there is no such time.
+        /// There is no item before this time, unless a process commits something; `nil`: there is no such time.
         case nothing(before: Int64?)
     }
 
@@ -17,7 +17,7 @@ struct ItemWait: Steps {
     let operation = "wait for an item of a queue"
     let name: String
     let deadline: MonotonicInstant?
-    /// When there can next be an item without a commit, by which the present sleep is limited.
+    /// The next time at which there can be an item without a commit; it limits the present sleep.
     private var due: Int64?
 
     init(core: NamespaceCore, name: String, deadline: MonotonicInstant?) {

@@ -17,7 +17,7 @@ struct QueueAccess {
         }
     }
 
-    /// Settles a queue at which something is due; returns `false` if the machines that share the namespace don't agree
+    /// Settles a queue in which something is due; returns `false` if the machines that share the namespace don't agree
     /// at this moment.
     func settle(_ name: String) throws(SpaceError) -> Bool {
         do throws(SpaceError) {
@@ -28,7 +28,7 @@ struct QueueAccess {
         }
     }
 
-    /// When a sleep ends that ends at the caller's deadline, or when more can be had from a queue, and in the latter case
+    /// The end of a sleep: the caller's deadline, or the time at which a queue has more to give; in the latter case
     /// after one tick at most.
     ///
     /// The sleep's clock stands still while the machine sleeps. The namespace's clock goes on, or may be set, so the item

@@ -19,7 +19,7 @@ extension QueueItem {
         /// The same item without its value, for a caller who has the value elsewhere and keeps the item for long.
         package func withoutValue() -> Detached { Detached(row, .null, state) }
 
-        /// Makes it an item again that returns to the queue unless it is completed.
+        /// Makes the value a ``QueueItem`` again, which returns to the queue unless it is completed.
         ///
         /// - Throws: `invalidArgument` if a copy of the value was made an item before.
         public func attach() throws(SpaceError) -> QueueItem { QueueItem(row, value, try state.attached()) }

@@ -2,7 +2,7 @@ import SpaceSystem
 import TupleCoding
 
 extension QueueItem {
-    /// A copy of an item of a queue, as one sees it without taking it.
+    /// A copy of an item of a queue, for a look without a take.
     public struct Info: QueueItemFacts, ItemCopy, Hashable {
         /// What an item is doing.
         public enum State: String, Sendable, Hashable, CaseIterable {
@@ -22,7 +22,7 @@ extension QueueItem {
         package let stored: Value
         /// What the item is doing.
         public let state: State
-        /// Why the item came back last or was buried, as far as a process said so.
+        /// Why the item last came back or was buried, if a process gave a reason.
         public var reason: String? { row.reason }
         /// The time until a delayed item is ready, or until a taken item returns; `nil` if there is no such time.
         public let due: Duration?
@@ -32,7 +32,7 @@ extension QueueItem {
 }
 
 extension QueueItemRow {
-    /// What the item is doing; one that has become due is ready, although no process has come since to make it so.
+    /// The item's state; an item that has become due counts as ready, even if no process has made it ready yet.
     func state(_ now: Int64) -> QueueItem.Info.State {
         switch state {
         case .delayed: readyTime > now ? .delayed : .ready
@@ -69,9 +69,10 @@ extension Snapshot {
         return queuedItems(rows, &ids, in: state, max: max)
     }
 
-    /// The first of some items that are in a state, or in any, and removes from `ids` what was looked at.
+    /// Returns the first items, of those with the given ids, that are in a state, or in any; removes the checked ids
+    /// from `ids`.
     ///
-    /// It ends behind the item with which their values have `bytes`. Damaged items are left out.
+    /// It ends after the item with which the values reach `bytes`. Damaged items are left out.
     func queuedItems(
         _ rows: QueueRows,
         _ ids: inout ArraySlice<UInt64>,

@@ -45,8 +45,8 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
         }
     }
 
-    /// Whether the item is still the worker's: it was not ended or cancelled, and its time to run is not over; if that
-    /// can't be looked up, it counts as such.
+    /// Whether the item still belongs to the worker: it was not ended or cancelled, and its time to run is not over;
+    /// `true` if that can't be looked up.
     public var isHeld: Bool {
         let place = state.place
         return
@@ -61,7 +61,7 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
     /// Whether it was completed, released, buried or detached with this value.
     var hasEnded: Bool { state.isEnded }
 
-    /// Completes the item: it is gone for good, and the next item of its group may be taken.
+    /// Completes the item: it is removed permanently, and the next item of its group may be taken.
     ///
     /// - Throws: `holdLost` if the item had returned already; `invalidArgument` if it was ended before;
     ///   `holderStopped`, `holderBusy`: in these two cases it is still held.
@@ -123,7 +123,8 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
 
     /// Buries the item: no worker gets it until ``WorkQueue/kick(_:)`` puts it back.
     ///
-    /// - Parameter reason: Why, for those who look at it later, or `nil`; of a long text the first 500 bytes are kept.
+    /// - Parameter reason: The reason, for people who look at the item later, or `nil`; of a long text the first 500
+    ///   bytes are kept.
     /// - Throws: The same errors as ``complete()``.
     public func bury(reason: String? = nil) throws(SpaceError) {
         try end("bury an item") { (scope, item, rows, name) throws(SpaceError) in
@@ -131,7 +132,7 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
         }
     }
 
-    /// Lets the worker have the item until `duration` from now, if that is later than it may now.
+    /// Extends the time to run to `duration` from now, if that is later than its present end.
     ///
     /// An item without a time to run stays without one.
     ///
@@ -156,7 +157,8 @@ public struct QueueItem: ~Copyable, QueueItemFacts {
         return QueueItem.Detached(row, value, state)
     }
 
-    /// Hands the item on to another process: it returns when that ends, and any process may end it in its name.
+    /// Hands the item on to another process: the item returns when that process ends, and any process may end the item
+    /// in its name.
     package consuming func handOver(to process: ProcessIdentity) throws(SpaceError) -> QueueItem.Detached {
         do throws(SpaceError) {
             try state.namespace.core.places.handOver(state.place, to: process)

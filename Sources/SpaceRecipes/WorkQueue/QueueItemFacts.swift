@@ -1,6 +1,6 @@
 public import TupleCoding
 
-/// What is known of an item of a queue, as its worker has it or as one sees it without taking it.
+/// The properties of an item of a queue, both for the worker that has it and for a look without a take.
 public protocol QueueItemFacts: ~Copyable, Sendable {
     /// The item's number, which no other item in the namespace has.
     var id: UInt64 { get }

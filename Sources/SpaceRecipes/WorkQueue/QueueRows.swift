@@ -6,9 +6,9 @@ import TupleCoding
 /// Guarantees: an item is in one state. Beside its own row it has a row in that state's index, and one transaction
 /// changes both. A taken item is also a hold of its taker (`holds`): when the hold ends in any way, the transaction
 /// that removes the hold returns the item. Of a group's items only the first can be ready, delayed or taken; the others
-/// are blocked until it is gone. So no two items of a group are worked on at the same time, and none before those that
-/// were put earlier. The same holds for a unique key, which at most two items have: the second waits behind one that was
-/// taken when it was put.
+/// are blocked until the first is gone. So no two items of a group are worked on at the same time, and none before an
+/// item that was put earlier. The same holds for a unique key, which at most two items have: the second waits behind
+/// the first, which a worker had when the second was put.
 ///
 /// A key is the queue's number, a letter, and the fields of that letter. All numbers are big-endian, so the first key
 /// of a letter is the next in turn:

@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-// What is done to a work queue and its items from outside, each within one write transaction.
+// Changes of a work queue and its items from outside, each within one write transaction.
 
 extension Snapshot {
     /// The place of the worker that has an item; `nil` if none has it.
@@ -16,8 +16,8 @@ extension Snapshot {
 }
 
 extension QueueTable {
-    /// Removes an item for good, whatever its state, and takes it from its worker; returns it as it was, or `nil` if
-    /// there is none.
+    /// Removes an item permanently, whatever its state, and takes it from its worker; returns the item as it was, or
+    /// `nil` if there is none.
     func cancelItem(_ id: UInt64, _ rows: QueueRows, _ name: String) throws(SpaceError) -> QueueItemRow? {
         guard let item = try scope.snapshot.queueItem(rows, id) else { return nil }
         let worker = item.state == .taken ? try scope.snapshot.worker(onItem: id, of: name) : nil
@@ -30,8 +30,8 @@ extension QueueTable {
     /// Removes some of a queue's items, and the queue itself if it has none left; returns the number of items removed, and
     /// whether the queue is gone.
     ///
-    /// The last items go with the queue: what a process puts that has waited for room comes into the next one. Workers that
-    /// wait keep their places, and are served by the next queue of the name.
+    /// The last items are removed with the queue: if a process has waited for room, its put goes into the next queue.
+    /// Waiting workers keep their places, and the next queue of the name serves them.
     func remove(_ name: String, _ rows: QueueRows, cancellingTaken: Bool) throws(SpaceError) -> (Int, isGone: Bool) {
         if !cancellingTaken {
             try scope.snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in

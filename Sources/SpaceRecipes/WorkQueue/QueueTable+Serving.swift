@@ -1,19 +1,19 @@
 import SpaceSystem
 import TupleCoding
 
-/// How what a queue has comes to those that wait for it: the one function that hands out items, and what is due.
+/// Serving the processes that wait at a queue: the only function that hands out items, and the items that are due.
 ///
 /// Guarantees: each transaction that changes an item, a taker or the settings of a queue settles the queue before it is
-/// committed (`UnsettledNames`). Settling returns overdue items, makes delayed ones ready whose time has come, and gives
-/// ready items to the waiting takers, unless the queue is paused; it wakes the processes that wait for an item or for
-/// room. So in no commit does a taker wait beside an item that it could have.
+/// committed (`UnsettledNames`). Settling returns overdue items, makes delayed items ready if their time has come, and
+/// gives ready items to the waiting takers, unless the queue is paused; it wakes the processes that wait for an item or
+/// for room. So after no commit a taker waits although there is an item that it could have.
 ///
-/// What comes with time needs no commit. A taker, and a process that waits for an item or for room, sleeps no longer
-/// than until the next such time (`Snapshot.nextDue`), which it looks up at each look; a transaction that makes that time an
-/// earlier one wakes it (`noteSooner`). The first to notice settles the queue for all.
+/// Some items become available by time alone, without a commit. A taker, and a process that waits for an item or for
+/// room, sleeps at most until the next such time (`Snapshot.nextDue`), which it reads at each look. If a transaction
+/// moves that time forward, it wakes the sleeper (`noteSooner`). The first to notice settles the queue for all.
 ///
-/// A taken item whose time to run is over is no longer its worker's, whether a process has noticed that or not: every
-/// operation of the worker on the item compares the time with the namespace's clock (`endItem`, `extendItem`).
+/// A taken item whose time to run is over no longer belongs to its worker, whether a process has noticed that or not:
+/// every operation of the worker on the item compares the time with the namespace's clock (`endItem`, `extendItem`).
 ///
 /// However many items are due at once, the order holds: only the best of them, by priority and age, are made ready in
 /// one transaction, and at least as many as there are takers.
@@ -70,7 +70,7 @@ extension QueueTable {
         try scope.places.serve(row, keys)
     }
 
-    /// Takes the item with an id, ready or delayed, past all takers that wait; `nil` if it can't be taken.
+    /// Takes the item with an id, ready or delayed, before all waiting takers; `nil` if it can't be taken.
     func takeItem(_ id: UInt64, _ request: PlaceRequest, holder: ClaimHolder) throws(SpaceError) -> PlaceRow? {
         guard let (rows, _) = try scope.snapshot.queue(request.name) else { return nil }
         try returnOverdue(rows, request.name)
@@ -139,7 +139,7 @@ extension QueueTable {
 
     /// How many items one transaction moves, if no more takers wait.
     private static let usualMoves = 256
-    /// For how many moves there is disk space also in a full namespace.
+    /// For how many moves there is disk space even in a full namespace.
     private static let surestMoves = 16
 
     /// How many of so many items can change their states, with their holders, for which there is disk space.

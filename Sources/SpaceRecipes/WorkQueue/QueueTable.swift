@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-/// What happens to a work queue's items, each within one write transaction.
+/// The changes of a work queue's items, each within one write transaction.
 package struct QueueTable {
     let scope: WriteScope
 
@@ -9,7 +9,7 @@ package struct QueueTable {
 
     /// Puts a new item at the end, and returns its id.
     ///
-    /// One with a group or a unique key waits behind the items that have them already.
+    /// An item with a group or a unique key waits behind the items that already have it.
     package func insert(_ rows: QueueRows, _ name: String, _ new: NewItem) throws(SpaceError) -> UInt64 {
         let id = scope.counters.nextNumber
         scope.counters.nextNumber += 1
@@ -24,9 +24,9 @@ package struct QueueTable {
         return id
     }
 
-    /// Makes a new item of one that waits, which keeps its place; returns its id.
+    /// Turns a waiting item into a new one, which keeps the place; returns its id.
     ///
-    /// A new one that names no group stays in its group; with another group it comes to the end.
+    /// If the new item names no group, it stays in the old one's group; with another group it comes to the end.
     func replace(_ old: QueueItemRow, by new: NewItem, _ rows: QueueRows, _ name: String) throws(SpaceError)
         -> UInt64
     {
@@ -59,7 +59,8 @@ package struct QueueTable {
         try put(item, was: old, rows, name)
     }
 
-    /// Has all look that wait for an item or for room, because there may be more to have sooner than they know.
+    /// Makes all processes that wait for an item or for room look again, because there may be one sooner than they
+    /// know.
     func noteSooner(_ name: String) throws(SpaceError) {
         scope.note(Interest(object: name))
         try scope.snapshot.forEachPlace(PlaceKeys(name)) { row throws(SpaceError) in
@@ -124,7 +125,7 @@ package struct QueueTable {
         return isOurs
     }
 
-    /// Lets a taken item's worker have it until `duration` from now, if that is later than it may now.
+    /// Extends a taken item's time to run to `duration` from now, if that is later than its present end.
     ///
     /// Returns `false` if the hold no longer has the item.
     func extendItem(_ place: Place, by duration: Duration) throws(SpaceError) -> Bool {
@@ -143,7 +144,7 @@ package struct QueueTable {
         return (item, rows)
     }
 
-    /// Removes an item for good; the next item of its group follows.
+    /// Removes an item permanently; the next item of its group follows.
     func complete(_ item: QueueItemRow, _ rows: QueueRows, _ name: String) throws(SpaceError) {
         try scope.queueItems.delete(rows.item(item.id))
         try scope.queueValues.delete(rows.value(item.id))
@@ -238,7 +239,7 @@ package struct QueueTable {
         if let index { try scope.queueIndex.put(index, NoValue()) }
         noteUnsettled(name)
         if isSooner { try noteSooner(name) }
-        // Who waits for room to put an item with this key may have nothing more to put.
+        // A process that waits for room to put an item with this key may have nothing more to put.
         if item.key != nil { scope.note(Interest(object: name)) }
         scope.noteUpkeep()
     }

@@ -20,7 +20,7 @@ struct QueueWait: Steps {
     private var entry = QueueEntry()
     /// The session's number when it entered the queue.
     private var session: UInt64 = 0
-    /// When takers can next get more (`Snapshot.nextDue`), by which the present sleep is limited.
+    /// The next time at which takers can get more (`Snapshot.nextDue`); it limits the present sleep.
     private var due: Int64?
     private var news: News?
 
@@ -89,7 +89,7 @@ struct QueueWait: Steps {
         .sleep(Sleep(Interest(hold: place.ticket), text: place.text, until: core.queues.sleepEnd(deadline, due: due)))
     }
 
-    /// Looks whether the taker was served, or there is more to take sooner than at the time that limits the sleep.
+    /// Checks whether the taker was served, or whether there will be more to take before the end of the sleep.
     mutating func look() throws(SpaceError) -> Bool {
         // The next step enters again.
         if news == .gone { return false }

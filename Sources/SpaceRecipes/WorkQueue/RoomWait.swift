@@ -3,10 +3,11 @@ import TupleCoding
 
 /// The wait of a process that puts an item into a full queue: it ends when the item is put or the time has passed.
 ///
-/// Each item that ends or is buried wakes all that wait. The first of them puts; the others find the queue full, and
-/// wait on. An item that need not be put, because another one has its unique key by now, waits for no room: each change
-/// of an item with a key wakes them too. An item whose time to run is over may be due to be buried, which makes room; the
-/// process that waits returns it itself. A process that is killed while it waits leaves nothing behind.
+/// Each item that ends or is buried wakes all waiting processes. The first of them puts; the others find the queue
+/// full, and wait on. An item that need not be put, because another one has its unique key by now, needs no room: so
+/// each change of an item with a key wakes the waiting processes too. An item whose time to run is over may be due to
+/// be buried, which makes room; the process that waits returns it itself. A process that is killed while it waits
+/// leaves nothing behind.
 struct RoomWait: Steps {
     let core: NamespaceCore
     let operation: String
@@ -15,7 +16,7 @@ struct RoomWait: Steps {
     private let deadline: MonotonicInstant?
     /// Puts the item, or returns `nil` if the queue is full.
     private let put: () throws(SpaceError) -> QueuePut?
-    /// When there can next be room without a commit, by which the present sleep is limited.
+    /// The next time at which there can be room without a commit; it limits the present sleep.
     private var due: Int64?
 
     init(

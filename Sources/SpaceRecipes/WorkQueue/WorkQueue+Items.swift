@@ -6,8 +6,8 @@ import TupleCoding
 extension WorkQueue {
     // MARK: Items that workers have
 
-    /// Lets the worker that has the item with a number have it until `duration` from now, if that is later than it may
-    /// now; an item without a time to run stays without one.
+    /// Extends the time to run of the item with a number to `duration` from now, if that is later than its present end;
+    /// an item without a time to run stays without one.
     ///
     /// ``QueueItem/extend(by:)`` does the same for the worker itself.
     ///
@@ -35,7 +35,7 @@ extension WorkQueue {
         }
     }
 
-    /// Removes the item with a number for good, whatever its state, also while a worker has it.
+    /// Removes the item with a number permanently, whatever its state, even while a worker has it.
     ///
     /// The worker is told: ``QueueItem/isHeld`` is `false` from then on, and ``QueueItem/complete()`` throws `holdLost`.
     /// The command that `space queue … take` runs gets SIGTERM, and SIGKILL 5 s later.
@@ -78,7 +78,7 @@ extension WorkQueue {
     /// Puts buried items at the end of the queue, as if they were new.
     ///
     /// - Parameter max: The greatest number to put back, the oldest first. Items with damaged values stay buried, and
-    ///   so do those whose unique key another item has by now.
+    ///   so do items whose unique key another item has by now.
     /// - Returns: The number of items put back.
     /// - Throws: `typeMismatch`, and the errors of every write.
     @discardableResult
@@ -118,7 +118,7 @@ extension WorkQueue {
         }
     }
 
-    /// Removes the item with a number for good, unless a worker has taken it.
+    /// Removes the item with a number permanently, unless a worker has taken it.
     ///
     /// - Returns: Whether it was removed.
     /// - Throws: `typeMismatch`, and the errors of every write.
@@ -134,7 +134,7 @@ extension WorkQueue {
 
     /// Removes all items that are ready, delayed or blocked; taken items and buried items stay.
     ///
-    /// More than 32 items are removed in several transactions; an item that is put meanwhile stays.
+    /// More than 32 items are removed in several transactions; an item that is put in between stays.
     ///
     /// - Returns: The number of items removed.
     /// - Throws: `typeMismatch`, and the errors of every write.

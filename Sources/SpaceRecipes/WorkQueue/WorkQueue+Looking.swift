@@ -20,10 +20,10 @@ extension WorkQueue {
 
     private static let looking = "look at the items of a queue"
 
-    /// Passes on the items in a state, or all, in parts, in the order in which they came next as the walk began.
+    /// Passes on the items in a state, or all, in parts, in the order that they had when the walk began.
     ///
-    /// Nothing is locked, and no snapshot is held, while `body` runs. Memory is bounded by a part and 8 bytes an item. An item
-    /// that leaves the state during the walk may be missing, and one that comes into it does not come.
+    /// Nothing is locked, and no snapshot is held, while `body` runs. Memory is bounded by a part and 8 bytes an item.
+    /// An item that leaves the state during the walk may be missing, and an item that enters it is left out.
     package func forEachPart(
         in state: QueueItem.Info.State?,
         max: Int = .max,

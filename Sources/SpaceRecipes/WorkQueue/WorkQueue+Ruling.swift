@@ -1,12 +1,12 @@
 import SpaceSystem
 import TupleCoding
 
-// What is ruled for a queue as a whole: its numbers, its pauses and its removal.
+// Changes of a whole queue: its numbers, its pauses and its removal.
 
 extension WorkQueue {
     // MARK: Numbers and removal
 
-    /// Sets the queue's numbers, for all processes, also while it is in use.
+    /// Sets the queue's numbers, for all processes, even while the queue is in use.
     ///
     /// From then on the numbers that were set count, whatever numbers other handles give. The queue is made if it does
     /// not exist. An item that has come back too often by the new number is buried at its next return; items beyond a
@@ -29,11 +29,12 @@ extension WorkQueue {
         }
     }
 
-    /// Removes the queue with all its items, also buried ones, and also while workers have items if that is wanted.
+    /// Removes the queue with all its items, even buried ones, and on request even while workers have items.
     ///
-    /// Workers that wait, wait on: the next put makes the queue again, with the numbers of its handle, and serves them.
-    /// A process that waits for room puts into the new queue. More than 32 items are removed in several transactions: what
-    /// is put before the last of them is removed too, and if the removal ends early, the queue is there with the rest.
+    /// Waiting workers go on waiting: the next put makes the queue again, with the numbers of its handle, and serves
+    /// them. A process that waits for room puts into the new queue. More than 32 items are removed in several
+    /// transactions: items that are put before the last of them are removed too. If the removal ends early, the queue
+    /// stays, with the remaining items.
     ///
     /// - Parameter cancellingTaken: Whether items that workers have are cancelled too, as by ``cancel(_:)``; if not, the
     ///   queue is not removed while a worker has one, as by ``StoredObject/remove()``.
@@ -78,8 +79,8 @@ extension WorkQueue {
 
     /// Gives no more items to workers, until the queue is resumed or the time has passed.
     ///
-    /// Workers keep what they have; items can be put, and taken by number. The pause outlives the process, and is not
-    /// part of a dump.
+    /// Workers keep their items; items can still be put, and taken by number. The pause outlives the process, and is
+    /// not part of a dump.
     ///
     /// - Parameter duration: How long, or `nil` for no limit.
     /// - Throws: `invalidArgument` for a negative duration, `typeMismatch`, and the errors of every write.

@@ -20,10 +20,10 @@ public enum FailureDecision: Sendable, Hashable {
 extension WorkQueue {
     /// Waits for an item as long as it takes.
     ///
-    /// - Parameter deadline: The time to run: how long the worker may have the item, from the moment it gets it. Then the item
-    ///   returns, which counts as a delivery, and the worker's later ``QueueItem/complete()`` throws `holdLost`; so the
-    ///   item of a stopped or hung worker is not stuck. ``QueueItem/extend(by:)`` gives more time. `nil`: until the worker
-    ///   ends it, or ends itself. The time goes on while the machine sleeps.
+    /// - Parameter deadline: The time to run: how long the worker may have the item, from the moment it gets it. After
+    ///   that time the item returns, which counts as a delivery, and the worker's later ``QueueItem/complete()`` throws
+    ///   `holdLost`. So the item of a stopped or hung worker is not stuck. ``QueueItem/extend(by:)`` gives more time.
+    ///   `nil`: until the worker ends the item, or ends itself. The time goes on while the machine sleeps.
     /// - Returns: The item, which returns to the queue unless it is completed.
     /// - Throws: `cancelled` if the task is cancelled; `invalidArgument` for a time to run of zero or less;
     ///   `typeMismatch`, and the errors of every write.
@@ -89,7 +89,8 @@ extension WorkQueue {
         try takeBlocking(timeout: .zero, deadline: deadline, interruption: nil)
     }
 
-    /// Takes the item with a number, if it is ready or delayed, past priorities, delays, pauses and earlier takers.
+    /// Takes the item with a number, if it is ready or delayed, without regard to priorities, delays, pauses and
+    /// earlier takers.
     ///
     /// - Parameters:
     ///   - id: The item's number.
@@ -117,8 +118,8 @@ extension WorkQueue {
         }
     }
 
-    /// The item that a place holds; `nil` if it was gone before this process could look at it, because its time to run was
-    /// over, or because another process has cancelled it.
+    /// The item that a place holds; `nil` if the item was gone before this process could look at it: its time to run
+    /// was over, or another process has cancelled it.
     func item(_ place: Place) throws(SpaceError) -> QueueItem? {
         do throws(SpaceError) {
             let found = try namespace.core.read { snapshot throws(SpaceError) -> (QueueItemRow, Value)? in
@@ -130,7 +131,7 @@ extension WorkQueue {
             }
             return found.map { (row, value) in QueueItem(row, value, OwnPlace(place, in: namespace)) }
         } catch  where error.code == .damaged {
-            // No worker can ever read this item; buried, it does not block those behind it.
+            // No worker can ever read this item. Once it is buried, it does not block the items behind it.
             bury(place, reason: "\(error)")
             throw error.named(QueueWait.operation, namespace.name)
         } catch {
@@ -175,8 +176,8 @@ extension WorkQueue {
     ///   - deadline: The time to run, as in ``take(deadline:)``.
     ///   - body: The work on one item; it runs with the caller's isolation.
     ///   - onFailure: What becomes of an item whose work has failed. It gets the error, and the item as it was taken,
-    ///     with its earlier deliveries. If the item returned while `body` worked on it, it gets `holdLost`; then only
-    ///     ``FailureDecision/stop`` has an effect.
+    ///     with its earlier deliveries. If the item returned while `body` worked on it, `onFailure` gets `holdLost`;
+    ///     then only ``FailureDecision/stop`` has an effect.
     /// - Throws: The errors that `onFailure` decides to stop at, and those of ``take(deadline:)`` except
     ///   `cancelled`.
     nonisolated(nonsending) public func work(
@@ -234,7 +235,7 @@ extension WorkQueue {
 }
 
 extension QueueItem {
-    /// Does with a failed item what was decided; an item that can't be ended now returns when the value goes.
+    /// Does with a failed item what was decided; an item that can't be ended now returns when its value is released.
     fileprivate borrowing func settle(_ error: any Error, _ decision: FailureDecision) throws {
         switch decision {
         case .retry(let delay):

@@ -3,7 +3,7 @@ import TupleCoding
 
 /// What a put with a unique key does if an item with the key is in the queue already.
 ///
-/// At most two items have a key: one that a worker has, or that has returned from it, and one that waits behind it.
+/// At most two items have a key: one that a worker has or has had, and one that waits behind it.
 public enum UniqueRule: Sendable, Hashable {
     /// The put does nothing.
     case keep

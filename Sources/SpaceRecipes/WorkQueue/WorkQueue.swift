@@ -22,7 +22,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
 
     // MARK: Putting
 
-    /// Puts an item, any `Codable` value; with a unique key, one that is in the queue once.
+    /// Puts an item, any `Codable` value; an item with a unique key is in the queue only once.
     ///
     /// ```swift
     /// try mail.put(["report": "today"], unique: "report")
@@ -91,7 +91,8 @@ public struct WorkQueue: StoredObject, StoredHandle {
         return try await putting(new, delay: delay, timeout: timeout).suspend()
     }
 
-    /// Puts an item as soon as the queue's bound allows; blocks the thread, otherwise the same as the asynchronous form.
+    /// Puts an item as soon as the queue's bound allows; blocks the thread, but is otherwise the same as the
+    /// asynchronous form.
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func put(
         _ content: some Encodable,

@@ -4,7 +4,7 @@ import TupleCoding
 /// How the verbs of ``CellStore`` reach the cells: in a namespace, in a transaction's body, or in a namespace that is
 /// opened when it is needed.
 ///
-/// It is public because the requirement of a public protocol is; nothing in it is public.
+/// It is public because a requirement of a public protocol must be public; nothing in it is public.
 public struct _CellAccess {
     enum Place {
         case namespace(Namespace)

@@ -12,7 +12,8 @@ public import TupleCoding
 /// ```
 ///
 /// A cell's key has 1 to 480 bytes of UTF-8. Its value is any `Codable` value, up to 64 MiB encoded. A cell may expire,
-/// and it may end with a process. Setting it anew replaces that too: without `expires` and `lifetime` it then stays.
+/// and it may end with a process. Setting the cell again replaces its end too: without `expires` and `lifetime` the
+/// cell then stays.
 ///
 /// Every verb throws `tooLarge` for a key or value that is too large, and `namespaceDeleted`; those that change a cell
 /// throw what ``Namespace/write(_:expires:lifetime:)`` throws, and `badData` for content that does not encode.
@@ -117,9 +118,9 @@ extension CellStore where Self: ~Copyable {
         return try change(key, to: content, expires, lifetime, if: .equals(expected)).isSet
     }
 
-    /// Sets a cell if it has the version that an earlier look has found.
+    /// Sets a cell if it still has the version that an earlier look found.
     ///
-    /// Unlike a comparison of values, it also fails if the cell was set to another value and back in between.
+    /// Unlike a comparison of values, this also fails if the cell was set to another value and back in between.
     ///
     /// - Parameters:
     ///   - key: The cell's key.

@@ -9,7 +9,7 @@ extension Namespace: CellStore {
 extension Namespace {
     /// The value of a cell; `nil` if the cell is not set.
     ///
-    /// It does what the one of ``CellStore`` does, without asking where the cells are: this is what programs call most.
+    /// It does the same as the one of ``CellStore``, without asking where the cells are, because programs call it most.
     public func get(_ key: String) throws(SpaceError) -> Value? {
         try attempt("get a cell") { (core) throws(SpaceError) in
             try Limits.check(cellKey: key)

@@ -4,8 +4,7 @@ extension Namespace {
     /// Unsets a cell, and returns what it was; `nil` if it was not set.
     package func unsetKeeping(_ key: String) throws(SpaceError) -> FormerCell? { try perform(Unset(key: key)) }
 
-    /// Sets a cell as it was before it was unset, with the end that it had, unless it is set again or would have expired
-    /// by now.
+    /// Restores a cell that was unset, with the end that it had, unless it was set again or would have expired by now.
     package func putBack(_ key: String, _ former: FormerCell) throws(SpaceError) {
         let element = try core.naming(PutBack.name) { () throws(SpaceError) in try former.value.checkedElement() }
         try perform(PutBack(key: key, element: element, end: former.end))

@@ -50,7 +50,7 @@ extension Space {
     /// }
     /// ```
     ///
-    /// - Parameter awaited: What to wait for. What stands first is looked for first.
+    /// - Parameter awaited: What to wait for; the first is looked for first.
     /// - Returns: The place of one that is there, counted from 0.
     /// - Throws: `cancelled` if the task is cancelled, and what the waits throw; `invalidArgument` without anything to wait
     ///   for.

@@ -40,8 +40,8 @@ public struct Change: Sendable {
         case notification(String, Value?, senderID: Int?)
         /// An ordered set was edited; `nil` if it was reset, or the set or the dictionary was removed as a whole.
         case collection(String, CollectionEdit<Value>?)
-        /// A responder to a name has come, has gone or has replaced another: the keys of the one that has gone and of the one
-        /// that has come.
+        /// A responder to a name has come, has gone or has replaced another: the keys of the old responder and of the
+        /// new one.
         case responder(String, old: Value?, new: Value?)
         /// Something that is held or counted has changed: who held it, or its number, before and after.
         case object(String, old: Value?, new: Value?)
@@ -54,7 +54,7 @@ public struct Change: Sendable {
     }
 }
 
-// Parts of the event, for those who wait for one kind of change.
+// Parts of the event, for code that waits for one kind of change.
 extension Change {
     /// The tuple, if the change is about one.
     public var tuple: Tuple? { if case .tuple(let tuple, _) = event { tuple } else { nil } }

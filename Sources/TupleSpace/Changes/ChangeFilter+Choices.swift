@@ -36,13 +36,15 @@ extension ChangeFilter: ExpressibleByStringInterpolation {
     ///
     /// ``Change/key`` is the name. A change of the kind ``ChangeKind/hold`` has in ``Change/new`` an object with the
     /// `kind` (`"lock"`, `"semaphore"`, `"election"`), the `fencing` number and the `pid` of the new holder, and
-    /// `shared`, `permits` or the candidate's `value` (unless it is nested as deep as values may be); ``ChangeKind/release`` has it in
-    /// ``Change/old``, also when the holder's process has ended. ``ChangeKind/proclaim`` has both. ``ChangeKind/count``
-    /// has the number before and after, or `nil` where there was or is none.
+    /// `shared`, `permits` or the candidate's `value` (unless it is nested as deep as values may be);
+    /// ``ChangeKind/release`` has the object in ``Change/old``, even if the holder's process has ended.
+    /// ``ChangeKind/proclaim`` has an object in each. ``ChangeKind/count`` has the numbers before and after, or `nil`
+    /// if there was or is none.
     ///
-    /// A ``ChangeKind/deadlock`` has no key, and in ``Change/new`` an object with the `text` and the `circle`, a list of
-    /// objects with the `pid`, the `type` and `name` of what it waits for, and the process that it `waits_for`. With a
-    /// name, it is delivered only if the filter names its kind and the object is in the circle.
+    /// A ``ChangeKind/deadlock`` has no key, and in ``Change/new`` an object with the `text` and the `circle`, a list
+    /// of objects, each with the `pid` of a process, the `type` and `name` of what the process waits for, and the
+    /// process that it `waits_for`. With a name, it is delivered only if the filter names its kind and the object is in
+    /// the circle.
     public static func object(_ name: String? = nil) -> ChangeFilter {
         ChangeFilter(objects: name.map { .named($0) } ?? .all)
     }

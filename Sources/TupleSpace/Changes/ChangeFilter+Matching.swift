@@ -124,8 +124,8 @@ extension ChangeFilter.Cells {
 extension ChangeFilter.Names {
     /// Whether a deadlock concerns what is chosen.
     ///
-    /// The changes of one object are those of its holders, so its observers get a deadlock in whose circle it is only
-    /// if they ask for that kind of change.
+    /// The changes of one object are those of its holders. So its observers get a deadlock whose circle contains the
+    /// object only if they ask for that kind of change.
     fileprivate func includes(deadlock row: JournalRow, isNamed: Bool) -> Bool {
         switch self {
         case .none: return false

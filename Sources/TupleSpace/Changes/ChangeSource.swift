@@ -271,9 +271,9 @@ package final class ChangeSource: Sendable {
         )
     }
 
-    /// Registers anew after the member of this machine has ended on all machines, and the watcher with it.
+    /// Registers again after the member of this machine, and the watcher with it, has ended on all machines.
     ///
-    /// What was dropped from the journal meanwhile is a gap.
+    /// Changes that the journal dropped in between are a gap.
     ///
     /// - Throws: `clusterUnavailable` if the machine takes no part now; what a write throws.
     private func registerAgain(_ core: NamespaceCore) throws(SpaceError) {
@@ -299,7 +299,7 @@ package final class ChangeSource: Sendable {
         return true
     }
 
-    /// Makes the end ready, after a gap if the journal could not be read to its end for want of a reader.
+    /// Makes the end ready, after a gap if there was no reader to read the journal to its end.
     private func end(_ core: NamespaceCore) {
         state.withLock { state in
             state.hasEnded = true

@@ -26,11 +26,11 @@ public struct Changes: AsyncSequence, AsyncIteratorProtocol, OwnIterator, Sendab
         /// Begins with the initial contents: the tuples and cells that exist at the moment of the registration,
         /// oldest first, as changes with ``Change/isPresent``; the changes after the registration follow.
         ///
-        /// A copy that the consumer builds from them equals the namespace: nothing is missing and nothing comes
-        /// twice, however much other processes write and take in the meantime. (A tuple whose time has passed counts
-        /// until its `expire` is delivered.) The initial contents are read slice by slice, at the consumer's pace. If
-        /// the journal has dropped changes since the registration before the last slice is read, a gap follows, and
-        /// the consumer has to build its copy anew.
+        /// A copy that the consumer builds from them equals the namespace: nothing is missing and nothing comes twice,
+        /// however much other processes write and take in the meantime. (A tuple whose time has passed counts until its
+        /// `expire` is delivered.) The initial contents are read slice by slice, at the consumer's pace. If the journal
+        /// has dropped changes since the registration before the last slice is read, a gap follows, and the consumer
+        /// has to build its copy again.
         case initial
         /// Begins after a change: with the later changes that the journal still holds, and a gap for the rest.
         ///
@@ -69,11 +69,11 @@ public struct Changes: AsyncSequence, AsyncIteratorProtocol, OwnIterator, Sendab
     /// The place of the registration: resuming there yields everything that this sequence yields.
     public var resumePoint: ResumePoint { ResumePoint(sequence: source.registration.present, life: life) }
 
-    /// The place up to which nothing more is to come: later than the last change that was delivered, if the filter has
-    /// left out what followed it.
+    /// The place up to which no more changes come: later than the last delivered change if the filter has left out the
+    /// following ones.
     ///
-    /// A watcher whose filter seldom lets anything through stores this place from time to time, and resumes there without
-    /// a gap for changes that it did not want. The place moves while the sequence is asked for the next change.
+    /// A watcher whose filter seldom lets a change through stores this place from time to time. Then it resumes there
+    /// without a gap for changes that it did not want. The place moves while the watcher asks for the next change.
     public var progress: ResumePoint { ResumePoint(sequence: source.progress, life: life) }
 
     /// The place right after a change of this sequence.

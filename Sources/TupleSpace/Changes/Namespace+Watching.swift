@@ -46,14 +46,14 @@ extension Namespace {
     /// try jobs.post("done", job, from: self)
     /// ```
     ///
-    /// It returns once the notification is committed, before observers run; ``settled()`` waits for those of this
-    /// process.
+    /// It returns once the notification is committed, before observers run; ``settled()`` waits for the observers of
+    /// this process.
     ///
     /// - Parameters:
     ///   - name: 1 to 480 bytes of UTF-8.
     ///   - content: Any `Codable` value, up to 64 MiB encoded.
-    ///   - sender: The object in whose name it is posted. Watchers in this process find the object in `Change.sender`
-    ///     as long as it lives (it is not retained); watchers in other processes get only its number.
+    ///   - sender: The object that counts as the sender. Watchers in this process find the object in `Change.sender` as
+    ///     long as it lives (it is not retained); watchers in other processes get only its number.
     /// - Throws: `tooLarge`; `badData` if the content doesn't encode, or is nested deeper than 64
     ///   levels; and what ``write(tuple:expires:lifetime:)`` throws.
     public func post(

@@ -142,7 +142,7 @@ extension ObservationHub {
         resumeSettled()
     }
 
-    /// Delivers the end to all, after a gap if the journal could not be read to its end for want of a reader.
+    /// Delivers the end to all, after a gap if there was no reader to read the journal to its end.
     private func announceEnd(_ core: NamespaceCore) {
         let started = state.withLock { state -> [(Observer, Observer.Batch)] in
             guard !state.isGone else { return [] }

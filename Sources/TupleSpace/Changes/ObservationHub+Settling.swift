@@ -10,7 +10,7 @@ import TupleCoding
 extension ObservationHub {
     /// A task that waits.
     struct Settling {
-        /// The last change that the handlers are to be told of.
+        /// The last change that the handlers must be told of.
         let target: UInt64
         /// The observers that may not have been told of it.
         var observers: Set<UInt64>
@@ -77,10 +77,10 @@ extension Namespace {
     /// try await jobs.settled()        // every observer of this process has been told of it
     /// ```
     ///
-    /// `set`, `write` and `post` return as soon as the change is committed, before observers run. Awaited are the
-    /// observations of the moment of the call, made with any handle; not those of other processes, sequences of
-    /// changes, or tasks that handlers have begun. A handler that never returns lets this wait until the task is
-    /// cancelled.
+    /// `set`, `write` and `post` return as soon as the change is committed, before observers run. The call waits for
+    /// the observations that exist at that moment, made with any handle. It does not wait for other processes, for
+    /// sequences of changes, or for tasks that handlers have begun. If a handler never returns, the call waits until
+    /// the task is cancelled.
     ///
     /// - Throws: `cancelled`; `invalidArgument` in a handler, which would wait for itself; `namespaceDeleted`, `closed`,
     ///   `readersExhausted`.

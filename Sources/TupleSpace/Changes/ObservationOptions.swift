@@ -11,11 +11,11 @@ public struct ObservationOptions: OptionSet, Sendable, Hashable {
     /// Delivers the initial contents first: a call for each tuple and cell that the filter lets through, with
     /// ``Change/isPresent``.
     ///
-    /// Tuples come as `write`, oldest first, then cells as `set`; if the observation is of one cell that is not set,
-    /// a call of kind `unset` comes. They are the contents of one moment, the registration, and each change after it
-    /// comes once: so a copy that the handler builds from the calls equals the namespace. The contents are read slice
-    /// by slice, each after the handler has returned. If the journal has dropped changes since the registration
-    /// before the last slice is read, a gap says so, and the handler has to build its copy anew.
+    /// Tuples come as `write`, oldest first, then cells as `set`; if the observation is of one cell that is not set, a
+    /// call of kind `unset` comes. They are the contents at one moment, that of the registration, and each later change
+    /// comes once. So a copy that the handler builds from the calls equals the namespace. The contents are read slice
+    /// by slice, each after the handler has returned. If the journal has dropped changes since the registration before
+    /// the last slice is read, a gap says so, and the handler has to build its copy again.
     public static let initial = ObservationOptions(rawValue: 1)
     /// The value before a change.
     public static let old = ObservationOptions(rawValue: 2)

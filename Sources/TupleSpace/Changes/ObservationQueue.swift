@@ -1,5 +1,5 @@
-/// A queue of your choice, on which the handler of an observation is called: it enqueues what it is given, and does not wait
-/// until that has run.
+/// A queue of your choice, on which the handler of an observation is called: it enqueues the closure that it is given,
+/// and does not wait for the closure to run.
 ///
 /// ```swift
 /// let queue = DispatchQueue(label: "progress")

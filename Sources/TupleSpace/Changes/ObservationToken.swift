@@ -31,7 +31,7 @@ public final class ObservationToken: Sendable, Identifiable, CustomStringConvert
     ///
     /// May be called anywhere, even in the handler, and does not wait for the handler. No call begins after this
     /// returns, but a call that has begun on another thread may still be running. If the handler belongs to an actor
-    /// and this is called on that actor, no call is running either. Cancelling twice does nothing.
+    /// and this is called on that actor, no call is running either. A second call does nothing.
     public func cancel() {
         // A child made by fork has nothing here to end. It also has the locks as they were, among them those of the Swift
         // runtime, which another thread may have held; so it does as little as it can.

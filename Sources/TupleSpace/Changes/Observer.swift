@@ -124,7 +124,7 @@ package final class Observer: Sendable {
     private func call(_ batch: Batch) {
         for change in batch.changes {
             for change in told(change) {
-                // The handler is read anew for each call: the observation may have ended in the meantime, or in the
+                // The handler is read again for each call: the observation may have ended in the meantime, or in the
                 // handler itself.
                 switch handler {
                 case .prompt(let body), .queued(let body, _):

@@ -4,9 +4,9 @@ import TupleCoding
 
 /// The numbers of this process's objects that posted notifications, or that a filter names as senders.
 ///
-/// Guarantees: an object keeps its number as long as it lives, a number never stands for another object, and no
-/// object is retained. The numbers start at random, so that a row of the journal from an earlier process with the
-/// same PID resolves to no object. They start anew after a fork, because a child's objects are different ones.
+/// Guarantees: an object keeps its number as long as it lives, a number never stands for another object, and no object
+/// is retained. The numbers start at random, so that a row of the journal from an earlier process with the same PID
+/// resolves to no object. They start again after a fork, because a child's objects are different ones.
 final class SenderNumbers: Sendable {
     static let shared = SenderNumbers()
 

@@ -1,8 +1,8 @@
 import SpaceSystem
 
 extension Space {
-    /// Waits in a namespace, which is neither created nor owned: one that isn't there, or is deleted meanwhile, is waited
-    /// for.
+    /// Waits in a namespace, and neither creates nor owns it; if the namespace isn't there, or is deleted during the
+    /// wait, waits for it too.
     ///
     /// - Parameters:
     ///   - name: The namespace's name.

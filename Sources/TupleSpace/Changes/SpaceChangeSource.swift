@@ -5,9 +5,9 @@ import TupleCoding
 
 /// A watcher's knowledge of a root folder.
 ///
-/// Guarantees: whatever inotify loses (its queue overflows, no instance is left, or the root itself is removed and
-/// made anew), the next tick finds the difference. An event only says that there may be a difference; the changes
-/// come from comparing the folder with what was known of it, by name and by inode.
+/// Guarantees: whatever inotify loses (its queue overflows, no instance is left, or the root itself is removed and made
+/// again), the next tick finds the difference. An event only says that there may be a difference; the changes come from
+/// comparing the folder with what was known of it, by name and by inode.
 package final class SpaceChangeSource: Sendable {
     private static let operation = "watch the namespaces"
 
@@ -34,7 +34,7 @@ package final class SpaceChangeSource: Sendable {
     init(_ root: SpaceRoot, isInitial: Bool) throws(SpaceError) {
         self.root = root
         state = Mutex(State())
-        // This refuses a root that belongs to another user. If the root does not exist, or goes before the first
+        // This refuses a root that belongs to another user. If the root does not exist, or is removed before the first
         // look, the ticks look for it.
         try SpaceError.naming(Self.operation, on: nil) { () throws(SpaceError) in
             _ = try root.open(create: false)
@@ -135,7 +135,7 @@ package final class SpaceChangeSource: Sendable {
         return Identity(device: folder.device, folder: folder.inode, control: control ?? 0)
     }
 
-    /// Has inotify watch the root, also if a new folder has replaced the old one.
+    /// Makes inotify watch the root, even if a new folder has replaced the old one.
     private func listen(_ folder: borrowing OwnedDescriptor, _ state: inout State) throws(SpaceError) {
         let raw = folder.raw
         let info = try system(root.path.quotedForPeople) { () throws(Errno) in try FileInfo.of(raw) }

@@ -8,13 +8,13 @@ import SpaceSystem
 /// }
 /// ```
 ///
-/// The namespace's folder decides: a namespace appears when its creator has renamed the complete folder into place,
-/// and disappears when it is deleted. A namespace that has lost its last owner stays until a process deletes it: the
-/// next process that opens it or lists the space, or `space reap --follow`. Watching deletes nothing and keeps
+/// The namespace's folder decides: a namespace appears when its creator has renamed the complete folder into place, and
+/// disappears when the namespace is deleted. A namespace that has lost its last owner stays until a process deletes it:
+/// the next process that opens it or lists the space, or `space reap --follow`. Watching deletes nothing and keeps
 /// nothing alive.
 ///
 /// This sequence shows state, not history: a consumer that asks seldom gets only the difference. If a namespace was
-/// deleted and made anew between two looks, it disappears and appears; if it appeared and disappeared between two
+/// deleted and created again between two looks, it disappears and appears; if it appeared and disappeared between two
 /// looks, it is not reported.
 ///
 /// Each iterator is the sequence again: all of them share its position.

@@ -40,10 +40,12 @@ public struct Claim<Content: Sendable>: ~Copyable, Sendable {
     /// again.
     public var number: UInt64 { state.claim.number }
 
-    /// Ends the claim, and either removes the tuple for good or puts it back in its place, as if it had never been claimed.
+    /// Ends the claim, and either removes the tuple permanently or puts it back in its place, as if it had never been
+    /// claimed.
     ///
-    /// A tuple that is kept has its id, its place and its end of life as before; this is no delivery, and earlier ones
-    /// are forgotten. So tuples can stand for things that are used one after the other, such as ports or machines.
+    /// A tuple that is kept has its id, its place and its end of life as before. This does not count as a delivery, and
+    /// earlier deliveries are forgotten. So a tuple can represent a thing that processes use in turn, such as a port or
+    /// a machine.
     ///
     /// - Parameter keeping: Whether the tuple goes back.
     /// - Throws: `claimLost` if the tuple returned to the space before, at its deadline; `invalidArgument` if the claim
@@ -56,8 +58,8 @@ public struct Claim<Content: Sendable>: ~Copyable, Sendable {
     /// Puts the tuple back in its place, for others to claim, and adds one to its deliveries.
     ///
     /// With a delay, no process finds the tuple before that time has passed, so that a tuple whose work fails does not
-    /// keep those behind it waiting. It returns by itself then, to its old place, even if no process had the namespace
-    /// open meanwhile. A dump shows it as a claimed tuple.
+    /// delay the tuples after it. Then the tuple returns by itself to its old place, even if no process had the
+    /// namespace open in between. Until then a dump shows it as a claimed tuple.
     ///
     /// - Parameter delay: How long no process finds it, on a clock that also runs while the machine sleeps.
     /// - Throws: `invalidArgument` if the claim was ended before, or for a negative delay; `holderStopped` or

@@ -83,7 +83,7 @@ package struct Claiming {
 
     /// Hands a claim of this process on to another process.
     ///
-    /// The claim's number is known for certain, so this is repeated, or the claim released, without doing any other harm.
+    /// The claim's number is known for certain, so this can be repeated, or the claim released, without harm.
     func handOver(_ claim: HeldClaim, to process: ProcessIdentity) throws(SpaceError) {
         let retry = Retry(for: core.timeout, every: Limits.tick)
         while true {
@@ -97,7 +97,7 @@ package struct Claiming {
                         to: holder
                     )
                 }
-                // After that, so that a waiter finds the process among the holders of claims.
+                // This comes after the claim, so that a waiter finds the process among the holders of claims.
                 return core.claimants.ring()
             } catch {
                 guard error.mayPassIfRepeated, retry.again() else {

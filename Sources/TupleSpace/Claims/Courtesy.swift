@@ -3,11 +3,11 @@ import SpaceSystem
 
 /// Lets the waiter to which a tuple was granted have it before the process that has put the tuple back goes on.
 ///
-/// A process that uses one thing again and again puts it back and asks for it at once. The waiter has to wake up first,
-/// so without this it would find nothing, again and again, although it has waited longest.
+/// A process that uses one thing again and again puts the thing back and asks for it at once. The waiter has to wake up
+/// first. So without this delay the waiter would find nothing, again and again, although it has waited longest.
 ///
-/// It is bounded: a waiter that is stopped or was killed holds the process up for one tick. Of a waiter that looks the
-/// process can't tell whether it takes the tuple, so it waits for a short time more.
+/// The delay is bounded: a waiter that is stopped or was killed delays the process for one tick. If the waiter is
+/// looking, the process can't know whether the waiter takes the tuple, so it waits for a short time more.
 struct Courtesy {
     private static let rest = Duration.milliseconds(1)
     private static let patience = Duration.milliseconds(20)

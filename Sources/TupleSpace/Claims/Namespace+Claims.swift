@@ -6,7 +6,7 @@ public import TupleCoding
 extension Namespace {
     // MARK: Ending detached claims
 
-    /// Ends a detached claim: the tuple is gone for good, or back in its place.
+    /// Ends a detached claim: the tuple is removed permanently, or put back in its place.
     ///
     /// - Parameters:
     ///   - claim: The claim.
@@ -154,7 +154,7 @@ extension Namespace {
 
     // MARK: Ending several at once
 
-    /// Ends claims: the tuples are gone for good.
+    /// Ends claims: the tuples are removed permanently.
     ///
     /// - Throws: `claimLost` if one of them returned before; then none is completed.
     package func complete(_ claims: [HeldClaim]) throws(SpaceError) {

@@ -41,7 +41,7 @@ extension Namespace {
         }
     }
 
-    /// The error of an operation on a claim that is there no more.
+    /// The error of an operation on a claim that no longer exists.
     package func lostClaim(_ number: UInt64, _ operation: String) -> SpaceError {
         let reason =
             isOfEarlierLife(claim: number)
@@ -56,7 +56,7 @@ extension Namespace {
     ///   - number: The claim's number.
     ///   - id: The id of its tuple; `nil`: it is looked up.
     ///   - end: What becomes of the claim.
-    /// - Returns: Whether the claim still stood; only a release is not refused then.
+    /// - Returns: Whether the claim still stood; if it did not, only a release is not refused.
     /// - Throws: `claimLost` if the tuple has returned.
     package func end(claimNumbered number: UInt64, on id: TupleID?, _ end: ClaimEnd) throws(SpaceError) -> Bool {
         let claim =
@@ -85,7 +85,7 @@ extension HeldClaim {
 
 /// What becomes of a claim.
 package enum ClaimEnd {
-    /// The tuple is gone for good, or back in its place as if it had never been claimed.
+    /// The tuple is removed permanently, or is back in its place as if it had never been claimed.
     case complete(keeping: Bool)
     /// The tuple is back in its place after a delay.
     case release(delay: Duration)

@@ -1,7 +1,7 @@
 package import SpaceSystem
 import Synchronization
 
-// Folders and files that inotify watches for waiters, and processes that such a waiter follows.
+// Folders and files that inotify watches for waiters, and processes whose ends such a waiter follows.
 
 extension EventLoop {
     /// Has inotify watch a folder or file for a waiter; if that fails, the tick takes its place.
@@ -24,11 +24,11 @@ extension EventLoop {
         }
     }
 
-    /// Has inotify watch what is at the path now, if that is not what it watches; returns the watch.
+    /// Makes inotify watch the folder or file that is at the path now, if it watches another one; returns the watch.
     package func renew(_ signal: PathSignal, watch: Int32?, path: String, _ changes: INotify.Mask) -> Int32? {
         notifier.withLock { notifier in
             makeIfNeeded(&notifier)
-            // Of the same file or folder it is the same watch.
+            // For the same file or folder, the watch is the same.
             let now = try? notifier?.notify.add(path, changes)
             if now == watch, now.map({ roots.isHeard(signal, watch: $0) }) ?? true { return watch }
             if let unused = roots.end(signal, watch: watch) { try? notifier?.notify.remove(unused) }
@@ -49,7 +49,8 @@ extension EventLoop {
         existing?.roots.isHeard(signal, watch: watch) ?? false
     }
 
-    /// Has a signal rung when a process ends; nothing rings if it has ended already, or if hardly a descriptor is left.
+    /// Rings a signal when a process ends; does nothing if the process has already ended, or if hardly any descriptor
+    /// is left.
     func follow(_ process: ProcessIdentity, for signal: PathSignal) {
         _ = exits.follow(process, for: ObjectIdentifier(signal), sparing: Self.spareDescriptors) {
             handlers.listen(to: $0, token: $1)

@@ -3,8 +3,8 @@ import SpaceSystem
 import Synchronization
 import SystemPackage
 
-/// What wakes this process's waiters and watchers: change signals, events in root folders, ends of processes, deadlines
-/// and ticks.
+/// The source of all wake-ups of this process's waiters and watchers: change signals, events in root folders, ends of
+/// processes, deadlines and ticks.
 ///
 /// There is one epoll set for all of them, with one inotify instance for all namespaces, and one thread as long as no
 /// handler blocks.
@@ -62,7 +62,7 @@ package final class EventLoop: Sendable {
     /// The time of the next tick, in monotonic nanoseconds.
     ///
     /// It is set under the lock of the state. Only the thread that takes a tick moves it on without the lock, by
-    /// compare-and-exchange, and sets it anew under the lock at the tick's end.
+    /// compare-and-exchange, and sets it again under the lock at the tick's end.
     private let nextTick = Atomic<Int64>(.max)
     private let forkGeneration = ForkGuard.generation
 
@@ -283,7 +283,7 @@ package final class EventLoop: Sendable {
 
     /// The end of a listening thread's sleep.
     ///
-    /// `isSpare`: Whether another thread keeps the clock; this one does what that one fails to do.
+    /// `isSpare`: Whether another thread keeps the clock; this thread does only what the other one fails to do.
     func sleepEnd(isSpare: Bool) -> MonotonicInstant? {
         var end = MonotonicInstant(nanoseconds: nextTick.load(ordering: .relaxed))
         if let deadline = sleepers.firstDeadline { end = min(end, deadline) }
@@ -377,7 +377,7 @@ package final class EventLoop: Sendable {
             isFollowing = true
             // A watcher whose signal file is replaced, and a task whose task word is, find that out at their looks.
             mayRest = isRelieved && !isWatched && !core.hasTaskWakeups
-            // If the ticker's end can't be heard, this process looks at each tick whether it still ticks.
+            // If the ticker's end can't be heard, this process checks at each tick whether the ticker still ticks.
             if !isHeard { needsTicks = true }
         case .idle:
             if !needsTicks, !isWatched { return drop(id, attended, core) }
@@ -398,7 +398,7 @@ package final class EventLoop: Sendable {
         }
         let rest = core.restInterval
         state.withLock { state in
-            // A watcher, or a caller that needs ticks, may have come meanwhile.
+            // A watcher, or a caller that needs ticks, may have come in the meantime.
             if needsTicks || !mayRest || attended.users > 0 { core.attendance.isResting = false }
             let seldom = core.attendance.isResting ? rest : Self.watchInterval
             let interval = needsTicks ? Ticking.interval : max(seldom, Ticking.interval)

@@ -7,7 +7,7 @@ import SystemPackage
 /// handler.
 ///
 /// Guarantees: while there are signals to hear, some thread listens. A job that does not return delays no signal, and
-/// it delays the jobs behind it by at most `patience`. The more jobs are running, the sooner another thread takes
+/// delays the jobs queued after it by at most `patience`. The more jobs are running, the sooner another thread takes
 /// over, so that hundreds of blocked jobs delay the next one by some hundredths of a second. All threads sleep in
 /// `epoll_wait` on one edge-triggered instance. The kernel wakes one of them for each event, the one that fell asleep
 /// last, so a second thread costs nothing as long as the first one returns in time (epoll(7): "at most one thread").
@@ -35,7 +35,7 @@ final class HandlerThreads: Sendable {
     private let listening = Atomic<Int>(0)
     /// Whether one of them sleeps no longer than until the next tick.
     private let isClockKept = Atomic<Bool>(false)
-    /// How often a spare thread sleeps in vain before it ends.
+    /// How often a spare thread sleeps without getting work before it ends.
     private static let mostIdleTurns = 4
 
     private struct Queue {
@@ -117,7 +117,7 @@ final class HandlerThreads: Sendable {
         if listening.load(ordering: .sequentiallyConsistent) > 0 { return true }
         threads.add(1, ordering: .sequentiallyConsistent)
         if startThread(loop) { return true }
-        // If this is the only thread, it runs jobs all the same, although a job that blocks then delays the others.
+        // If this is the only thread, it runs jobs even so, although a job that blocks then delays the others.
         return threads.load(ordering: .sequentiallyConsistent) <= 1
     }
 

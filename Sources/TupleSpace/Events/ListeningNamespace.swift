@@ -18,10 +18,10 @@ package protocol ListeningNamespace: AnyObject, Sendable {
     /// `follow`: Listens for the end of a process.
     func tick(isUsed: Bool, follow: (ProcessIdentity) -> ProcessExits.Finding) -> TickerRole
 
-    /// Looks anew who ticks: a process whose end concerns the namespace has ended.
+    /// Looks again who ticks: a process whose end concerns the namespace has ended.
     func forgetTicker()
 
-    /// After what time this process looks at the seats again, if another process watches over the ticker.
+    /// The time after which this process looks at the seats again, if another process watches over the ticker.
     var restInterval: Duration { get }
 
     /// Whether tasks of this process have waited in the namespace's root.

@@ -7,7 +7,7 @@ import SystemPackage
 /// A pidfd becomes readable when its process has exited. It is opened first and the process compared afterwards, so that
 /// a later process with the same PID is never mistaken for the one that is meant.
 package final class ProcessExits: Sendable {
-    /// What is known of a process that is to be followed.
+    /// What is known of a process to follow.
     package enum Finding {
         /// Its end will be heard.
         case followed
@@ -107,7 +107,7 @@ package final class ProcessExits: Sendable {
     /// - Returns: What it concerns. Closing the descriptor takes it out of the epoll set.
     package func end(_ token: UInt64) -> Set<ObjectIdentifier> { state.withLock { $0.remove(token) } }
 
-    /// Listens no more for processes whose ends concern only this.
+    /// Stops listening for processes whose ends concern only this.
     package func forget(_ concern: ObjectIdentifier) {
         state.withLock { state in
             for token in state.byConcern.removeValue(forKey: concern) ?? [] {

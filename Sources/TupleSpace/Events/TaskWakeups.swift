@@ -5,9 +5,9 @@ import TupleCoding
 
 /// The thread that wakes this process's waiting tasks of one root.
 ///
-/// The thread sleeps on the process's wake-up word, because a thread can't sleep on the words of many tasks at once nor
-/// can a futex be in an epoll set. When the word is rung, the thread wakes the tasks whose words were raised. Deadlines
-/// and ticks are the event loop's.
+/// The thread sleeps on the process's wake-up word, because a thread can't sleep on the words of many tasks at once,
+/// and a futex can't be in an epoll set. When the word is rung, the thread wakes the tasks whose words were raised.
+/// Deadlines and ticks are the event loop's.
 package final class TaskWakeups: Sendable {
     private static let all = Mutex<[Name: TaskWakeups]>([:])
 

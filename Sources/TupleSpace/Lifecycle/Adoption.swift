@@ -8,17 +8,17 @@ import SystemPackage
 /// copy. Or it is in use, and an identifier is misleading: containers replace the boot id, and a file can have
 /// several device numbers.
 ///
-/// Guarantees: if any process uses the namespace, it is refused and nothing changes. If no process uses it, it is
-/// made current, or discarded if it is neither persistent nor owned by a living process. Of any number of openers one
-/// does this, and the others wait for it with a time-out. After a kill at any step, the next opener continues.
+/// Guarantees: if any process uses the namespace, it is refused and nothing changes. If no process uses it, it is made
+/// current, or discarded if it is neither persistent nor owned by a living process. If there are several openers, one
+/// of them does this, and the others wait for it with a time-out. After a kill at any step, the next opener continues.
 ///
-/// The kernel's locks decide: they survive neither their process nor a reboot, and each process that uses a
-/// namespace, or is about to, holds one on `control` (see `ControlFile`). A mutex in the file could not be used,
-/// because its holder may be a thread that no longer exists.
+/// The kernel's locks decide: a lock ends with its process and with a reboot, and each process that uses a namespace,
+/// or is about to, holds a lock on `control` (see `ControlFile`). A mutex in the file could not be used, because its
+/// holder may be a thread that no longer exists.
 ///
-/// The order: an exclusive lock on the whole file → the header is still the one found → LMDB's lock file is free →
-/// the header is made foreign to all systems, so that after a kill no process trusts the half-made rest → the
-/// sessions and LMDB's lock file are removed, and all volatile parts are made anew → the new header.
+/// The order: an exclusive lock on the whole file → the header is still the one found → LMDB's lock file is free → the
+/// header is made foreign to all systems, so that after a kill no process trusts the half-made rest → the sessions and
+/// LMDB's lock file are removed, and all volatile parts are initialised again → the new header.
 struct Adoption {
     let root: SpaceRoot
     let timeout: Duration
@@ -193,8 +193,8 @@ struct Adoption {
 
 /// The processes that are enrolled in a namespace with a foreign header.
 ///
-/// They hold no lock. A process that was enrolled in our PID and time namespace is looked up. Of the others, a
-/// process from before the boot is dead; whether any other one lives is unknown.
+/// They hold no lock. A process that was enrolled in our PID and time namespace is looked up. Among the others, a
+/// process from before the boot is dead; whether any other process lives is unknown.
 private struct Enrolments {
     /// The names of the files of living processes.
     var living: Set<String> = []

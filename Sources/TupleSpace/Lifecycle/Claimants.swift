@@ -16,7 +16,7 @@ package struct Claimants {
         }
         for case .process(let process, let member) in (try? core.endedHolders.claimHolders()) ?? []
         where !core.liveness.isElsewhere(member: member) {
-            // Of a process of a member, only a part of the start time is known.
+            // For a process of a member, only a part of the start time is known.
             if member == 0 {
                 processes.insert(process)
             } else if let whole = ProcessIdentity.of(pid: process.pid) {

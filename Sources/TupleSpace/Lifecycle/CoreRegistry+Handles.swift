@@ -49,7 +49,7 @@ extension CoreRegistry {
         }
     }
 
-    /// Ends the owning after a tick has noticed that the last owner object is gone.
+    /// Ends the ownership after a tick has noticed that the last owner object is gone.
     func lostObjectOwners(_ core: NamespaceCore) {
         try? endOwning(of: core, entry(core.folderID))
     }

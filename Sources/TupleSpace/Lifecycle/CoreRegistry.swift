@@ -19,8 +19,8 @@ package final class CoreRegistry: Sendable {
 
         /// Removes the entries of namespaces that this process no longer has open.
         ///
-        /// An entry that only the registry refers to is not in use, and no thread can begin to use it meanwhile, because
-        /// the registry is locked.
+        /// An entry that only the registry refers to is not in use, and no thread can begin to use it now, because the
+        /// registry is locked.
         mutating func removeUnused() {
             for id in Array(all.keys) {
                 guard let index = all.index(forKey: id), isKnownUniquelyReferenced(&all.values[index]) else { continue }

@@ -36,11 +36,11 @@ package struct InitialContents {
 
 /// Creates a namespace: it is completed in the nursery, then renamed into place in one step.
 ///
-/// Guarantees: no process ever sees half a namespace. Of two creators one wins (`renameat2(2)`, RENAME_NOREPLACE),
-/// and the other opens the winner's namespace. If a creator is killed before the rename, it leaves a folder in the
-/// nursery whose name contains its process; any process that visits the nursery after that death removes the folder.
-/// Blocks are reserved before anything is mapped, because sparse files raise SIGBUS on a full disk; in every mode
-/// this includes LMDB's lock file.
+/// Guarantees: no process ever sees half a namespace. If there are two creators, one wins (`renameat2(2)`,
+/// RENAME_NOREPLACE), and the other opens the winner's namespace. If a creator is killed before the rename, it leaves a
+/// folder in the nursery whose name contains its process; any process that visits the nursery after that death removes
+/// the folder. Blocks are reserved before anything is mapped, because sparse files raise SIGBUS on a full disk; in
+/// every mode this includes LMDB's lock file.
 struct Creation {
     let opening: Opening
     let host: HostIdentity

@@ -88,7 +88,8 @@ extension NamespaceCore {
         if !left.isEmpty { remember(left, isDue: !isGateHad) }
     }
 
-    /// Lets go of what a transaction has made for a session if it is not known whether it counts: no handle stands for it.
+    /// Releases the claims and holds that a transaction has made for a session if it is not known whether the
+    /// transaction counts: no handle exists for them.
     ///
     /// - Parameters:
     ///   - error: The transaction's error.

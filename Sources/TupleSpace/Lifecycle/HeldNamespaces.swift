@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The namespaces that a space holds open for its one-liners, until the process exits or releases them.
 ///
-/// A namespace that was only read is open without being owned, so that it is not opened anew for each line, and not kept
+/// A namespace that was only read is open without being owned: so it is not opened again for each line, and not kept
 /// alive either.
 package final class HeldNamespaces: Sendable {
     private let namespaces = Mutex<[Name: Namespace]>([:])

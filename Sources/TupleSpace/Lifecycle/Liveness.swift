@@ -18,7 +18,7 @@ package struct Liveness {
         return isAliveHere(session: number)
     }
 
-    /// Whether the process of a session of this machine lives, also if the member that the session counts for has ended.
+    /// Whether the process of a session of this machine lives, even if the session's member has ended.
     func isAliveHere(session number: UInt64) -> Bool {
         do throws(Errno) {
             guard try core.control.isLocked(session: number) else { return false }
@@ -57,7 +57,8 @@ package struct Liveness {
         return member != core.control.member.load() && !isAlive(member: member)
     }
 
-    /// Whether the member of a session takes no part in a replica any more, be the machine another member yet or not.
+    /// Whether the member of a session no longer takes part in a replica, whether or not the machine is another member
+    /// yet.
     package func hasEnded(memberOf session: UInt64) -> Bool {
         core.control.staying.isReplica && !isAlive(member: SessionNumber.member(of: session))
     }

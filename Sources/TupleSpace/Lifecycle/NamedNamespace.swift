@@ -10,10 +10,11 @@ import TupleCoding
 /// let k: Int? = try space["App"].get("k")
 /// ```
 ///
-/// Writing a tuple and setting a cell open the namespace, and create it if need be. From then on it is held until
-/// ``letGo()``: by this process, or, in SharedSpaceObjects, by an object that is named, as long as that exists. So what was
-/// written does not go with a handle. Reading, taking and unsetting create and own nothing: they find nothing in a namespace
-/// that isn't there, and those that wait wait for it too. For all other verbs, ``opened()`` is the namespace itself.
+/// Writing a tuple and setting a cell open the namespace, and create it if need be. From then on the namespace is held
+/// until ``letGo()``: by this process, or, in SharedSpaceObjects, by a given object, as long as the object lives. So
+/// what was written does not end with a handle. Reading, taking and unsetting create and own nothing. In a namespace
+/// that doesn't exist they find nothing, and waiting verbs wait for the namespace too. For all other verbs,
+/// ``opened()`` is the namespace itself.
 public struct NamedNamespace {
     let space: Space
     let name: String
@@ -38,7 +39,7 @@ public struct NamedNamespace {
         return namespace
     }
 
-    /// Ends the hold that writing began: that of the object, if one was named, else that of this process.
+    /// Ends the hold that writing began: the hold of the object, if one was given, else the hold of this process.
     ///
     /// If the namespace has no other owner, it is deleted. If there is no such hold, nothing happens.
     ///
@@ -53,7 +54,7 @@ public struct NamedNamespace {
 }
 
 extension NamedNamespace: CustomStringConvertible {
-    /// What it is, in one line: `namespace "App" in /dev/shm/shared-space-1000, opened at its first use`.
+    /// A description in one line: `namespace "App" in /dev/shm/shared-space-1000, opened at its first use`.
     public var description: String { "namespace \(name.quotedForPeople) in \(space.root), opened at its first use" }
 }
 

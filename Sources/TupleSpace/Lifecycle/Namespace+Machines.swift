@@ -31,11 +31,11 @@ extension Namespace {
         }
     }
 
-    /// Makes sure that reads from now on see all that any machine had written, and been told of as done, when this was
-    /// called: one round trip to the cluster.
+    /// Makes sure that reads from now on see every write, on any machine, that had returned when this was called: one
+    /// round trip to the cluster.
     ///
-    /// Without it, a read sees this machine's replica as far as it goes, usually milliseconds behind. In a namespace of
-    /// one machine nothing happens: each read is up to date.
+    /// Without this call, a read sees this machine's replica as far as it goes, usually milliseconds behind. In a
+    /// namespace of one machine the call does nothing: each read is current.
     ///
     /// - Parameter timeout: How long to wait.
     /// - Throws: `clusterUnavailable` if the cluster can't be asked in time.
@@ -163,9 +163,10 @@ extension Space {
 
     /// Opens a namespace that several machines share, and makes it if it does not exist.
     ///
-    /// Several processes may make it at the same time. In one root, the process that holds the lock of the name makes it,
-    /// and the others wait for the lock. Of several machines, the first in the store wins: the others remove theirs, and
-    /// wait for its replica. With `contents`, only a new one is opened, which then has them from its first moment on.
+    /// Several processes may make it at the same time. In one root, the process that holds the lock of the name makes
+    /// it, and the others wait for the lock. If several machines make it, the first in the store wins: the others
+    /// remove theirs, and wait for its replica. With `contents`, only a new one is opened, which then has them from its
+    /// first moment on.
     func openReplicated(
         _ name: String,
         owner: OwnerRequest,
@@ -202,7 +203,7 @@ extension Space {
 
     /// Opens a shared namespace or makes it, while no other process of this root does.
     ///
-    /// - Returns: `nil` if another machine has made or deleted it meanwhile.
+    /// - Returns: `nil` if another machine has made or deleted it in the meantime.
     private func findOrMakeShared(
         _ name: String,
         owner: OwnerRequest,
@@ -352,8 +353,8 @@ extension Space {
 
     /// Removes a namespace that did not become a shared one.
     ///
-    /// It stays if a process has written to it meanwhile. The replica of another machine's namespace, which may have
-    /// taken its place, has another life, and stays, too.
+    /// It stays if a process has written to it in the meantime. The replica of another machine's namespace, which may
+    /// have taken its place, has another life, and stays, too.
     private func removeUnshared(_ namespace: Namespace, _ hasContents: Bool) throws(SpaceError) {
         let (name, life) = (namespace.core.name, namespace.life)
         let isInUse = namespace.isReplicated
@@ -391,10 +392,11 @@ extension Space {
         }
     }
 
-    /// Whether the data of a namespace, too, say that several machines share it, and not only the control file, whose
-    /// words may be damaged.
+    /// Whether the data of a namespace say that several machines share it: the control file alone is not enough,
+    /// because its words may be damaged.
     ///
-    /// Of damaged data this machine's copy alone is deleted: the daemon gets the namespace from the other machines again.
+    /// If the data are damaged, only this machine's copy is deleted: the daemon gets the namespace from the other
+    /// machines again.
     private func followsMachines(_ name: NamespaceName) -> Bool {
         do throws(SpaceError) {
             let namespace = try openAsIs(name.text, owner: .nobody, creates: false, options: NamespaceOptions())

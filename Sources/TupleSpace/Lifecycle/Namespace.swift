@@ -84,8 +84,8 @@ public final class Namespace: Sendable {
 
     /// Ends the use of this handle now, instead of when it goes out of scope.
     ///
-    /// With the process's last handle its session ends: its claims return, waits of its other threads end with
-    /// `closed`, and if the process was the last owner, the namespace is deleted. Leaving twice does nothing.
+    /// When the process leaves its last handle, its session ends: its claims return, and waits of its other threads end
+    /// with `closed`. If the process was the last owner, the namespace is deleted. Leaving twice does nothing.
     ///
     /// - Throws: `holderStopped`, `holderBusy`: a lock of the namespace was not acquired in time. The handle is left
     ///   even so, and a reaper does the rest.
@@ -117,7 +117,7 @@ public final class Namespace: Sendable {
         }
     }
 
-    /// Makes another process an owner: the namespace stays as long as it lives.
+    /// Makes another process an owner: the namespace stays as long as that process lives.
     ///
     /// - Throws: `noSuchProcess` for a process that has exited, and for PID 0 and 1, which never exit.
     public func addOwner(pid: Int32) throws(SpaceError) {

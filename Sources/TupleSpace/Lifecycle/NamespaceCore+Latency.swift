@@ -47,10 +47,10 @@ extension Namespace {
     /// Whether it is measured how long waits for tuples last.
     package var isMeasuringLatency: Bool { core.isMeasuringLatency }
 
-    /// Sets whether it is measured how long waits for tuples last, by all processes of the namespace.
+    /// Sets whether all processes of the namespace measure how long waits for tuples last.
     ///
-    /// What was measured is in ``NamespaceStatus/latency``. Each process counts the waits that begin after the switch.
-    /// Ending the measuring forgets the counts; they begin at zero if it is begun again.
+    /// The results are in ``NamespaceStatus/latency``. Each process counts the waits that begin after the switch. When
+    /// the measuring ends, the counts are lost; when it begins again, they begin at zero.
     ///
     /// - Throws: `storageFull` if there is no block for the counts, `damaged` if another program made a file `latency`
     ///   in the namespace's folder.

@@ -6,7 +6,7 @@ import SystemPackage
 // a reaper's check for owners and its deletion are one step for every process that joins or leaves.
 
 extension NamespaceCore {
-    /// Runs `body` under the door, with the namespace's folder opened anew.
+    /// Runs `body` under the door, with the namespace's folder opened again.
     ///
     /// Returns `nil` if the namespace is dead.
     ///

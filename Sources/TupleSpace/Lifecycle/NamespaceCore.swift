@@ -116,12 +116,12 @@ package final class NamespaceCore: Sendable {
     /// Runs `body` in a write transaction: ``Engine/write(_:_:timeout:_:)``.
     ///
     /// Before it, deferred releases are carried out; after it, once in 4,096 changes, registrations of dead watchers
-    /// are dropped. If the outcome is unknown, what the transaction has made for this process is let go of, unless the caller
-    /// finds out (`findsOut`) whether it is there.
+    /// are dropped. If the outcome is unknown, what the transaction has made for this process is released, unless the
+    /// caller finds out (`findsOut`) whether it exists.
     ///
     /// `timeout` is for the gate; `nil` means the time-out of the space. `patience` is the longest wait, on several
-    /// machines, until this machine takes part again: a caller whose own wait has an end gives what is left of it. It is
-    /// `timeout` unless given, and never more than `Participation.arrivalPatience`.
+    /// machines, until this machine takes part again: a caller whose own wait has an end gives the time that is left.
+    /// It is `timeout` unless given, and never more than `Participation.arrivalPatience`.
     @inline(__always)
     package func write<R>(
         _ purpose: WritePurpose,

@@ -1,8 +1,8 @@
 /// The options with which a namespace is created.
 ///
-/// If the namespace exists already, an option that names another value than the namespace has leads to
-/// `incompatible`; an option with its default value is not compared. ``Namespace/setPersistent(_:)`` and
-/// ``Namespace/setHistory(_:)`` change an existing namespace.
+/// If the namespace exists already, each option must have the namespace's value, or the call throws `incompatible`; an
+/// option with its default value is not compared. ``Namespace/setPersistent(_:)`` and ``Namespace/setHistory(_:)``
+/// change an existing namespace.
 public struct NamespaceOptions: Sendable, Hashable {
     package var mode: StorageMode?
     package var isPersistent: Bool
@@ -23,8 +23,8 @@ public struct NamespaceOptions: Sendable, Hashable {
     ///     alone. Folders become 2770 and files 0660.
     ///   - history: The history that the journal keeps even while no watcher is registered; `nil` for none.
     ///     ``Namespace/setHistory(_:)`` changes it later.
-    ///   - isReplicated: Whether the namespace is one that several machines share: it is made so when it is created, and an
-    ///     existing one must be so. ``Namespace/replicate()`` changes it later.
+    ///   - isReplicated: Whether several machines share the namespace: a new namespace is made so when it is created,
+    ///     and an existing one must already be so. ``Namespace/replicate()`` changes it later.
     public init(
         mode: StorageMode? = nil,
         isPersistent: Bool = false,

@@ -10,10 +10,10 @@ package struct Participation {
 
     // MARK: A session whose member has ended
 
-    /// Runs a write, and again while the machine does not take part: as long as it is waited for, which is not long.
+    /// Runs a write, and repeats it while the machine does not take part, for a short time.
     ///
     /// If this process's member has ended, the session goes on as the machine's new member's. The write has not begun
-    /// then. On a busy machine that member may end too before the write comes to it.
+    /// then. On a busy machine that member may also end before the write begins.
     @inline(__always)
     func renewingSession<R>(
         patience: Duration? = nil,
@@ -100,8 +100,8 @@ package struct Participation {
 
     /// A holder of this machine with the session's number, or its member, as they are now.
     ///
-    /// The machine may have become another member since the holder was named, also while its write waited. What is written
-    /// for the old member ends at once, although the process lives.
+    /// The machine may have become another member since the holder was named, even while the write waited. What is
+    /// written for the old member ends at once, although the process lives.
     @inline(never)
     package func renewed(_ holder: ClaimHolder) -> ClaimHolder {
         switch holder {

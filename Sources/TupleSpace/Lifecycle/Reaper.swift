@@ -39,11 +39,11 @@ public final class Reaper: Sendable {
 
     /// Deletes namespaces without owners, now and as owners exit, until ``stop()``, or until the process is told to end.
     ///
-    /// Blocks the thread. Cancelling a task that it runs in does nothing. What can't be heard, because the process has used
-    /// up its descriptors for example, is found at the look at everything, once a second.
+    /// Blocks the thread. Cancelling a task that it runs in does nothing. If the process can't hear of an event, for
+    /// example because it has no free descriptor, the reaper finds the change when it checks everything, once a second.
     ///
     /// - Parameters:
-    ///   - onFailure: Called after a look at everything that could not be made, or not at all namespaces.
+    ///   - onFailure: Called when the check of everything failed, or did not reach all namespaces.
     ///   - onDeleted: Called with the name of each namespace as soon as it is deleted, on the same thread.
     public func run(onFailure: (SpaceError) -> Void = { _ in }, onDeleted: (String) -> Void) {
         var owners = Owners(space, news, root)

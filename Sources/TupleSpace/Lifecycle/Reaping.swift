@@ -5,10 +5,10 @@ import SystemPackage
 
 /// Deletes a namespace.
 ///
-/// Guarantees: a namespace with a living owner is never deleted; one without is deleted, whichever process is killed
-/// on the way. Under the door: the path still leads to this folder → every session checked → no living owner, not
-/// persistent → the gate → `dead` → renamed to a unique name in the graveyard → all waiters woken, the change
-/// signalled → released → deleted. If the rename fails, `dead` is taken back before any waiter is woken.
+/// Guarantees: a namespace with a living owner is never deleted; a namespace without one is deleted, whichever process
+/// is killed during the deletion. Under the door: the path still leads to this folder → every session checked → no
+/// living owner, not persistent → the gate → `dead` → renamed to a unique name in the graveyard → all waiters woken,
+/// the change signalled → released → deleted. If the rename fails, `dead` is taken back before any waiter is woken.
 ///
 /// After a kill that follows `dead`, the folder is still in place, and every opener, lister and reaper that finds it
 /// continues from there. After a kill that follows the rename, any process that visits the graveyard empties it.
@@ -82,7 +82,7 @@ enum Reaping {
         return "\(root.path)/\(place)/\(moved.name)"
     }
 
-    /// The gate of a namespace, until it is let go of or this value's life ends.
+    /// The gate of a namespace, until it is released or this value's life ends.
     private struct HeldGate: ~Copyable {
         let gate: ProcessLock
         private(set) var isHeld: Bool

@@ -136,7 +136,7 @@ package final class Session: Sendable {
                 try sessions.create(record, mode: mode)
                 return (number, record)
             } catch .fileExists {
-                // The number is from before the control file was made anew.
+                // The number is from before the control file was initialised again.
                 control.unlock(session: number)
                 continue
             } catch  where error.isOfFullDisk && mayLackFile {

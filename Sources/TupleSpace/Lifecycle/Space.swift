@@ -10,7 +10,7 @@ import TupleCoding
 /// try jobs.write("resize", 42, "cat.png")
 /// ```
 ///
-/// A space holds nothing open by itself; making one is cheap. All methods may be called from any thread.
+/// A space itself keeps nothing open, and is cheap to make. All methods may be called from any thread.
 public final class Space: Sendable {
     package let spaceRoot: SpaceRoot
     package let timeout: Duration
@@ -38,11 +38,12 @@ public final class Space: Sendable {
     ///
     /// - Parameters:
     ///   - name: 1 to 200 bytes without `/` and NUL, not `.` or `..`.
-    ///   - owning: Whether this process keeps the namespace alive until the handle is released. With `false` it is
-    ///     only an observer: nothing is created, and the namespace may be deleted while it is open.
-    ///   - options: The options for creating it. If it exists already, each option that is named must be the
-    ///     namespace's.
-    /// - Returns: A handle. Keep it: with the process's last handle its ownership ends.
+    ///   - owning: Whether this process keeps the namespace alive until the handle is released. With `false` the
+    ///     process only observes: nothing is created, and the namespace may be deleted while it is open.
+    ///   - options: The options for a new namespace. If the namespace exists already, each given option must have the
+    ///     namespace's value.
+    /// - Returns: A handle. Keep it: when the process's last handle is released, the process no longer owns the
+    ///   namespace.
     /// - Throws: `invalidName`, `incompatible`, `permissionDenied`, `storageFull`, `damaged`, `holderStopped`,
     ///   `holderBusy`, `forked`; `namespaceNotFound` when not owning.
     public func namespace(
@@ -121,7 +122,7 @@ public final class Space: Sendable {
 
     /// The names of the namespaces, sorted.
     ///
-    /// Namespaces without an owner are deleted on the way.
+    /// The call also deletes the namespaces without an owner.
     public func namespaceNames() throws(SpaceError) -> [String] {
         try survey().names
     }
@@ -152,10 +153,10 @@ public final class Space: Sendable {
         }
     }
 
-    /// Refuses a root that this process may not use, without creating it.
+    /// Refuses a root that this process may not use, and does not create it.
     ///
     /// - Parameter mustExist: Whether a named root that does not exist is refused too.
-    /// - Throws: `permissionDenied`; `namespaceNotFound` for one that does not exist.
+    /// - Throws: `permissionDenied`; `namespaceNotFound` for a root that does not exist.
     package func checkRoot(mustExist: Bool) throws(SpaceError) {
         try SpaceError.naming("open the space", on: nil) { () throws(SpaceError) in
             try spaceRoot.check(mustExist: mustExist)

@@ -13,7 +13,7 @@ extension Looking {
     /// How often a take that the daemon executes may lose all candidates before this process takes under the gate.
     private static let sentAttempts = 16
 
-    /// Takes the first match out of sight, by the removal that `removal` makes of a candidate.
+    /// Makes the first match invisible, by the removal that `removal` makes of a candidate.
     ///
     /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
     func remove<T, R: SharedRemoval>(
@@ -36,7 +36,7 @@ extension Looking {
                 try look(template, order, &sight) { borrowed.decode($0, decode) }
             }
             if aim.heeds != nil, let first = sight.match?.id.rawValue, try isLeft(first, &aim) {
-                // A glance looks on only to note what else is granted: the time for which that is left begins.
+                // A glance looks on only to note other granted tuples: the time for which they are left alone begins.
                 if aim.isGlance, !aim.hasNoted { return nil }
                 let next = try matchThatIsNotLeft(template, order, behind: first, &aim)
                 guard let next, !aim.isGlance else { return nil }
@@ -93,7 +93,7 @@ extension Looking {
         return aim.leaves(id, core)
     }
 
-    /// The first match that is left to no older taker, behind one that is; `nil` if there is none.
+    /// The first match that is not left to an older taker, after one that is; `nil` if there is none.
     private func matchThatIsNotLeft(
         _ template: TemplateForm,
         _ order: MatchOrder,

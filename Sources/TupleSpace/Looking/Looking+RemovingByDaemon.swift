@@ -5,8 +5,9 @@ import TupleCoding
 extension Looking {
     /// Removes the first match that is left through the daemon.
     ///
-    /// Processes that remove at the same time see the same first matches. So each names as many as there are takers, as far
-    /// as its losses tell, and the daemon gives each the first one that is left.
+    /// Processes that remove at the same time see the same first matches. So each process names as many matches as
+    /// there are takers (it estimates their number from its losses), and the daemon gives each process the first match
+    /// that is left.
     ///
     /// - Returns: What was removed, or that others have removed all that were named; `nil` if the process must do it itself.
     func removeByDaemon<T, R: SharedRemoval>(
@@ -28,8 +29,8 @@ extension Looking {
             return matches
         }
         guard let match = matches.first else { return nil }
-        // What does not decode stays in place. `decode` may keep its last result: that is the first match's, and another
-        // one that the process gets is decoded once more.
+        // A tuple that does not decode stays in place. `decode` may keep its last result, which is that of the first
+        // match; if the process gets another match, that one is decoded again.
         let count = 1 + matches.dropFirst().prefix { (try? decode($0)) != nil }.count
         let content = try decode(match)
         let ids = matches.prefix(count).map(\.id.rawValue)

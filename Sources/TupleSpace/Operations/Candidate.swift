@@ -10,7 +10,7 @@ struct Candidate {
     let commit: Int
     /// A copy of the tuple, if the look has made one.
     ///
-    /// The tuple may be near all the same: the last look of several reads ring and tables together.
+    /// The tuple may nevertheless be near: the last of several looks reads ring and tables together.
     let copy: Match?
     /// The size of the encoded tuple; 0 if it is not known.
     let byteCount: Int
@@ -83,7 +83,7 @@ struct Candidate {
 
 /// What became of a removal.
 package enum Removed<Made> {
-    /// The tuple was removed; `Made` is what stands for it now.
+    /// The tuple was removed; `Made` represents it now.
     case removed(Made)
     /// None was left: other processes were first. Nothing was changed.
     case lost

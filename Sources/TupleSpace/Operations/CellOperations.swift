@@ -139,7 +139,7 @@ struct TakeCell<Content: Decodable>: Operation {
     }
 }
 
-/// Sets a cell as it was before it was unset, unless it is set again or would have expired by now.
+/// Restores a cell that was unset, unless it was set again or would have expired by now.
 struct PutBack: Operation {
     let key: String
     let element: [UInt8]

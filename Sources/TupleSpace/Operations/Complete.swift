@@ -1,7 +1,7 @@
 import SpaceSystem
 import TupleCoding
 
-/// Completes claims of a session, all or none: their tuples are gone for good.
+/// Completes claims of a session, all or none: their tuples are removed permanently.
 struct Complete: OfSession, SentOperation {
     let first: ClaimKey
     let others: [ClaimKey]

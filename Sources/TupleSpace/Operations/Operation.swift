@@ -11,9 +11,9 @@ import TupleCoding
 /// Recipes, registrations and settings are no operations: only the tables have their rows, which they change in a scope, by
 /// `NamespaceCore.write`.
 ///
-/// An operation names ids, keys and bytes, never a template: what is to be removed was found, and decoded, before. It may
-/// borrow its bytes from the caller's stack, so it must not outlive the call that it is passed to. Each operation is a type
-/// of its own: so its outcome has a type, and the chain has code of its own for each, without a switch.
+/// An operation names ids, keys and bytes, never a template: the caller has found and decoded what it removes. It may
+/// borrow its bytes from the caller's stack, so it must not outlive the call that it is passed to. Each operation is a
+/// type of its own: so its outcome has a type, and the chain has code of its own for each, without a switch.
 package protocol Operation {
     /// What becomes of it.
     associatedtype Outcome
@@ -33,7 +33,7 @@ package protocol Operation {
     /// The session or process that the operation names, if it names one.
     var holder: ClaimHolder? { get }
 
-    /// The same operation that names another holder: the machine may have become another member meanwhile.
+    /// The same operation with another holder: the machine may have become another member since.
     func with(holder: ClaimHolder) -> Self
 
     /// The size of the values that come and go, in bytes, for the limits of a transaction's body.

@@ -13,8 +13,8 @@ protocol Removal: Operation where Outcome == Removed<Made> {
     func remove(_ id: UInt64, _ row: TupleRow, in scope: WriteScope) throws(SpaceError) -> Made
 }
 
-/// A removal that the daemon carries out too: of the first of several tuples that is left, by which it serves processes
-/// that look at the same time.
+/// A removal that the daemon carries out too: it removes the first of several tuples that is still there, and so serves
+/// processes that look at the same time.
 protocol SharedRemoval: Removal {
     associatedtype OfFirst: SentOperation where OfFirst.Outcome == Removed<FirstLeft<Made>>
 
@@ -32,7 +32,7 @@ extension Removal {
 
 // MARK: Taking
 
-/// Takes a tuple: it is gone for good.
+/// Takes a tuple: it is removed permanently.
 struct Take: SharedRemoval {
     let candidate: Candidate
 
@@ -91,7 +91,7 @@ struct TakeFirst: SentOperation {
 
 // MARK: Claiming
 
-/// Claims a tuple: it is out of sight until its claim is ended.
+/// Claims a tuple: it is invisible until its claim is ended.
 struct ClaimFound: SharedRemoval {
     let candidate: Candidate
     let terms: ClaimTerms

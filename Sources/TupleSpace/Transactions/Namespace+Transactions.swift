@@ -20,8 +20,8 @@ extension Namespace {
     /// - Parameter body: The work; it runs once, on this thread, with up to 65,536 changes and 128 MiB.
     /// - Returns: The result of `body`, after the commit.
     /// - Throws: What `body` throws, after everything is undone; `transactionTooLarge`, `storageFull`, `limitReached`,
-    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`; in a namespace of several machines `outrun`: another machine
-    ///   has written first, and the body can be tried again.
+    ///   `holderStopped`, `holderBusy`, `namespaceDeleted`; in a namespace of several machines `outrun`: another
+    ///   machine wrote first, and the caller can try again.
     public func transaction<Result>(_ body: (borrowing Transaction) throws -> Result) throws -> Result {
         let core = try attempt(TransactionState.operation) { (core) throws(SpaceError) in core }
         return try core.transaction(in: self, TransactionState.operation, body)

@@ -3,8 +3,8 @@ public import TupleCoding
 /// The argument of a body of ``Namespace/transaction(_:)``: what a namespace can do with tuples, cells, claims and
 /// notifications without waiting, in one step.
 ///
-/// Ordered sets, dictionaries and queues take part as `orderedSet(_:)`, `dictionary(_:)` and `queue(_:)`. Tuples are not
-/// buried, kicked or renewed in a transaction, nor claims extended.
+/// Ordered sets, dictionaries and queues take part through `orderedSet(_:)`, `dictionary(_:)` and `queue(_:)`. A
+/// transaction can't bury, kick or renew tuples, or extend claims.
 ///
 /// The body sees the namespace as it is, and its own changes. Other processes and threads see none of these changes
 /// before the body has returned, and then all of them. The transaction can't be kept beyond the body.

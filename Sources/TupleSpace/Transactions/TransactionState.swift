@@ -4,10 +4,10 @@ import TupleCoding
 
 /// A transaction's body, run under the gate.
 ///
-/// Guarantees: the body's changes are committed together or not at all, and the body runs once. An error in
-/// the middle of a change, such as that of a full disk, undoes the whole transaction, even if the body catches the
-/// error. Meanwhile, the namespace's own operations are refused on this
-/// thread: they would wait for the gate that the thread holds, or see the namespace as it was before the transaction.
+/// Guarantees: the body's changes are committed together or not at all, and the body runs once. An error in the middle
+/// of a change, such as that of a full disk, undoes the whole transaction, even if the body catches the error. While
+/// the body runs, the namespace's own operations are refused on this thread: they would wait for the gate that the
+/// thread holds, or see the namespace as it was before the transaction.
 package final class TransactionState {
     package static let operation = "run a transaction"
 
@@ -247,7 +247,8 @@ extension NamespaceCore {
                         numbers = scope.numbers(since: first)
                         outcome = ended
                         // Whatever error it was, the transaction is undone, and the caller gets the body's own error.
-                        // A want of room is told to the engine too: marks that it applies then may make room for the next attempt.
+                        // The engine learns of a lack of room too: it then applies marks, which may make room for the
+                        // next attempt.
                         if case .failure(let cause) = ended {
                             let cause = cause as? SpaceError
                             throw cause.flatMap { $0.isOfRoom ? $0 : nil }

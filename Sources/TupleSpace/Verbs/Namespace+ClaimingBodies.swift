@@ -16,16 +16,16 @@ extension Namespace {
     /// ```
     ///
     /// The tuple returns to its place if `body` throws, at the deadline, and when the process ends, in whatever way. If
-    /// the task is cancelled while it waits, the wait ends. If it is cancelled while `body` runs, `body` has to notice
-    /// that, and throw.
+    /// the task is cancelled while it waits, the wait ends. If the task is cancelled while `body` runs, `body` has to
+    /// notice the cancellation, and throw.
     ///
     /// - Parameters:
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
     ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most, on a clock that also runs while the machine sleeps; `nil`: until
     ///     `body` returns or the process ends.
-    ///   - keeping: Whether the tuple returns to its place also if `body` returns, as in ``Claim/complete(keeping:)``: then
-    ///     the processes that wait for it go first.
+    ///   - keeping: Whether the tuple returns to its place even if `body` returns, as in ``Claim/complete(keeping:)``:
+    ///     then the processes that wait for it go first.
     ///   - body: The work. It runs where the caller runs.
     /// - Returns: The result of `body`.
     /// - Throws: What `body` throws; `cancelled` if the task was cancelled while it waited; `claimLost` if the tuple
@@ -56,8 +56,8 @@ extension Namespace {
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
     ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until `body` returns or the process ends.
-    ///   - keeping: Whether the tuple returns to its place also if `body` returns, as in ``Claim/complete(keeping:)``: then
-    ///     the processes that wait for it go first.
+    ///   - keeping: Whether the tuple returns to its place even if `body` returns, as in ``Claim/complete(keeping:)``:
+    ///     then the processes that wait for it go first.
     ///   - timeout: How long to wait for a match; zero looks once.
     ///   - body: The work. It runs where the caller runs; the time-out does not limit it.
     /// - Returns: The result of `body`; `nil` if the time-out passes without a match.
@@ -92,8 +92,8 @@ extension Namespace {
     ///   - matcher: The template: an actual, a formal, a range or a pattern for each field.
     ///   - order: Which tuple comes first, if several match.
     ///   - deadline: How long the claim lasts at most; `nil`: until `body` returns or the process ends.
-    ///   - keeping: Whether the tuple returns to its place also if `body` returns, as in ``Claim/complete(keeping:)``: then
-    ///     the processes that wait for it go first.
+    ///   - keeping: Whether the tuple returns to its place even if `body` returns, as in ``Claim/complete(keeping:)``:
+    ///     then the processes that wait for it go first.
     ///   - timeout: How long to wait for a match; zero looks once.
     ///   - body: The work.
     /// - Returns: The result of `body`; `nil` if the time-out passes without a match.

@@ -7,9 +7,9 @@ extension Namespace {
     /// Reads all tuples that match, each once, in order, and passes them on in parts.
     ///
     /// Nothing is locked, and no snapshot is held, while `body` runs; memory is bounded by a part of 4 MiB. The matches
-    /// of one template of a choice in one part are of one moment. So up to 4 MiB are of one moment; of more, a tuple that was there
-    /// all the time comes once, one that was taken meanwhile may be missing, and one that was written since the first
-    /// part does not come.
+    /// of one template of a choice in one part are of one moment. So up to 4 MiB are of one moment; if there are more,
+    /// a tuple that was there all the time comes once, a tuple that was taken during the walk may be missing, and a
+    /// tuple that was written after the first part does not come.
     package func forEachPart(
         matching template: Template,
         order: MatchOrder,

@@ -146,7 +146,7 @@ extension Namespace {
     /// Takes all tuples that match, in one transaction: no other process ever sees only some of them taken.
     ///
     /// The take first looks on a snapshot, and then removes in a transaction. It leaves out tuples that other processes
-    /// take in between, and also those that they write in between.
+    /// take or write in between.
     ///
     /// - Parameters:
     ///   - selection: What to look for; the default matches all tuples.

@@ -137,7 +137,7 @@ extension Namespace {
         try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
             try deadline?.checkNotNegative("a deadline")
             if core.isSending {
-                // Of a claim of its own whose outcome is unknown, this process leaves nothing.
+                // If the outcome of this process's own claim is unknown, the process leaves nothing of the claim.
                 let claim = try core.claiming.claim(
                     template.form,
                     order,

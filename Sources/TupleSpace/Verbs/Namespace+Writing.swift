@@ -8,8 +8,8 @@ extension Namespace {
     /// try jobs.write("resize", 42, "cat.png")
     /// ```
     ///
-    /// It returns nothing, so that a body of one line may end with it, also in a function or task that returns nothing. For
-    /// the tuple's id, by which it is renewed or claimed, use ``write(tuple:expires:lifetime:)``.
+    /// It returns nothing, so that a body of one line may end with it, even in a function or task that returns nothing.
+    /// If you need the tuple's id, to renew or claim the tuple, use ``write(tuple:expires:lifetime:)``.
     ///
     /// - Parameters:
     ///   - field: The fields, each a `TupleField`: integers, doubles, booleans, strings, bytes (`[UInt8]`), UUIDs,

@@ -32,7 +32,7 @@ struct FirstLook {
 }
 
 extension MonotonicInstant? {
-    /// Whether a wait is over at this moment: then, if its last look was hindered, that error is thrown.
+    /// Whether a wait is over at this moment; if it is, and its last look was hindered, that look's error is thrown.
     @inline(__always)
     func isOver(after hindrance: SpaceError?) throws(SpaceError) -> Bool {
         guard let self, self.hasPassed else { return false }

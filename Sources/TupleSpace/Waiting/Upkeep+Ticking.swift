@@ -3,9 +3,9 @@ import Synchronization
 import TupleCoding
 
 extension Upkeep {
-    /// How long the seat's ticks must not have been counted on before the ticker counts as stopped.
+    /// How long the count of the seat's ticks must have stood still before the ticker counts as stopped.
     private static let silence = Duration.milliseconds(700)
-    /// How long the deputy's looks must not have been counted on before it counts as stopped.
+    /// How long the count of the deputy's looks must have stood still before it counts as stopped.
     private static let deputySilence = Duration.milliseconds(2500)
     /// The longest interval between the looks of a process that neither ticks nor is the deputy.
     private static let longestRest = Duration.seconds(30)
@@ -128,7 +128,7 @@ extension Upkeep {
         guard core.control.mayLive(session: number) else { return true }
         let isKnown = core.upkeepState.ticker.withLock {
             let known = $0[keyPath: seat]
-            // What hindered this process, a descriptor that was missing for example, may have passed.
+            // The obstacle, such as a missing descriptor, may have passed.
             return known.followed == number
                 && (known.isHeard || MonotonicInstant.now.duration(since: known.lastTry) < Self.retry)
         }

@@ -10,15 +10,16 @@ import TupleCoding
 ///     again) → if the start of the waiter's line is above its ticket, lower it → look for any match → if the look found
 ///     nothing, hand on the grant → sleep until the wake word is raised
 ///
-/// While it looks for what it was granted, its slot stays granted, so that the next tuple goes to the next taker. Whatever is
-/// written after the start was lowered is either seen by the look or rings the word again. What the look for any match
-/// leaves to other takers, `Aim` says.
+/// While the waiter looks for what it was granted, its slot stays granted, so that the next tuple goes to the next
+/// taker. If a tuple is written after the start was lowered, either the look sees it, or the writer raises the word
+/// again. `Aim` says what the look for any match leaves to other takers.
 struct WaitLoop {
     private let core: NamespaceCore
     /// When the wait ends; `nil`: only when something is found.
     let deadline: MonotonicInstant?
     private let measure: WaitMeasure?
-    /// The waiter's slot; `nil` if the table was full: then the shared word stands in, which every commit rings.
+    /// The waiter's slot; `nil` if the table was full: then the shared word, which every commit raises, takes its
+    /// place.
     private let tenancy: WaitSlots.Tenancy?
     private var pending: UInt64?
     private var aim = Aim()
@@ -82,7 +83,8 @@ struct WaitLoop {
     var wakeWord: WakeWord { WakeWord(slot?.wakeWord ?? core.slots.overflow) }
     var isRaised: Bool { wakeWord.isRaised(since: wakeWordAtLook) }
 
-    /// Takes one turn: looks for what was granted, then for any match, and hands on what was granted in vain.
+    /// Takes one turn: looks for what was granted, then for any match, and hands on a granted tuple that it did not
+    /// take.
     ///
     /// A look that could not be carried out does not end the wait.
     mutating func turn<R>(_ look: (inout Aim) throws(SpaceError) -> Found<R>?) throws(SpaceError) -> R? {

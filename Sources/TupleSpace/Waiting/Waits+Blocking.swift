@@ -12,7 +12,7 @@ package struct Waits {
     /// of them takes longer than the other would spin.
     private static let longestSpin = Duration.microseconds(60)
     private static let mostLooksInVain = 8
-    /// After how long a thread that waits looks at the latest whether the namespace can still be used.
+    /// The time after which a waiting thread checks, at the latest, whether the namespace can still be used.
     private static let longestSleep = Duration.seconds(30)
 
     /// Looks until `look` finds something; the calling thread sleeps between two looks.
@@ -31,7 +31,7 @@ package struct Waits {
         if try first.isOver() { return nil }
         try core.checkMayWait()
         let measure = WaitMeasure(core, interest())
-        // If other waiters have slots, this one takes its turn behind them.
+        // If other waiters have slots, this one takes its turn after them.
         var hasSpun = !core.slots.isAnybodyWaiting && maySpin
         if hasSpun, let found = try spin(&first, look) {
             measure?.end(core, grantedAt: nil)
@@ -104,7 +104,7 @@ package struct Waits {
 
     /// Looks after each change of the namespace, for as long as a wait may spin, and without a slot.
     ///
-    /// A tuple that is handed over meanwhile costs its writer no look at the slots.
+    /// A tuple that is handed over during this time costs its writer no look at the slots.
     private func spin<R>(
         _ first: inout FirstLook,
         _ look: (inout Aim) throws(SpaceError) -> Found<R>?
