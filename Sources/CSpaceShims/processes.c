@@ -72,6 +72,15 @@ int space_limit(enum space_limit which, uint64_t *value) {
     return 0;
 }
 
+void space_raise_open_files(uint64_t most) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0) return;
+    rlim_t raised = limit.rlim_max < most ? limit.rlim_max : most;
+    if (limit.rlim_cur >= raised) return;
+    limit.rlim_cur = raised;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 // If the page can't be mapped, this word and the atfork handler are used instead.
 static uint32_t fallback_word = 1;
 uint32_t *space_fork_word = &fallback_word;

@@ -160,6 +160,23 @@ package enum StoreNews: Equatable, Sendable {
 package enum StoreChange: Equatable, Sendable {
     case put(StoreRow)
     case deleted(String, revision: Int64)
+
+    package var key: String {
+        switch self {
+        case .put(let row): row.key
+        case .deleted(let key, _): key
+        }
+    }
+
+    /// The key's row; `nil` if it was deleted.
+    package var row: StoreRow? { if case .put(let row) = self { row } else { nil } }
+
+    package var revision: Int64 {
+        switch self {
+        case .put(let row): row.modified
+        case .deleted(_, let revision): revision
+        }
+    }
 }
 
 /// What a store says of itself.

@@ -68,6 +68,9 @@ package final class StoreNewsQueue: Sendable {
         return accepted
     }
 
+    /// Whether news wait for the consumer.
+    package var hasNews: Bool { state.withLock { $0.consumed < $0.news.count } }
+
     /// Ends the queue; the consumer gets the news that wait for it, and then the error.
     package func finish(throwing error: StoreError) {
         let consumer = state.withLock { state -> CheckedContinuation<StoreNews?, any Error>? in

@@ -11,6 +11,11 @@ package enum ResourceLimits {
     /// The largest address space that the process may map, in bytes.
     package static var addressSpace: UInt64? { limit(SPACE_LIMIT_ADDRESS_SPACE) }
 
+    /// Raises the limit of open files as far as the process may, up to a number.
+    ///
+    /// Only for a program's own main file: programs that it starts inherit the limit.
+    package static func raiseOpenFiles(to most: UInt64) { space_raise_open_files(most) }
+
     private static func limit(_ which: space_limit) -> UInt64? {
         var value = UInt64.max
         // getrlimit(2) fails only for an unknown resource or a bad address.

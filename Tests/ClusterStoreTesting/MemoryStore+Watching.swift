@@ -9,6 +9,8 @@ extension MemoryStore {
         var next: Int64
         /// Whether the consumer is due the news that nothing has changed.
         var progress = false
+        /// Whether it tells nothing, and does not end, like that of a connection that nobody closes.
+        var isSilent = false
         var error: StoreError?
         var consumer: CheckedContinuation<StoreNews?, any Error>?
     }
@@ -37,6 +39,13 @@ extension MemoryStore {
         tellWatches()
     }
 
+    /// Makes each watch silent that there is; later ones are not.
+    package func silenceWatches() {
+        state.withLock { state in
+            for number in state.watches.keys { state.watches[number]?.isSilent = true }
+        }
+    }
+
     func cutWatches(_ error: StoreError) {
         state.withLock { state in
             for number in state.watches.keys where state.watches[number]?.error == nil {
@@ -62,7 +71,7 @@ extension MemoryStore {
 
     /// What a watch has to tell next.
     private static func news(of number: UInt64, _ state: inout State) -> Result<StoreNews, StoreError>? {
-        guard let watch = state.watches[number] else { return nil }
+        guard let watch = state.watches[number], !watch.isSilent else { return nil }
         if let error = watch.error { return .failure(error) }
         guard watch.next > state.data.compacted else { return .failure(.compacted(state.data.compacted + 1)) }
         if let (changes, revision) = state.data.changes(of: watch.range, from: watch.next) {

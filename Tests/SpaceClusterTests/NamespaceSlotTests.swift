@@ -38,6 +38,7 @@ struct NamespaceSlotTests {
             StoreTransaction(then: [.put(id, NumberValue(first.number).encoded, .none)])
         )
         let ended = EndedLives(store: store, keys: keys)
+        let watch = SpaceWatch(store, keys, settings)
         let had = Had()
         let slot = NamespaceSlot(
             name,
@@ -50,6 +51,7 @@ struct NamespaceSlotTests {
                     registrar: registrar,
                     membership: membership,
                     endedLives: ended,
+                    watch: watch,
                     isFounding: { false }
                 )
             },

@@ -15,6 +15,8 @@ import SystemPackage
 //
 //   end MACHINE      ends the lease of the member that a machine is now
 //   cut              ends all connections
+//   silence          lets the watches that there are tell nothing more
+//   looks            counts from now on the looks at namespaces' lives and heads
 //   leader no|yes    takes the leader away, or gives the store one again
 //   compact          forgets the changes up to the store's revision
 //   save, restore    notes the store as it is; sets it back to that
@@ -31,8 +33,10 @@ import SystemPackage
 //   copy KEY KEY     gives those of the second the value of the first one's; if there is none yet, it is made
 //   put KEY TEXT     gives a key this value
 //
-// Two others are answered by a number:
+// Others are answered by a number:
 //
+//   watches          how many watches there are
+//   looked, alone    how many of the looks that are counted were made, and how many of them at one namespace alone
 //   revision         how many transactions have changed the store
 //   keys TEXT        how many keys have this text in them
 //
@@ -74,6 +78,8 @@ private final class StoreHouse: Sendable {
         var nextServer = 0
         var saved: MemoryStore.Checkpoint?
         var gate = MemoryGate()
+        /// How many namespaces each look was at.
+        var looks: [Int] = []
     }
 
     private let store = MemoryStore()
@@ -126,6 +132,18 @@ private final class StoreHouse: Sendable {
         switch words.first {
         case "cut":
             for server in state.withLock({ $0.servers.values }) { server.close("cut by the test") }
+        case "silence": store.silenceWatches()
+        case "watches": return "\(store.watchCount)"
+        case "looks":
+            state.withLock { $0.looks = [] }
+            store.setFault { [self] call in
+                if case .transact(let transaction) = call, let heads = transaction.headsLookedAt {
+                    state.withLock { $0.looks.append(heads) }
+                }
+                return .none
+            }
+        case "looked": return "\(state.withLock { $0.looks.count })"
+        case "alone": return "\(state.withLock { $0.looks.count { $0 == 1 } })"
         case "end":
             let ended = store.endLeases { row in
                 row.key.contains("/members/") && (try? MemberValue(decoding: row.value))?.machine == String(words[1])
@@ -191,6 +209,13 @@ private final class StoreHouse: Sendable {
 }
 
 extension StoreTransaction {
+    /// Of how many namespaces the transaction reads lives and heads, if it does nothing else.
+    fileprivate var headsLookedAt: Int? {
+        let keys = then.map { if case .read(.key(let key)) = $0 { key } else { "" } }
+        let heads = keys.count { $0.hasSuffix("/head") }
+        return compares.isEmpty && heads > 0 && keys.count { $0.contains("/id/") } + heads == keys.count ? heads : nil
+    }
+
     /// Whether the transaction puts a key with this part, such as an entry of a log.
     fileprivate func puts(_ part: String) -> Bool {
         then.contains { operation in if case .put(let key, _, _) = operation { key.contains(part) } else { false } }

@@ -34,6 +34,9 @@ enum space_limit {
 /// Reads the soft limit; `*value` is UINT64_MAX if there is none.
 int space_limit(enum space_limit which, uint64_t *_Nonnull value);
 
+/// Raises the soft limit of open files to the hard one, or to `most` if that is less; it stays as it is if it can't be raised.
+void space_raise_open_files(uint64_t most);
+
 // Fork detection.
 //
 // A page marked MADV_WIPEONFORK reads as zeros in a child (madvise(2)), whatever call forked it; pthread_atfork(3)

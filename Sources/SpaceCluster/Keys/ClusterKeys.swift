@@ -62,6 +62,18 @@ package struct ClusterKeys: Hashable, Sendable {
         key.after("\(prefix)/\(space)/id/").flatMap { NamespaceName(folder: String($0)) }
     }
 
+    /// What the machines watch of all namespaces.
+    package var live: StoreRange { .prefix("\(prefix)/\(space)/live/") }
+
+    /// What the key of a namespace's life begins with, as in ``NamespaceKeys/live``.
+    package func live(ofKey key: String) -> Substring? {
+        let separator = UInt8(ascii: "/")
+        guard let name = key.after("\(prefix)/\(space)/live/"), let first = name.utf8.firstIndex(of: separator),
+            let second = name.utf8[name.utf8.index(after: first)...].firstIndex(of: separator)
+        else { return nil }
+        return key[...second]
+    }
+
     package func namespace(_ name: NamespaceName, _ life: NamespaceLife) -> NamespaceKeys {
         NamespaceKeys(
             name: name,
@@ -79,7 +91,8 @@ package struct NamespaceKeys: Hashable, Sendable {
     package let name: NamespaceName
     package let life: NamespaceLife
     package let id: String
-    fileprivate let live: String
+    /// What each key that the machines watch begins with.
+    package let live: String
     fileprivate let base: String
     /// Exists when the life was ended, for a while.
     package let gone: String

@@ -14,6 +14,7 @@ final class ClusterSession: Sendable {
     let registrar: Registrar
     let membership: Membership
     let endedLives: EndedLives
+    private let watch: SpaceWatch
     /// Nudged when another namespace is known, or all are.
     private let news: Nudge
     /// The namespaces, by name.
@@ -38,6 +39,7 @@ final class ClusterSession: Sendable {
         self.registrar = registrar
         self.membership = membership
         endedLives = EndedLives(store: store, keys: keys)
+        watch = SpaceWatch(store, keys, settings)
         self.news = news
     }
 
@@ -73,6 +75,8 @@ final class ClusterSession: Sendable {
                 )
             }
             group.addTask { [self] in try await discover { report(.joined) } }
+            group.addTask { [self] in await watch.run() }
+            group.addTask { [self] in try await lookNowAndThen() }
             group.addTask { [self] in try await askForTroubles(report) }
             defer { group.cancelAll() }
             try await group.next()
@@ -123,6 +127,46 @@ final class ClusterSession: Sendable {
         }
     }
 
+    // MARK: Looking whether the watch is silent
+
+    /// How many namespaces are looked at in one transaction: two reads each, of the 128 operations that etcd takes
+    /// (`--max-txn-ops`).
+    private static let mostLooks = 60
+
+    /// Reads the lives and the heads of all namespaces now and then, in as few transactions as possible.
+    private func lookNowAndThen() async throws {
+        while true {
+            try await Task.sleep(for: settings.lookInterval)
+            var rest = all[...]
+            while !rest.isEmpty {
+                let part = rest.prefix(Self.mostLooks)
+                rest = rest.dropFirst(part.count)
+                if await lookAt(part) { watch.renew() }
+            }
+        }
+    }
+
+    /// - Returns: Whether the watch has to begin again.
+    private func lookAt(_ namespaces: some Sequence<LiveNamespace>) async -> Bool {
+        var looks: [(LiveNamespace, HeadLooks.Look)] = []
+        for namespace in namespaces {
+            if let look = await namespace.beginLook() { looks.append((namespace, look)) }
+        }
+        let reads = looks.flatMap { (namespace, _) -> [StoreOperation] in
+            [.read(.key(namespace.keys.id)), .read(.key(namespace.keys.key(.head)))]
+        }
+        guard !looks.isEmpty, let outcome = try? await store.transact(StoreTransaction(then: reads)),
+            outcome.readings.count == reads.count
+        else { return false }
+        var mustRenew = false
+        for (index, (namespace, look)) in looks.enumerated() {
+            let (id, head) = (outcome.readings[2 * index].first, outcome.readings[2 * index + 1].first)
+            let isSilent = await namespace.endLook(look, id: id, head: head, revision: outcome.revision)
+            mustRenew = mustRenew || isSilent
+        }
+        return mustRenew
+    }
+
     // MARK: Discovery
 
     /// Takes part in each namespace that the store has, and removes the replicas of others, or sets them aside.
@@ -154,14 +198,9 @@ final class ClusterSession: Sendable {
                     for try await news in store.watch(keys.ids, from: reading.revision + 1) {
                         guard case .changes(let changes, _) = news else { continue }
                         for change in changes {
-                            let (key, row, revision): (String, StoreRow?, Int64) =
-                                switch change {
-                                case .put(let row): (row.key, row, row.modified)
-                                case .deleted(let key, let revision): (key, nil, revision)
-                                }
-                            guard let name = keys.name(ofKey: key) else { continue }
-                            let life = row.flatMap { read($0)?.1 }
-                            lives.withLock { $0.learn(name, life, at: revision) }
+                            guard let name = keys.name(ofKey: change.key) else { continue }
+                            let life = change.row.flatMap { read($0)?.1 }
+                            lives.withLock { $0.learn(name, life, at: change.revision) }
                             await set(life, of: name)
                             self.news.nudge()
                         }
@@ -195,6 +234,7 @@ final class ClusterSession: Sendable {
                     registrar: registrar,
                     membership: membership,
                     endedLives: endedLives,
+                    watch: watch,
                     isFounding: isFounding
                 )
             },

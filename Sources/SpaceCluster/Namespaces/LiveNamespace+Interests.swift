@@ -11,7 +11,12 @@ extension LiveNamespace {
         var lastSeen: [Interest: MonotonicInstant] = [:]
         var seen = waits.count
         while true {
-            await waits.wait(after: seen, until: .now.advanced(by: settings.interestInterval))
+            // Processes tell when they begin to wait. What they don't tell, and their end, is looked for.
+            let isIdle = lastSeen.isEmpty && interests != nil
+            await waits.wait(
+                after: seen,
+                until: .now.advanced(by: isIdle ? settings.lookInterval : settings.interestInterval)
+            )
             try Task.checkCancellation()
             // A wait that begins from here on is looked for again.
             seen = waits.count

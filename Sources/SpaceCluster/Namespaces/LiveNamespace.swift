@@ -23,6 +23,7 @@ package actor LiveNamespace {
     nonisolated let registrar: Registrar
     nonisolated let membership: Membership
     nonisolated let endedLives: EndedLives
+    nonisolated let watch: SpaceWatch
     /// Whether the daemon is making a namespace of this root and name a shared one.
     private nonisolated let isFounding: @Sendable () -> Bool
 
@@ -32,6 +33,8 @@ package actor LiveNamespace {
     nonisolated let news = Nudge()
     /// Nudged when a process has begun to wait for something to take.
     nonisolated let waits = Nudge()
+    /// Nudged when the store does not say what the watch has told.
+    private nonisolated let badLooks = Nudge()
 
     var replica: (any Replica)?
     var joined: [UInt32: StoreRow] = [:]
@@ -50,6 +53,10 @@ package actor LiveNamespace {
     /// How far the watch has come.
     private var watchedHead: UInt64 = 0
     private var watchedRevision: Int64 = 0
+    /// What the watch tells from before the last picture on.
+    private var toldNews: AsyncThrowingStream<StoreNews, any Error>?
+    /// The comparison of what the watch has told with the store.
+    private var looks = HeadLooks()
     /// What is wrong now.
     package internal(set) var trouble: String?
     /// Why the replica takes no part; `nil` if it does, or is about to.
@@ -76,6 +83,7 @@ package actor LiveNamespace {
         registrar: Registrar,
         membership: Membership,
         endedLives: EndedLives,
+        watch: SpaceWatch,
         isFounding: @escaping @Sendable () -> Bool
     ) {
         self.keys = keys
@@ -85,6 +93,7 @@ package actor LiveNamespace {
         self.registrar = registrar
         self.membership = membership
         self.endedLives = endedLives
+        self.watch = watch
         self.isFounding = isFounding
         identity = Appender.Identity(number: membership.number, lease: membership.lease)
         appender = Appender(store: store, keys: keys, settings: settings)
@@ -148,7 +157,7 @@ package actor LiveNamespace {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await self.watchAll() }
             group.addTask { try await self.applyAll(to: replica) }
-            group.addTask { try await self.lookNowAndThen() }
+            group.addTask { try await self.waitForBadLook() }
             group.addTask { try await self.takePlace(of: replica) }
             group.addTask { try await self.makeBases(of: replica) }
             group.addTask { try await self.keepOwners(of: replica) }
@@ -212,6 +221,7 @@ package actor LiveNamespace {
 
     private func closeReplica() async {
         hasEntered = false
+        looks.pause()
         guard let closed = replica else { return }
         replica = nil
         try? await onThread { closed.close() }
@@ -247,6 +257,8 @@ package actor LiveNamespace {
             var position: ReplicaPosition?
             if let found { position = try await onReplica { try found.position() } }
             let before = watchedRevision
+            // Begun before the picture is read, so that nothing is missed.
+            toldNews = try await watch.news(of: keys)
             let picture = try await Picture(store, keys, at: position?.entry ?? 0)
             guard picture.isSameLife else { throw Leaving.gone }
             if picture.revision < before {
@@ -293,8 +305,8 @@ package actor LiveNamespace {
             owners = picture.owners
             manifest = picture.manifest
             watchedHead = picture.head ?? 0
-            lookedHead = 0
             watchedRevision = picture.revision
+            looks.begin()
             await appender.begin(
                 head: picture.head ?? 0,
                 pen: picture.pen,
@@ -381,13 +393,17 @@ package actor LiveNamespace {
 
     /// Learns what the watch delivers, until it ends.
     private func watchAll() async throws {
+        let known = watchedRevision
+        guard let news = toldNews.take() else { throw Leaving.again("the watch has ended") }
         do {
-            for try await news in store.watch(keys.all, from: watchedRevision + 1) {
+            for try await news in news {
                 switch news {
                 case .changes(let changes, let revision):
                     var ofAppender: [(LiveKey, StoreChange)] = []
                     var isOfOthers = false
-                    for change in changes { isOfOthers = learn(change, &ofAppender) || isOfOthers }
+                    for change in changes where change.revision > known {
+                        isOfOthers = learn(change, &ofAppender) || isOfOthers
+                    }
                     watchedRevision = max(watchedRevision, revision)
                     await appender.learn(ofAppender)
                     if isOfOthers { self.news.nudge() }
@@ -405,12 +421,8 @@ package actor LiveNamespace {
     ///
     /// - Returns: Whether others than the appender must look again.
     private func learn(_ change: StoreChange, _ ofAppender: inout [(LiveKey, StoreChange)]) -> Bool {
-        let (text, row): (String, StoreRow?) =
-            switch change {
-            case .put(let row): (row.key, row)
-            case .deleted(let key, _): (key, nil)
-            }
-        guard let key = keys.key(of: text) else { return false }
+        guard let key = keys.key(of: change.key) else { return false }
+        let row = change.row
         switch key {
         case .joined(let member): joined[member] = row
         case .owner(let member): owners[member] = row
@@ -461,32 +473,28 @@ package actor LiveNamespace {
         }
     }
 
-    /// Reads the head now and then: a watch may be silent without an end.
-    private func lookNowAndThen() async throws {
-        while true {
-            try await Task.sleep(for: settings.lookInterval)
-            let (seenHead, seenRevision, least) = (watchedHead, watchedRevision, max(lookedHead, applied))
-            let outcome: StoreOutcome
-            do {
-                outcome = try await store.transact(
-                    StoreTransaction(then: [.read(.key(keys.id)), .read(.key(keys.key(.head)))])
-                )
-            } catch { continue }
-            guard outcome.readings.count == 2 else { continue }
-            if outcome.revision < seenRevision { throw Leaving.again("the store was set back") }
-            let life = outcome.readings[0].first.flatMap { try? NumberValue(decoding: $0.value).number }
-            if life != keys.life.number { throw Leaving.gone }
-            guard let head = outcome.readings[1].first.flatMap({ try? NumberValue(decoding: $0.value).number }),
-                head >= least
-            else { throw Leaving.again("the head of the log is missing in the store, or lower than it was") }
-            // The watch had the whole interval before this for what was there at its beginning.
-            if lookedHead > seenHead { throw Leaving.again("the watch is silent") }
-            lookedHead = head
-        }
+    // MARK: Looking whether the watch is silent
+
+    /// What is known before a look at the store; `nil`: this machine does not take part now.
+    func beginLook() -> HeadLooks.Look? { looks.look(at: watchedHead, watchedRevision, applied: applied) }
+
+    /// Compares what the store says with what is known.
+    ///
+    /// - Returns: Whether the watch itself has to begin again.
+    func endLook(_ look: HeadLooks.Look, id: StoreRow?, head: StoreRow?, revision: Int64) -> Bool {
+        let isSilent = looks.end(look, keys.life, id: id, head: head, revision, hasUnread: watch.hasUnread(of: keys))
+        if looks.failure != nil { badLooks.nudge() }
+        return isSilent
     }
 
-    /// The head that the look before the last found.
-    private var lookedHead: UInt64 = 0
+    private func waitForBadLook() async throws {
+        while true {
+            let seen = badLooks.count
+            if let failure = looks.failure { throw failure }
+            try Task.checkCancellation()
+            await badLooks.wait(after: seen)
+        }
+    }
 
     func takeUntoldEvents() -> [String] { events.takeUntold() }
 

@@ -100,6 +100,8 @@ struct JoinCommand: ParsableCommand {
     }
 
     func run() throws {
+        // Each namespace takes some descriptors, and the usual limit of 1,024 is that of some 300 namespaces.
+        ResourceLimits.raiseOpenFiles(to: 1 << 16)
         let root = Space(trusting: common.root, timeout: common.timeout?.duration ?? .seconds(5))
         try root.makeRoot()
         var settings = ClusterSettings()
