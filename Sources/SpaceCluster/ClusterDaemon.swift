@@ -1,5 +1,6 @@
 package import ClusterStore
 package import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import Synchronization
 
@@ -12,6 +13,8 @@ package final class ClusterDaemon: Sendable {
     private let root: any ReplicaRoot
     private let machine: String
     private let keys: ClusterKeys
+    /// What the root remembers once the daemon has joined.
+    private let joined: JoinedSpace
     private let settings: ClusterSettings
     /// Whether it has been a member: what was right once may be right again.
     private let hasJoined = Atomic<Bool>(false)
@@ -41,6 +44,7 @@ package final class ClusterDaemon: Sendable {
         self.root = root
         self.machine = machine
         keys = try ClusterKeys(prefix: prefix, space: space)
+        joined = JoinedSpace(prefix: prefix, space: try NamespaceName(space))
         self.settings = settings
         self.makeStore = makeStore
         handler = RequestHandler(machine: machine, prefix: prefix, patience: settings.answerTime)
@@ -121,6 +125,13 @@ package final class ClusterDaemon: Sendable {
         let value = MemberValue(machine: machine, place: try Registrar.place(of: root.path))
         let registrar = Registrar(store: store, keys: keys, settings: settings, value: value)
         let membership = try await registrar.register()
+        do {
+            // Before a process can have heard that a name is free.
+            try joined.remember(inRoot: root.path)
+        } catch {
+            await end(membership, store)
+            throw error
+        }
         let session = ClusterSession(
             store: store,
             keys: keys,
