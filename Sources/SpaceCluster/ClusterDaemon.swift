@@ -108,7 +108,7 @@ package final class ClusterDaemon: Sendable {
             } catch {
                 let reason = Self.told(error)
                 apart = reason
-                handler.serve(nil, "the daemon does not reach the cluster: \(reason)")
+                handler.serve(nil, Self.reasonApart(error))
             }
             if began.advanced(by: settings.longestPause).hasPassed { pause.reset() }
             await pause.wait()
@@ -141,16 +141,18 @@ package final class ClusterDaemon: Sendable {
             membership: membership,
             news: handler.news
         )
-        defer { handler.serve(nil, "the daemon joins the cluster again") }
         do {
             // An earlier daemon's pen must be gone before a process gets an answer.
             try await registrar.endPredecessors(of: membership)
             handler.serve(session)
             try await session.run(report)
         } catch {
+            // To end the lease may take a while, if the store does not answer.
+            handler.serve(nil, Self.reasonApart(error))
             await end(membership, store)
             throw error
         }
+        handler.serve(nil, "the daemon joins the cluster again")
         await end(membership, store)
     }
 
@@ -162,12 +164,17 @@ package final class ClusterDaemon: Sendable {
         await TaskHome.daemon.start { try? await store.end(membership.lease) }.value
     }
 
+    /// Why processes get no answer.
+    private static func reasonApart(_ error: any Error) -> String {
+        "the daemon does not reach the cluster: \(told(error))"
+    }
+
     private static func told(_ error: any Error) -> String {
         switch error {
         case let error as StoreError: error.told
         case let error as Registrar.Failure: error.told
         case let error as SpaceError: error.reason
-        case is Registrar.LeaseLost: "its lease has ended"
+        case let error as Registrar.LeaseLost: error.told
         default: "\(error)"
         }
     }
