@@ -1,5 +1,6 @@
 package import ClusterStore
 package import SpaceEngine
+import SpaceMachines
 import SpaceSystem
 import Synchronization
 
@@ -12,6 +13,8 @@ package final class ClusterDaemon: Sendable {
     private let root: any ReplicaRoot
     private let machine: String
     private let keys: ClusterKeys
+    /// What the root remembers once the daemon has joined.
+    private let joined: JoinedSpace
     private let settings: ClusterSettings
     /// Whether it has been a member: what was right once may be right again.
     private let hasJoined = Atomic<Bool>(false)
@@ -41,6 +44,7 @@ package final class ClusterDaemon: Sendable {
         self.root = root
         self.machine = machine
         keys = try ClusterKeys(prefix: prefix, space: space)
+        joined = JoinedSpace(prefix: prefix, space: try NamespaceName(space))
         self.settings = settings
         self.makeStore = makeStore
         handler = RequestHandler(machine: machine, prefix: prefix, patience: settings.answerTime)
@@ -104,7 +108,7 @@ package final class ClusterDaemon: Sendable {
             } catch {
                 let reason = Self.told(error)
                 apart = reason
-                handler.serve(nil, "the daemon does not reach the cluster: \(reason)")
+                handler.serve(nil, Self.reasonApart(error))
             }
             if began.advanced(by: settings.longestPause).hasPassed { pause.reset() }
             await pause.wait()
@@ -121,6 +125,13 @@ package final class ClusterDaemon: Sendable {
         let value = MemberValue(machine: machine, place: try Registrar.place(of: root.path))
         let registrar = Registrar(store: store, keys: keys, settings: settings, value: value)
         let membership = try await registrar.register()
+        do {
+            // Before a process can have heard that a name is free.
+            try joined.remember(inRoot: root.path)
+        } catch {
+            await end(membership, store)
+            throw error
+        }
         let session = ClusterSession(
             store: store,
             keys: keys,
@@ -130,16 +141,18 @@ package final class ClusterDaemon: Sendable {
             membership: membership,
             news: handler.news
         )
-        defer { handler.serve(nil, "the daemon joins the cluster again") }
         do {
             // An earlier daemon's pen must be gone before a process gets an answer.
             try await registrar.endPredecessors(of: membership)
             handler.serve(session)
             try await session.run(report)
         } catch {
+            // To end the lease may take a while, if the store does not answer.
+            handler.serve(nil, Self.reasonApart(error))
             await end(membership, store)
             throw error
         }
+        handler.serve(nil, "the daemon joins the cluster again")
         await end(membership, store)
     }
 
@@ -151,12 +164,17 @@ package final class ClusterDaemon: Sendable {
         await TaskHome.daemon.start { try? await store.end(membership.lease) }.value
     }
 
+    /// Why processes get no answer.
+    private static func reasonApart(_ error: any Error) -> String {
+        "the daemon does not reach the cluster: \(told(error))"
+    }
+
     private static func told(_ error: any Error) -> String {
         switch error {
         case let error as StoreError: error.told
         case let error as Registrar.Failure: error.told
         case let error as SpaceError: error.reason
-        case is Registrar.LeaseLost: "its lease has ended"
+        case let error as Registrar.LeaseLost: error.told
         default: "\(error)"
         }
     }

@@ -43,7 +43,8 @@ package final class DaemonClient: MachinesLogs {
 
     package var isSilent: Bool { isKnownToBeSilent.load(ordering: .relaxed) }
 
-    func hasAnswered(within age: Duration) -> Bool {
+    /// Whether the daemon has answered this process within a time.
+    package func hasAnswered(within age: Duration) -> Bool {
         !MonotonicInstant(nanoseconds: answered.load(ordering: .relaxed)).advanced(by: age).hasPassed
     }
 }

@@ -7,7 +7,8 @@ import SpaceEngine
 /// `release` and `waiting`, which have none. Nothing that is received is trusted: a message that does not decode ends the connection.
 package enum DaemonRequest: Equatable, Sendable {
     /// The first request of a connection. With the life 0 of a process that is about to make a namespace, the answer is
-    /// `taken` if the machines share one of its name. Answers: `welcome`, `gone`, `taken`, `unavailable`.
+    /// `taken` if the machines share one of its name, and `unavailable` while the daemon does not know that. Answers: `welcome`,
+    /// `gone`, `taken`, `unavailable`.
     case hello(life: UInt64, name: String)
     /// Asks for the pen, for a process whose replica goes up to an entry. Answers: `pen`, `joining`, `gone`, `unavailable`.
     case pen(behind: UInt64)

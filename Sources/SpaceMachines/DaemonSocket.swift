@@ -96,12 +96,4 @@ package enum DaemonSocket {
             }
         }
     }
-
-    /// Whether the daemon of a root knows a namespace of a name that several machines share.
-    ///
-    /// A daemon that does not answer within a second knows none.
-    package static func knows(_ name: NamespaceName, in root: SpaceRoot) -> Bool {
-        let answer = try? ask(nil, in: root, life: 0, name: name.text, patience: .seconds(1))
-        return answer == .taken
-    }
 }

@@ -46,14 +46,37 @@ extension SpaceError {
         return SpaceError(.clusterUnavailable, reason: reason, advice: advice)
     }
 
+    /// The error of a process that is about to make a namespace of this root alone, if the daemon can't be reached.
+    static func nameUnknown(_ root: SpaceRoot, _ error: Errno) -> SpaceError {
+        let (reason, advice) = daemonTrouble(root, error)
+        return nameUnknown(reason, advice)
+    }
+
+    /// The same, if the daemon can't tell for another reason.
+    static func nameUnknown(_ root: SpaceRoot, _ why: String) -> SpaceError {
+        nameUnknown(why, "try again; look with: space --root \(root.path) machines")
+    }
+
+    private static func nameUnknown(_ reason: String, _ advice: String) -> SpaceError {
+        SpaceError(
+            .clusterUnavailable,
+            reason: "the root has joined other machines, which may share a namespace of this name, and \(reason); "
+                + "nothing was changed",
+            advice: "\(advice); or make one that is this machine's alone: --local, or NamespaceOptions(isLocal: true)"
+        )
+    }
+
     private static func daemonTrouble(_ root: SpaceRoot, _ error: Errno) -> (reason: String, advice: String) {
-        let start = "start the daemon: space --root \(root.path) join --etcd URL"
+        let options = JoinedSpace(ofRoot: root.path)?.options ?? ""
+        let start = "start the daemon: space --root \(root.path) join --etcd URL\(options)"
         let daemon = "the daemon of the root \(root.path.quotedForPeople)"
         return switch error {
         case .noSuchFileOrDirectory, .connectionRefused:
             ("no daemon runs for the root \(root.path.quotedForPeople)", start)
         case .timedOut:
             ("\(daemon) does not answer in time", "look whether it is stopped, and let it go on: kill -CONT PID")
+        case .permissionDenied:
+            ("\(daemon) answers the root's owner alone", "let the root's owner do it")
         default: ("\(daemon) can't be reached (\(error.told))", start)
         }
     }

@@ -436,7 +436,7 @@ struct MemberTests {
     /// The same name on two machines: the second is refused, and stays what it was.
     @Test func aNameThatIsTakenIsRefused() throws {
         try cluster.end(1)
-        let own = try cluster[1].root.space.namespace("n")
+        let own = try cluster[1].root.space.namespace("n", options: NamespaceOptions(isLocal: true))
         try own.write("mine", 1)
         let n = try cluster.namespaceOfFirst()
         try n.write("theirs", 1)

@@ -94,7 +94,7 @@ final class Agent {
     }
 
     /// `open <root> <name> [owning=0] [creates=0] [timeout=<ms>] [mode=<mode>] [persistent=1] [limit=<bytes>]
-    /// [history=<changes>] [group=<gid>] [replicated=1]`.
+    /// [history=<changes>] [group=<gid>] [replicated=1] [local=1]`.
     private func open(_ words: [String]) throws {
         var settings: [String: String] = [:]
         for setting in words.dropFirst(2) {
@@ -109,6 +109,7 @@ final class Agent {
         options.mode = settings["mode"].flatMap(StorageMode.init)
         options.isPersistent = settings["persistent"] == "1"
         options.isReplicated = settings["replicated"] == "1"
+        options.isLocal = settings["local"] == "1"
         options.byteLimit = settings["limit"].flatMap(Int.init)
         options.group = settings["group"].flatMap(UInt32.init)
         options.history = settings["history"].flatMap(Int.init).map { History(changes: $0) }

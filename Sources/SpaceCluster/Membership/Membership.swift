@@ -139,20 +139,27 @@ package struct Registrar: Sendable {
             let left: Int?
             do throws(StoreError) { left = try await store.keepAlive(lease) } catch { left = nil }
             if let left {
-                guard left > 0 else { throw LeaseLost() }
+                guard left > 0 else { throw LeaseLost(isOfSilence: false) }
                 heard = sent
                 contact.noteAnswer()
                 pause.reset()
                 try await Task.sleep(for: .milliseconds(seconds * 1000 / 3))
             } else {
                 contact.noteSilence()
-                guard !heard.advanced(by: .seconds(seconds)).hasPassed else { throw LeaseLost() }
+                guard !heard.advanced(by: .seconds(seconds)).hasPassed else { throw LeaseLost(isOfSilence: true) }
                 await pause.wait()
             }
         }
     }
 
-    package struct LeaseLost: Error {}
+    package struct LeaseLost: Error {
+        /// Whether the store has not answered for as long as the lease lasts, instead of saying that it has ended.
+        let isOfSilence: Bool
+
+        var told: String {
+            isOfSilence ? "its lease has ended, because the store (etcd) did not answer it" : "its lease has ended"
+        }
+    }
 
     /// What tells this root from all others in the store, until the next boot of this machine.
     package static func place(of root: String) throws(SpaceError) -> [UInt8] {

@@ -56,8 +56,8 @@ final class ClusterSession: Sendable {
         return lives.withLock { $0.isGone(name, life) }
     }
 
-    /// Whether the store is known to have a life of a name.
-    func knows(_ name: NamespaceName) -> Bool { lives.withLock { $0[name] != nil } }
+    /// Whether the store has a life of a name; `nil` while that is not known.
+    func knows(_ name: NamespaceName) -> Bool? { lives.withLock { $0.has(name) } }
 
     /// Lives until a lease is lost or the task is cancelled.
     ///

@@ -19,6 +19,9 @@ struct KnownLives {
     /// The life of a name that the store has.
     subscript(_ name: NamespaceName) -> NamespaceLife? { known[name]?.life }
 
+    /// Whether the store has a life of a name; `nil` while that is not known.
+    func has(_ name: NamespaceName) -> Bool? { self[name] != nil ? true : isComplete ? false : nil }
+
     /// Whether the store is known to have another life of a name, or none.
     func isGone(_ name: NamespaceName, _ life: UInt64) -> Bool { isComplete && self[name]?.number != life }
 

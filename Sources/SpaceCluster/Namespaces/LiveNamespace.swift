@@ -1,6 +1,7 @@
 import ClusterStore
 import SpaceEngine
 import SpaceSystem
+import TupleSpace
 
 /// One life of a namespace on this machine: its replica follows the log, and its processes append to it.
 ///
@@ -72,6 +73,8 @@ package actor LiveNamespace {
     var toldTime: Set<UInt32> = []
     /// Since when the replica has had no room for the next entry; `nil`: it has, or that is not known.
     private var fullSince: MonotonicInstant?
+    /// How often in a row a namespace of this root alone stood where the replica is to be made.
+    private var timesInTheWay = 0
     /// Whether `joined/<number>` may have been put for the present number.
     var hasJoined = false
 
@@ -366,14 +369,17 @@ package actor LiveNamespace {
         let reader = BaseReader(store: store, keys: keys, manifest: manifest)
         do {
             try await onThread { try body(reader) }
+            timesInTheWay = 0
         } catch let error as BaseReader.Failure {
             switch error {
             case .store(let error): throw Leaving.again(error.told)
             case .replaced: throw Leaving.again("the base was replaced while it was read")
             case .value(let error): throw Leaving.stopped("the namespace's base \(error.told)")
             }
+        } catch let error as SpaceError where error.isOfTakenName {
+            timesInTheWay += 1
+            throw Leaving.again(ClusterReport.Namespace.notShared)
         } catch let error as SpaceError where error.code == .incompatible {
-            // A namespace of this root alone may have the name: for a moment, if two machines make it at once.
             throw Leaving.again(error.reason)
         } catch let error as SpaceError {
             throw Leaving(error)
@@ -502,5 +508,10 @@ package actor LiveNamespace {
     package var allTroubles: [String] { [trouble, baseTrouble].compactMap(\.self) + upkeepFailures.troubles }
 
     /// What the daemon's log says: what will not pass by itself.
-    package var lastingTroubles: [String] { [stopped, baseTrouble].compactMap(\.self) + upkeepFailures.troubles }
+    package var lastingTroubles: [String] {
+        // If two machines make a namespace at once, the one that lost is in the way for a moment.
+        let isInTheWay = timesInTheWay >= UpkeepFailures.timesOfTrouble
+        return [isInTheWay ? ClusterReport.Namespace.notShared : nil, stopped, baseTrouble].compactMap(\.self)
+            + upkeepFailures.troubles
+    }
 }

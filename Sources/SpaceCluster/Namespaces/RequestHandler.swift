@@ -79,9 +79,15 @@ final class RequestHandler: RequestAnswering {
             return session.map { .welcome(member: $0.membership.number) } ?? .unavailable(why)
         }
         guard let name = try? NamespaceName(subject.name) else { return .gone }
-        guard let session else { return .welcome(member: 0) }
         // The process has no namespace of this name, and is about to make one.
-        if subject.life == 0 { return session.knows(name) ? .taken : .welcome(member: session.membership.number) }
+        if subject.life == 0 {
+            guard let session else { return .unavailable(why) }
+            guard let isShared = session.knows(name) else {
+                return .unavailable("the daemon has not read yet which namespaces the machines share")
+            }
+            return isShared ? .taken : .welcome(member: session.membership.number)
+        }
+        guard let session else { return .welcome(member: 0) }
         return session.isGone(name, subject.life) ? .gone : .welcome(member: session.membership.number)
     }
 

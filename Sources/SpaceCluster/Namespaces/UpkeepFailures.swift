@@ -27,7 +27,8 @@ package struct UpkeepFailures {
         }
     }
 
-    private static let timesOfTrouble = 3
+    /// How often in a row something fails before it is told.
+    static let timesOfTrouble = 3
 
     package init() {}
 

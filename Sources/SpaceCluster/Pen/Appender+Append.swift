@@ -110,7 +110,7 @@ extension Appender {
             if let verdict = verdicts[commit.id] { return verdict }
             guard !deadline.hasPassed, !Task.isCancelled else {
                 if deadline.hasPassed { noteLateness() }
-                return .unknown("the store did not answer in time")
+                return .unknown("the store (etcd) did not answer the daemon in time")
             }
             await waitForOutcome(until: deadline)
         }
@@ -119,6 +119,7 @@ extension Appender {
     /// Sends a commit and finds its outcome.
     private func settle(_ made: Commit) async {
         let began = MonotonicInstant.now
+        sentSince = began
         var verdict = await send(made)
         appendTime = MonotonicInstant.now.duration(since: began)
         var pause = Pause(settings)
@@ -128,7 +129,7 @@ extension Appender {
                 if isEnded { verdict = .unknown("the daemon has ended") } else { await pause.wait() }
             }
         }
-        commit = nil
+        (commit, sentSince) = (nil, nil)
         if case .done = verdict {
             learn(own: made.behind + 1)
             cache.insert(made.behind + 1, made.entry)

@@ -119,6 +119,9 @@ extension Appender {
                 "the outcome of this machine's last commit is not known yet"
             } else if isHandingOver {
                 "it is not known yet whether this machine has handed over the pen"
+            } else if trouble ?? silence != nil {
+                // Also if another machine has the pen: it was perhaps not asked for it.
+                "the store did not give the pen in time"
             } else if pen.holder?.member == PenView.Holder.noMember {
                 "another program has changed the pen in the store"
             } else if let holder = pen.holder {
@@ -126,8 +129,18 @@ extension Appender {
             } else {
                 "the store did not give the pen in time"
             }
-        return trouble.map { "\(what): \($0)" } ?? what
+        return (trouble ?? silence).map { "\(what): \($0)" } ?? what
     }
+
+    /// Why there is no answer, if the driver waits for the store, or a commit does: a store without an answer throws no error
+    /// before the time limit of its connection.
+    private var silence: String? {
+        let isSilent = [askedSince, sentSince].contains { $0?.advanced(by: Self.silentAfter).hasPassed ?? false }
+        guard isSilent else { return nil }
+        return "the store (etcd) does not answer the daemon, as without a majority of its members"
+    }
+
+    private static let silentAfter = Duration.seconds(1)
 
     // MARK: Giving the pen with an entry
 
@@ -201,13 +214,17 @@ extension Appender {
     package func drive() async {
         var pause = Pause(settings)
         while !Task.isCancelled {
+            defer { askedSince = nil }
             do {
-                switch nextStep() {
+                let step = nextStep()
+                askedSince = .now
+                switch step {
                 case .fetch(let me, let revision): try await fetch(me, at: revision)
                 case .ask(let me, let holder): try await ask(me, holder)
                 case .handOver(let holder, let member, let want): try await handOver(holder, to: member, want)
                 case .giveUp(let holder): try await giveUp(holder)
                 case .wait(let moment):
+                    askedSince = nil
                     await waitForPen(until: moment)
                     continue
                 }
@@ -215,6 +232,7 @@ extension Appender {
                 pause.reset()
             } catch {
                 trouble = error.told
+                askedSince = nil
                 // The next step goes by what the store says now.
                 await pause.wait()
                 if (try? await look()) != nil {

@@ -69,6 +69,9 @@ package actor Appender {
     var isLate = false
     /// Why the store's last answer about the pen or an outcome was an error; `nil` if it was none.
     var trouble: String?
+    /// Since when the driver, and the present commit, wait for the store; `nil` if they don't.
+    var askedSince: MonotonicInstant?
+    var sentSince: MonotonicInstant?
     var lastUse = MonotonicInstant.now
     /// Whether the last use came soon after the one before, so that another may come soon.
     var isBusy = false

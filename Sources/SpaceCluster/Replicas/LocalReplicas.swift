@@ -61,6 +61,8 @@ package struct LocalReplicas: ReplicaRoot {
 
     package func makeReplica(of base: ReplicaBase, nextPart: () throws -> [UInt8]?) throws -> any Replica {
         let (header, clock) = try base.decodedHeader()
+        // A namespace that its last owner, a killed process, has left is not in the way.
+        _ = space.reap(try NamespaceName(base.name))
         let options = NamespaceOptions(
             mode: header.mode,
             // No process owns it here yet; it is a replica before others see it, and the word is set right below.

@@ -43,6 +43,9 @@ package struct ClusterReport: Codable, Equatable, Sendable {
         /// What was set aside, and why.
         package let events: [String]
 
+        /// The trouble that a namespace of this machine alone has the name, and so the replica can't be made.
+        package static let notShared = "not shared: the machines share another namespace of this name"
+
         /// How many entries this machine's replica lacks.
         package var behind: UInt64 {
             let end = max(head ?? 0, durable)

@@ -20,6 +20,11 @@ struct JoinCommand: ParsableCommand {
             with the same etcd, --prefix and --space have the same ones. Without a daemon, processes read what this machine has, \
             and writes fail with status 75.
 
+            A root that has joined once stays so: a namespace of this machine alone is made there only while the daemon says that the \
+            machines share none of its name, and otherwise the status is 75; commands with --local do not ask. With --leave the root \
+            is an ordinary one again: while no daemon serves it, its replicas go to the root's folder .aside, and their paths are \
+            printed. The other machines' stay; after another 'space join' they come back.
+
             An etcd of version 3.5.13 or later is for production, with auto-compaction, a quota alarm, and certificates. The \
             password comes from a file, never from the command line. The connection to etcd is the program space-etcd, which \
             'tools/build --cluster' makes; it is looked for beside this program, and then in PATH.
@@ -27,6 +32,7 @@ struct JoinCommand: ParsableCommand {
             EXAMPLES:
               space join --etcd http://127.0.0.1:2379
               space join --etcd https://a:2379,https://b:2379,https://c:2379 --ca ca.pem --cert m1.pem --key m1.key --name m1
+              space join --leave
             """
     )
 
@@ -78,6 +84,9 @@ struct JoinCommand: ParsableCommand {
     )
     var grace: DurationArgument?
 
+    @Flag(help: "Make the root an ordinary one again, and set its replicas aside.")
+    var leave = false
+
     @Option(help: ArgumentHelp("A store's Unix socket instead of etcd, for tests.", isHidden: true))
     var store: String?
 
@@ -86,7 +95,9 @@ struct JoinCommand: ParsableCommand {
     private static let program = SisterProgram(name: "space-etcd", build: "tools/build --cluster")
 
     mutating func validate() throws {
-        if (etcd == nil) == (store == nil) {
+        if leave {
+            guard etcd == nil, store == nil else { throw ValidationError("--leave asks no etcd: it takes no --etcd") }
+        } else if (etcd == nil) == (store == nil) {
             throw ValidationError("name the members of etcd: --etcd http://127.0.0.1:2379")
         }
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key go together") }
@@ -103,6 +114,7 @@ struct JoinCommand: ParsableCommand {
         // Each namespace takes some descriptors, and the usual limit of 1,024 is that of some 300 namespaces.
         ResourceLimits.raiseOpenFiles(to: 1 << 16)
         let root = Space(trusting: common.root, timeout: common.timeout?.duration ?? .seconds(5))
+        if leave { return try leave(root) }
         try root.makeRoot()
         var settings = ClusterSettings()
         if let lease { settings.leaseSeconds = Int(lease.duration.components.seconds) }
@@ -138,6 +150,15 @@ struct JoinCommand: ParsableCommand {
         guard case .failure(let error)? = ending.result, Signals.pending == nil else { return }
         let attempt = told.withLock { $0.hasJoined } ? "serve the root" : Self.task
         throw (error as? SpaceError)?.named(attempt, nil) ?? error
+    }
+
+    /// Ends the root's membership for good.
+    private func leave(_ root: Space) throws {
+        try root.checkRoot(mustExist: true)
+        let places = try SpaceError.naming("leave the cluster", on: nil) { () throws(SpaceError) in
+            try Departure.leave(LocalReplicas(root))
+        }
+        try Output.print(lines: places)
     }
 
     /// What people were told.

@@ -54,18 +54,22 @@ struct ReplayCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Let this group, a name or a number, use the namespace too.", valueName: "group"))
     var group: GroupArgument?
 
+    @Flag(help: "Make it without asking the root's daemon whether other machines share one of its name.")
+    var local = false
+
     @Argument(help: "The new namespace; without, the name of the one in the backup.", completion: .namespaces)
     var namespace: String?
 
     mutating func validate() throws {
-        if promote, from != nil || to != nil || list || follow || persistent || group != nil || namespace == nil {
+        let makes = persistent || local || group != nil
+        if promote, from != nil || to != nil || list || follow || makes || namespace == nil {
             throw ValidationError("--promote takes the name of a standby, and no other option")
         }
         if !promote, from == nil { throw ValidationError("name the file: --from FILE") }
         if follow, to != nil || list {
             throw ValidationError("--follow goes on with every entry: it takes no --to and no --list")
         }
-        if list, namespace != nil || to != nil || persistent || group != nil {
+        if list, namespace != nil || to != nil || makes {
             throw ValidationError("--list makes no namespace: it takes --from alone")
         }
     }
@@ -91,6 +95,7 @@ struct ReplayCommand: ParsableCommand {
                 owner: try choice.request(),
                 persistent: persistent || follow,
                 group: group?.id,
+                isLocal: local,
                 asStandby: follow
             )
         } catch let error as SpaceError where error.code == .noOwner {

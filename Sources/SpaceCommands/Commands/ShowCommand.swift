@@ -50,9 +50,9 @@ struct ShowCommand: ParsableCommand {
 
     func run() throws {
         let access = try NamespaceAccess(common, namespace)
-        let status = try access.use { try $0.status() }
+        let (status, isApart) = try access.use { (try $0.status(), $0.isApart) }
         let replication = status.isReplicated ? ReplicationReport(of: namespace, in: access.space) : nil
-        let report = StatusReport(status: status, replication: replication?.object)
+        let report = StatusReport(status: status, replication: replication?.object, isApart: isApart)
         let waits = WaitReport(report.graph)
         let lines =
             if json {

@@ -15,6 +15,14 @@ struct CreationOptions: ParsableArguments {
     @Flag(help: "If it is created: share it with all machines that have joined. One that exists must be so.")
     var replicated = false
 
+    @Flag(
+        help: """
+            If it is created: make it this machine's alone, without asking the root's daemon whether other machines share one of \
+            its name. One that exists must be so.
+            """
+    )
+    var local = false
+
     @Option(
         help: ArgumentHelp(
             "If it is created: keep so many changes, and bytes of them, also without a watcher. One that exists must be so.",
@@ -32,6 +40,7 @@ struct CreationOptions: ParsableArguments {
 
     mutating func validate() throws {
         if durable && guarded { throw ValidationError("--durable and --guarded exclude each other") }
+        if replicated && local { throw ValidationError("--replicated and --local exclude each other") }
     }
 
     /// The options, with the bounds of commands that take them.
@@ -42,7 +51,8 @@ struct CreationOptions: ParsableArguments {
             byteLimit: bounds?.limit?.bytes,
             group: bounds?.group?.id,
             history: history?.history,
-            isReplicated: replicated
+            isReplicated: replicated,
+            isLocal: local
         )
     }
 }

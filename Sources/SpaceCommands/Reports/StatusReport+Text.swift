@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SpaceCluster
 import SpaceInspection
 import SpaceSystem
 
@@ -69,7 +70,7 @@ extension StatusReport {
                 + (replication?.rows(now: now) ?? [
                     ["log", "entry \(status.entry) here\(silence)"]
                 ])
-            : []
+            : isApart ? [["trouble", ClusterReport.Namespace.notShared]] : []
         var lines = PeopleText.table(
             [
                 ["namespace", status.name],

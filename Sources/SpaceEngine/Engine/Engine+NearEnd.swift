@@ -193,7 +193,7 @@ extension Engine {
             var isSound = true
             let match = near.first(template, order, ids, copiedTo: buffer, &isSound)
             SharedWord64.acquireFence()
-            guard isSound, near.word.loadRelaxed() == word else { return nil }
+            guard isSound, !control.isCut, near.word.loadRelaxed() == word else { return nil }
             guard let match else { return .nothing }
             return .match(match.lend(to: borrow))
         }

@@ -204,6 +204,8 @@ extension Engine {
             near.noteDue(before: due)
         }
         try scope.finish()
+        // What was taken over from a file that was cut is not what was there.
+        if control.isCut { try checkUsable() }
         try store(transaction)
         CrashPoint.reach(.nearStored)
         noteStored(due: due, keeps: keeps)

@@ -134,11 +134,15 @@ extension ReaderPool {
         let word = near.word.load()
         try renew(reader, on: engine, holdsGate: holdsGate)
         do throws(SpaceError) {
-            return try reader.near.pointee.copy(near, since: word, showsRing: showsRing) { () throws(SpaceError) in
+            let isStill = try reader.near.pointee.copy(near, since: word, showsRing: showsRing) {
+                () throws(SpaceError) in
                 // A commit may have taken records over that are still here.
                 let snapshot = Snapshot(access: reader.transaction.access, tables: engine.tables, clock: engine.clock)
                 return try snapshot.nearBounds()
             }
+            // The zeros of a file that was cut look like a ring without tuples.
+            if engine.control.isCut { try engine.checkUsable() }
+            return isStill
         } catch {
             takeBack(reader)
             throw error

@@ -94,6 +94,7 @@ extension Space {
     ///   - owner: Who owns the new namespace.
     ///   - persistent: Whether it stays without owners, even if the other did not.
     ///   - group: The group that uses the namespace too.
+    ///   - isLocal: Whether it is made without the word of the root's daemon (``NamespaceOptions``).
     ///   - isStandby: Whether the namespace goes on as a standby: then nothing ends, and only the file's next entries
     ///     write to it.
     /// - Returns: The namespace, and the moment that it shows.
@@ -107,6 +108,7 @@ extension Space {
         owner: OwnerRequest,
         persistent: Bool = false,
         group: UInt32? = nil,
+        isLocal: Bool = false,
         asStandby isStandby: Bool = false
     ) throws(SpaceError) -> (Namespace, BackupMoment) {
         try SpaceError.naming(Self.replaying, on: name) { () throws(SpaceError) in
@@ -138,7 +140,8 @@ extension Space {
                 mode: header.mode,
                 isPersistent: persistent || last.moment.isPersistent,
                 byteLimit: Int(clamping: header.byteLimit),
-                group: group
+                group: group,
+                isLocal: isLocal
             )
             let source = ReplaySource(file, from: subject.beginning, to: last)
             let standby = isStandby ? Array(try LogFile.wholePath(of: path).utf8) : nil

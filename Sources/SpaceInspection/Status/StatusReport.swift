@@ -9,10 +9,13 @@ package struct StatusReport {
     /// How far the namespace is in its machines' log; `nil` if it has no such log, or if that is not known or not asked
     /// for.
     private let replication: JSONObject?
+    /// Whether several machines share another namespace of this name.
+    package let isApart: Bool
 
-    package init(status: NamespaceStatus, replication: JSONObject? = nil) {
+    package init(status: NamespaceStatus, replication: JSONObject? = nil, isApart: Bool = false) {
         self.status = status
         self.replication = replication
+        self.isApart = isApart
         graph = WaitGraph(status.waits)
     }
 
@@ -52,6 +55,7 @@ package struct StatusReport {
             object.add("machines", status.machines)
             object.add("replication", json: replication?.line ?? "null")
         }
+        if isApart { object.add("not_shared", true) }
         object.add("deadlocks", json: "[\(graph.deadlocks.map(\.json).joined(separator: ","))]")
         object.add("doubtful", json: "[\(graph.doubtful.map(\.doubtfulJSON).joined(separator: ","))]")
         return object

@@ -11,6 +11,13 @@ extension Namespace {
     /// Whether several machines share the namespace.
     public var isReplicated: Bool { core.control.staying.isReplica }
 
+    /// Whether several machines share another namespace of this name, so that the processes here see another one than those
+    /// elsewhere: as far as this root's daemon says, and `false` without one.
+    package var isApart: Bool {
+        // It may have become one that they share while the daemon was asked.
+        !isReplicated && DaemonSocket.knows(core.name, in: core.root) && !isReplicated
+    }
+
     /// Makes the namespace one that several machines share: the same on every machine whose daemon (`space join`) has the
     /// same cluster and prefix.
     ///

@@ -10,6 +10,7 @@ public struct NamespaceOptions: Sendable, Hashable {
     package var group: UInt32?
     package var history: History?
     package var isReplicated: Bool
+    package var isLocal: Bool
 
     /// Makes options; every one has a default.
     ///
@@ -25,13 +26,17 @@ public struct NamespaceOptions: Sendable, Hashable {
     ///     ``Namespace/setHistory(_:)`` changes it later.
     ///   - isReplicated: Whether several machines share the namespace: a new namespace is made so when it is created,
     ///     and an existing one must already be so. ``Namespace/replicate()`` changes it later.
+    ///   - isLocal: Whether the namespace is this root's alone, even if the other machines of a root that has joined
+    ///     (`space join`) share one of its name. Without it, a namespace is made in such a root only while the daemon says
+    ///     that they don't. It excludes `isReplicated`.
     public init(
         mode: StorageMode? = nil,
         isPersistent: Bool = false,
         byteLimit: Int? = nil,
         group: UInt32? = nil,
         history: History? = nil,
-        isReplicated: Bool = false
+        isReplicated: Bool = false,
+        isLocal: Bool = false
     ) {
         self.mode = mode
         self.isPersistent = isPersistent
@@ -39,5 +44,6 @@ public struct NamespaceOptions: Sendable, Hashable {
         self.group = group
         self.history = history
         self.isReplicated = isReplicated
+        self.isLocal = isLocal
     }
 }

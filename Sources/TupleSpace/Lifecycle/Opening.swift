@@ -58,20 +58,33 @@ package struct Opening {
         throw SpaceError(.holderBusy, reason: reason, advice: "look who does that")
     }
 
-    /// Waits for the replica of a namespace that several machines share, if this root's daemon knows one of this name.
+    /// Waits until it is known whether several machines share a namespace of this name, and for its replica if they do.
     ///
-    /// Otherwise a namespace of this root alone would take the name, and the replica would never come.
+    /// Otherwise a namespace of this root alone would take the name, and the replica would never come. In a root that has
+    /// joined, only the daemon's word counts (``JoinedSpace``); in another one, a daemon that is about to join for the first
+    /// time is asked, too.
     ///
-    /// - Returns: Whether the replica may be here now; `false` if the name is free.
+    /// - Returns: Whether there may be a namespace of this name now; `false` if the name is free, or the namespace is to be
+    ///   this root's alone in any case.
+    /// - Throws: `clusterUnavailable` if that does not get known in time, or no daemon runs, or the replica does not come.
     private func waitForReplica(in rootFolder: borrowing OwnedDescriptor) throws(SpaceError) -> Bool {
+        if options.isLocal { return false }
+        let hasJoined = try JoinedSpace.isRemembered(in: rootFolder)
         let retry = Retry(for: timeout, every: .milliseconds(10))
-        while DaemonSocket.knows(name, in: root) {
-            if try NamespaceFolder.open(name, in: rootFolder, of: root) != nil { return true }
-            guard retry.again() else {
-                throw .clusterUnavailable("several machines share it, and its replica is not here yet")
+        while true {
+            let refusal: SpaceError
+            switch DaemonSocket.word(of: name, in: root) {
+            case .free: return false
+            case .shared:
+                refusal = .clusterUnavailable("several machines share it, and its replica is not here yet")
+            case .none(let error, let mayPass):
+                guard hasJoined else { return false }
+                guard mayPass else { throw error }
+                refusal = error
             }
+            if try NamespaceFolder.open(name, in: rootFolder, of: root) != nil { return true }
+            guard retry.again() else { throw refusal }
         }
-        return false
     }
 
     private var notFound: SpaceError {

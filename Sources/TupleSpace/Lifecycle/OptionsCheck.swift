@@ -13,6 +13,12 @@ extension NamespaceOptions {
                 advice: "open it without naming a mode, or delete it first"
             )
         }
+        if isLocal, control.staying.isReplica {
+            throw .incompatible(
+                "it exists, and several machines share it",
+                advice: "choose another name, or open it without --local (isLocal)"
+            )
+        }
         if isPersistent, !control.staying.isPersistent {
             throw .incompatible("it exists, and is not persistent", advice: "make it so with: space persist \(name)")
         }

@@ -60,11 +60,15 @@ package struct Participation {
     /// Waits until this machine takes part, outside of the gate: the daemon needs the gate for that.
     private func waitForMachine(_ error: SpaceError, patience: Duration) throws(SpaceError) {
         let answer: DaemonAnswer
+        let deadline = MonotonicInstant.now.advanced(by: patience)
         do throws(SpaceError) {
             answer = try askDaemon(.arrive, patience: patience)
-        } catch {
+        } catch let failure {
             core.daemon.noteSilence()
-            throw error
+            // A daemon that has just said why this machine takes no part is not the one that is silent: it waits itself.
+            let hasSaidWhy = core.daemon.hasAnswered(within: patience + Self.shortWhile)
+            guard deadline.hasPassed, hasSaidWhy else { throw failure }
+            throw .clusterUnavailable(error.reason)
         }
         switch answer {
         case .done: core.daemon.noteAnswer()
@@ -75,6 +79,8 @@ package struct Participation {
     }
 
     static let arrivalPatience = Duration.seconds(5)
+    /// What lies between an answer and the next question of the same process at most.
+    private static let shortWhile = Duration.seconds(1)
     private static let shortestQuestion = Duration.milliseconds(50)
 
     /// Gives the session a number of the machine's present member, unless it has one; `false` if that can't be done now.

@@ -45,7 +45,9 @@ public final class Space: Sendable {
     /// - Returns: A handle. Keep it: when the process's last handle is released, the process no longer owns the
     ///   namespace.
     /// - Throws: `invalidName`, `incompatible`, `permissionDenied`, `storageFull`, `damaged`, `holderStopped`,
-    ///   `holderBusy`, `forked`; `namespaceNotFound` when not owning.
+    ///   `holderBusy`, `forked`; `namespaceNotFound` when not owning; `clusterUnavailable` if it would be created in a root
+    ///   that several machines share, and the daemon of the root can't say that they have none of this name; `misuse` for
+    ///   options that exclude each other.
     public func namespace(
         _ name: String,
         owning: Bool = true,
@@ -70,6 +72,12 @@ public final class Space: Sendable {
         contents: InitialContents? = nil
     ) throws(SpaceError) -> Namespace {
         try SpaceError.naming(Opening.operation, on: name) { () throws(SpaceError) in
+            guard !options.isReplicated || !options.isLocal else {
+                throw .misuse(
+                    "it can't be one that several machines share and this machine's alone",
+                    advice: "name one of isReplicated and isLocal"
+                )
+            }
             if options.isReplicated {
                 return try openReplicated(name, owner: owner, creates: creates, options: options, contents: contents)
             }

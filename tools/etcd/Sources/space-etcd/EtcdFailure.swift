@@ -44,7 +44,7 @@ struct EtcdFailure: Error {
             return
         }
         guard let status = error as? RPCError else {
-            self.init(.unanswered, "\(url) does not answer: \(error)", isMembersOwn: true)
+            self.init(.unanswered, "\(url) does not answer: \(Self.reason(error))", isMembersOwn: true)
             return
         }
         let text = status.message

@@ -1,0 +1,48 @@
+package import SpaceEngine
+import SpaceSystem
+import SystemPackage
+
+extension DaemonSocket {
+    /// The daemon's word of a name that a process is about to give to a namespace of this root alone.
+    package enum NameWord {
+        /// The machines share no namespace of the name, as far as the daemon has heard.
+        case free
+        /// They share one.
+        case shared
+        /// The daemon can't tell, or does not answer.
+        ///
+        /// - Parameters:
+        ///   - error: The error of a process that needs the word.
+        ///   - mayPass: Whether it may be worth to ask again.
+        case none(SpaceError, mayPass: Bool)
+    }
+
+    /// How long one question about a name may take.
+    private static let namePatience = Duration.seconds(1)
+
+    /// Asks the daemon of a root once whether the machines share a namespace of a name.
+    package static func word(of name: NamespaceName, in root: SpaceRoot) -> NameWord {
+        do throws(Errno) {
+            let socket = try connect(root)
+            let deadline = MonotonicInstant.now.advanced(by: namePatience)
+            return switch try exchange(.hello(life: 0, name: name.text), over: socket, until: deadline) {
+            case .taken: .shared
+            case .welcome(let member) where member != 0: .free
+            case .unavailable(let why): .none(.nameUnknown(root, why), mayPass: true)
+            // A daemon that is no member yet.
+            case .welcome: .none(.nameUnknown(root, "the daemon has not joined yet"), mayPass: true)
+            default: .none(.nameUnknown(root, "the daemon gave an answer that does not fit"), mayPass: false)
+            }
+        } catch {
+            let isLasting = [.noSuchFileOrDirectory, .connectionRefused, .permissionDenied].contains(error)
+            return .none(.nameUnknown(root, error), mayPass: !isLasting)
+        }
+    }
+
+    /// Whether the daemon of a root knows a namespace of a name that several machines share.
+    ///
+    /// A daemon that does not answer within a second knows none.
+    package static func knows(_ name: NamespaceName, in root: SpaceRoot) -> Bool {
+        if case .shared = word(of: name, in: root) { true } else { false }
+    }
+}
