@@ -101,6 +101,21 @@ struct TruncatedFileTests {
         try root.space.delete("n")
     }
 
+    /// The first call after the cut knows it, too: what a ring or marks of zeros say is not told as if all were well.
+    @Test(arguments: [20, 900], [20_480, 53_248, 73_728])
+    func nothingWrongIsToldOfACutControlFile(_ count: Int, _ length: Int) throws {
+        let root = try TemporaryRoot(for: .fast)
+        let user = try Agent(root, "n", "mode=fast persistent=1")
+        try user.run("write-loop 0 \(count)")
+        for _ in 0..<5 { try user.run(#"take ["job", "?"]"#) }
+        for _ in 0..<4 { try user.run(#"claim ["job", "?"]"#) }
+        #expect(try user.run("count") == "\(count - 9)")
+        try root.overwrite("n/control", [], length: length)
+        let answer = try user.ask("count")
+        #expect(answer == "ok \(count - 9)" || answer.hasPrefix("error damaged"), "\(answer)")
+        try user.exit()
+    }
+
     /// LMDB takes the length of a lock file that others have open for the length of its table.
     @Test(arguments: StorageMode.allCases, [1, 10, 64, 191, 192, 255, 4096])
     func aLockFileThatIsCutInUseIsDamage(_ mode: StorageMode, _ length: Int) throws {
