@@ -1,7 +1,8 @@
 #include "namespace.h"
 
-/* Handles of namespaces that were dropped without being closed, by root and name. A namespace stays until the process
- * closes it or ends, because `Space().namespace("jobs").write("x")` must not make and delete it. */
+/* Handles of namespaces that were dropped without being closed, by root, name and whether they own it. A namespace stays
+ * until the process closes it or ends, because `Space().namespace("jobs").write("x")` must not make and delete it. An
+ * observer's handle does not replace an owner's, which would end the ownership. */
 static PyObject *kept;
 
 sharedspace_result borrow_result(Namespace *namespace_) {
@@ -103,11 +104,12 @@ static PyObject *namespace_close(PyObject *object, PyObject *nothing) {
     return new_none();
 }
 
-/* Keeps the handle until the process ends, in the place of an older one. */
+/* Keeps the handle until the process ends, in the place of an older one of its kind. */
 static void keep(Namespace *self) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *key = PyTuple_Pack(2, self->root, self->name), *handle = PyLong_FromVoidPtr(self->handle);
+    PyObject *is_observer = self->flags & SHAREDSPACE_OBSERVER ? Py_True : Py_False;
+    PyObject *key = PyTuple_Pack(3, self->root, self->name, is_observer), *handle = PyLong_FromVoidPtr(self->handle);
     if (key != NULL && handle != NULL && kept != NULL) {
         PyObject *older = PyDict_GetItemWithError(kept, key);
         sharedspace_ns *superseded = older == NULL ? NULL : PyLong_AsVoidPtr(older);
