@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 from uuid import UUID
 
+from . import _ranges
+
 # The modes and answers of codec.c.
 _VALUES, _TEMPLATE, _STEP = 0, 1, 2
 _AGAIN, _FORMAL, _RANGE, _PATTERN, _REST, _WORD, _UUID = range(7)
@@ -188,12 +190,6 @@ def _expression(pattern: re.Pattern[Any]) -> str:
     return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
 
 
-def _bound(bound: int | float | str | None) -> str:
-    if isinstance(bound, str) and "..." in bound:
-        raise ValueError("a bound of a string range that contains '...' can't stand in a transaction or a filter")
-    return "" if bound is None else repr(bound) if isinstance(bound, float) else str(bound)
-
-
 def _formal(value: Any, mode: int) -> tuple[int, Any] | None:
     """A formal, as the mode wants it; None if the value is none."""
     if isinstance(value, range):
@@ -203,7 +199,7 @@ def _formal(value: Any, mode: int) -> tuple[int, Any] | None:
     if isinstance(value, Between):
         if mode == _TEMPLATE:
             return _RANGE, (value.lower, value.upper, not value.half_open)
-        return _WORD, f"?{_bound(value.lower)}{'..<' if value.half_open else '...'}{_bound(value.upper)}"
+        return _WORD, _ranges.word(value.lower, value.upper, value.half_open)
     if isinstance(value, re.Pattern):
         expression = _expression(value)
         return (_PATTERN, expression) if mode == _TEMPLATE else (_WORD, f"?/{expression}/")
