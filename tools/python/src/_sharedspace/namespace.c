@@ -340,7 +340,8 @@ static int module_exec(PyObject *module) {
     if (kept == NULL) kept = PyDict_New();
     if (type == NULL || kept == NULL) return -1;
     Py_INCREF(type);
-    return PyModule_AddObject(module, "Namespace", type) < 0 || claims_begin(module) < 0 ? -1 : holds_begin(module);
+    if (PyModule_AddObject(module, "Namespace", type) < 0 || claims_begin(module) < 0 || holds_begin(module) < 0) return -1;
+    return responders_begin(module);
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};

@@ -29,12 +29,11 @@ class Request:
     An exception in the block fails it, and goes on; a block that has not replied replies None.
     """
 
-    def __init__(self, responder: Responder, argument: Any, number: int, pid: int) -> None:
+    def __init__(self, responder: Responder, asked: _sharedspace.Asked) -> None:
         self._responder = responder
-        self._number = number
-        self._is_answered = False
-        self.argument = argument
-        self.pid = pid
+        self._asked = asked
+        self.argument: Any = asked.argument
+        self.pid = asked.pid
 
     def reply(self, value: Field = None) -> bool:
         """Answers it; False if no reply is wanted any more."""
@@ -45,9 +44,7 @@ class Request:
         return self._answer(None, reason)
 
     def _answer(self, value: Field, reason: str | None) -> bool:
-        wanted = _sharedspace.responder_reply(self._responder._handle, self._number, value, reason)
-        self._is_answered = True
-        return wanted
+        return _sharedspace.responder_reply(self._asked, value, reason)
 
     def ask_next(self, *argument: Field, timeout: float | None = None) -> Any:
         """The reply of the responder below, which is asked with another argument if one is given.
@@ -56,7 +53,7 @@ class Request:
         """
         if len(argument) > 1:
             raise TypeError("ask_next() takes one argument at most")
-        found = _sharedspace.responder_pass(self._responder._handle, self._number, argument, timeout)
+        found = _sharedspace.responder_pass(self._asked, argument, timeout)
         if found is None:
             raise no_answer(self._responder.name, self._responder._namespace.name, 0)
         return found[0]
@@ -67,7 +64,7 @@ class Request:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if not self._is_answered:
+        if not self._asked.has_ended:
             if kind is None:
                 self.reply()
             else:
@@ -99,7 +96,7 @@ class Responder:
         Raises `HoldLost` if the responder was replaced by one with its key, or removed.
         """
         found = _sharedspace.responder_next(self._handle, timeout)
-        return None if found is None else Request(self, *found)
+        return None if found is None else Request(self, found)
 
     def serve(self, function: Callable[[Any], Field], *, timeout: float | None = None) -> None:
         """Answers with what a function makes of each argument, until none comes for `timeout` seconds.
