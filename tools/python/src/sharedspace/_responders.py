@@ -26,7 +26,8 @@ def ask(namespace: Namespace, name: str, argument: Field, timeout: float | None,
 class Request:
     """A request that is to be answered, once: by `reply` or `fail`, or by the end of its with-block.
 
-    An exception in the block fails it, and goes on; a block that has not replied replies None.
+    An exception in the block fails it, and goes on; a block that has not replied replies None. A request that is
+    dropped without an answer comes next.
     """
 
     def __init__(self, responder: Responder, asked: _sharedspace.Asked) -> None:
@@ -70,12 +71,29 @@ class Request:
             else:
                 self.fail(_reason(kind, error))
 
+    def _serve(self, function: Callable[[Any], Field]) -> None:
+        """Answers it with what a function makes of its argument."""
+        try:
+            self.reply(function(self.argument))
+        except BaseException as error:
+            if self._asked.has_ended:
+                raise
+            self.fail(_reason(type(error), error))
+            if not isinstance(error, Exception):
+                raise
+
     def __repr__(self) -> str:
         return f"<sharedspace.Request {self.argument!r} of process {self.pid}>"
 
 
 def _reason(kind: type[BaseException], error: BaseException | None) -> str:
-    return f"{kind.__name__}: {error}"
+    """What is said about an exception, as text that can be passed on, whatever the exception says."""
+    try:
+        text = f"{kind.__name__}: {error}"
+    except Exception:
+        text = kind.__name__
+    text = text.replace("\0", r"\x00")
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 class Responder:
@@ -101,15 +119,11 @@ class Responder:
     def serve(self, function: Callable[[Any], Field], *, timeout: float | None = None) -> None:
         """Answers with what a function makes of each argument, until none comes for `timeout` seconds.
 
-        A request for which it raises an exception fails.
+        A request fails if the function raises an exception for it, or makes what can't be passed on. What is no
+        Exception, as KeyboardInterrupt, ends serving.
         """
         while (request := self.next(timeout)) is not None:
-            try:
-                reply = function(request.argument)
-            except Exception as error:
-                request.fail(_reason(type(error), error))
-            else:
-                request.reply(reply)
+            request._serve(function)
 
     def close(self) -> None:
         """Ends it; what it has not answered goes to the next one."""
