@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import functools
 import operator
 import re
@@ -42,7 +43,19 @@ def from_json(data: Any) -> Any:
         return data
     import json
 
-    return json.loads(data)
+    return json.loads(data, object_hook=_from_object)
+
+
+def _from_object(found: dict[str, Any]) -> Any:
+    """What an object of JSON stands for, whose only name begins with a dollar sign; any other one is itself."""
+    if len(found) != 1:
+        return found
+    ((name, value),) = found.items()
+    if name.startswith("$$"):
+        return {name[1:]: value}
+    if name == "$base64":
+        return binascii.a2b_base64(value)
+    return UUID(value) if name == "$uuid" else float(value) if name == "$double" else found
 
 
 class Between:
