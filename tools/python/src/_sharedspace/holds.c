@@ -199,10 +199,8 @@ static PyObject *namespace_item(PyObject *object, PyObject *arguments) {
     sharedspace_how how = sharedspace_defaults();
     PyObject *queue_name, *timeout, *deadline;
     const char *queue;
-    unsigned long long id;
-    if (!PyArg_ParseTuple(arguments, "OOOK", &queue_name, &timeout, &deadline, &id)) return NULL;
-    how.id = id;
-    if (read_text(queue_name, "the queue's name", &queue) < 0 || read_seconds(deadline, 0, &how.deadline_ms) < 0 ||
+    if (!PyArg_ParseTuple(arguments, "OOOO&", &queue_name, &timeout, &deadline, read_unsigned, &how.id)) return NULL;
+    if (read_text(queue_name, "the queue's name", &queue) < 0 || read_life(deadline, &how.deadline_ms) < 0 ||
         read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0)
         return NULL;
     ask_for_signals(&how);
@@ -234,10 +232,8 @@ static PyObject *namespace_items(PyObject *object, PyObject *arguments) {
     PyObject *queue_name;
     const char *queue;
     int state;
-    unsigned long long max;
-    if (!PyArg_ParseTuple(arguments, "OiK", &queue_name, &state, &max)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OiO&", &queue_name, &state, read_unsigned, &how.max)) return NULL;
     if (read_text(queue_name, "the queue's name", &queue) < 0) return NULL;
-    how.max = max;
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     sharedspace_list *list = NULL;

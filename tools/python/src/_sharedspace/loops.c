@@ -55,7 +55,7 @@ static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
         if (read_text(PyTuple_GetItem(all, i), "a name", &names[i]) < 0) return NULL;
     }
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0 ||
-        read_seconds(deadline, 0, &how.deadline_ms) < 0 || read_seconds(interval, 0, &how.interval_ms) < 0)
+        read_life(deadline, &how.deadline_ms) < 0 || read_seconds(interval, 0, &how.interval_ms) < 0)
         return NULL;
     how.flags = flags;
     how.permits = permits;

@@ -62,10 +62,10 @@ static int namespace_init(PyObject *object, PyObject *arguments, PyObject *keywo
     Namespace *self = (Namespace *)object;
     PyObject *root, *name, *mode;
     unsigned int flags;
-    unsigned long long limit;
+    uint64_t limit;
     long long lock_timeout;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "OUOIKL", names, &root, &name, &mode, &flags, &limit, &lock_timeout))
+            arguments, keywords, "OUOIO&L", names, &root, &name, &mode, &flags, read_unsigned, &limit, &lock_timeout))
         return -1;
     PyObject *path = NULL;
     if (root == Py_None) {
@@ -157,9 +157,7 @@ static PyObject *namespace_rule(PyObject *object, PyObject *arguments) {
     int what;
     long long number;
     sharedspace_how how = sharedspace_defaults();
-    unsigned long long bytes;
-    if (!PyArg_ParseTuple(arguments, "iLK", &what, &number, &bytes)) return NULL;
-    how.limit_bytes = bytes;
+    if (!PyArg_ParseTuple(arguments, "iLO&", &what, &number, read_unsigned, &how.limit_bytes)) return NULL;
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     int status;

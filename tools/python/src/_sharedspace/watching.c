@@ -73,8 +73,8 @@ static PyObject *watch_point(PyObject *module, PyObject *number) {
 static PyObject *watch_acknowledge(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *number;
-    unsigned long long sequence;
-    if (!PyArg_ParseTuple(arguments, "OK", &number, &sequence)) return NULL;
+    uint64_t sequence;
+    if (!PyArg_ParseTuple(arguments, "OO&", &number, read_unsigned, &sequence)) return NULL;
     sharedspace_watch *watch = PyLong_AsVoidPtr(number);
     if (PyErr_Occurred()) return NULL;
     int status;
