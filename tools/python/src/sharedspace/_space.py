@@ -257,9 +257,9 @@ def _unpickled(name: str, root: str | None, options: dict[str, Any]) -> Namespac
 class Space:
     """A root folder with namespaces in it; processes with the same root see the same namespaces. It opens nothing.
 
-    Without a root it is $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID. A relative one begins at the folder where the
-    process is now, also after it changes its folder. `timeout` is how many seconds a call waits for a process that is in
-    the way for a moment, before it raises `Busy`.
+    Without a root it is $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID. A relative one begins at the folder where
+    the process is now, also after it changes its folder. `timeout` is how many seconds a call waits for a process that
+    is in the way for a moment, before it raises `Busy`.
     """
 
     def __init__(self, root: str | os.PathLike[str] | None = None, *, timeout: float = 5.0) -> None:
