@@ -65,19 +65,11 @@ static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
 
     Buffer buffer;
     buffer_begin(&buffer);
-    PyObject *fields[MOST], *type = NULL;
+    PyObject *type = NULL;
     Selection selection;
     int is_tuple = template_ != Py_None, status = 0;
     if (is_tuple) {
-        Py_ssize_t length = PyTuple_Size(template_);
-        if (length < 0 || length > MOST) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "a template has more than %d fields", MOST);
-            buffer_end(&buffer);
-            return NULL;
-        }
-        for (Py_ssize_t i = 0; i < length; i++)
-            fields[i] = PyTuple_GetItem(template_, i);
-        status = selection_begin(&selection, fields, length);
+        status = selection_begin_with(&selection, template_);
         how.flags |= selection.flags;
     } else if (value != Py_None) {
         status = put_value(&buffer, value, 0, VALUES);
