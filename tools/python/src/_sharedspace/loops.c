@@ -170,9 +170,10 @@ static PyObject *obtained(PyObject *wait, const sharedspace_result *result) {
     return value;
 }
 
-/* loop_next(loop, waits, ended): whether a wait has ended. It goes from `waits`, which has the waits by token, to the end of
- * the list `ended`, with its outcome and value. The value is an exception when the outcome is -1, the PID of a holder or 0
- * when it is 0. The wait has what it has obtained before Python goes on: a handler of a signal can raise then. */
+/* loop_next(loop, waits, ended): whether a wait has ended. It goes from `waits`, which has the waits by token, to the
+ * end of the list `ended`, with its outcome and value. The value is an exception when the outcome is -1, the PID of a
+ * holder or 0 when it is 0. The wait has what it has obtained before Python goes on: a handler of a signal can raise
+ * then. */
 static PyObject *loop_next(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *number, *waits, *ended;

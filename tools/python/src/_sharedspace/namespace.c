@@ -1,8 +1,8 @@
 #include "namespace.h"
 
-/* Handles of namespaces that were dropped without being closed, by root, name and whether they own it. A namespace stays
- * until the process closes it or ends, because `Space().namespace("jobs").write("x")` must not make and delete it. An
- * observer's handle does not replace an owner's, which would end the ownership. */
+/* Handles of namespaces that were dropped without being closed, by root, name and whether they own it. A namespace
+ * stays until the process closes it or ends, because `Space().namespace("jobs").write("x")` must not make and delete
+ * it. An observer's handle does not replace an owner's, which would end the ownership. */
 static PyObject *kept;
 
 sharedspace_result borrow_result(Namespace *namespace_) {
@@ -338,8 +338,8 @@ static int module_exec(PyObject *module) {
     if (kept == NULL) kept = PyDict_New();
     if (type == NULL || kept == NULL) return -1;
     Py_INCREF(type);
-    if (PyModule_AddObject(module, "Namespace", type) < 0 || claims_begin(module) < 0 || holds_begin(module) < 0) return -1;
-    return responders_begin(module);
+    if (PyModule_AddObject(module, "Namespace", type) < 0 || claims_begin(module) < 0) return -1;
+    return holds_begin(module) < 0 ? -1 : responders_begin(module);
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};

@@ -149,7 +149,8 @@ static PyObject *get_has_ended(PyObject *object, void *context) {
 }
 
 static PyGetSetDef asked_properties[] = {
-    {"has_ended", get_has_ended, NULL, "Whether it was answered, or given back.", NULL}, {NULL, NULL, NULL, NULL, NULL}};
+    {"has_ended", get_has_ended, NULL, "Whether it was answered, or given back.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
 
 static PyMemberDef asked_members[] = {
     {"argument", T_OBJECT_EX, offsetof(Asked, argument), READONLY, NULL},

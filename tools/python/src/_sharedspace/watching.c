@@ -34,8 +34,9 @@ PyObject *change_of(const sharedspace_result *result) {
                : get_tuple(result);
 }
 
-/* watch_next(watch, timeout, left): whether a change has come, which is appended to the list `left`: a handler of a signal
- * that raises when this call has returned does not lose it. It is a dictionary, or its JSON if it is nested too deep. */
+/* watch_next(watch, timeout, left): whether a change has come, which is appended to the list `left`: a handler of a
+ * signal that raises when this call has returned does not lose it. It is a dictionary, or its JSON if it is nested too
+ * deep. */
 static PyObject *watch_next(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *number, *timeout, *left;

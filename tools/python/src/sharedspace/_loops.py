@@ -4,8 +4,8 @@ An asyncio task that is cancelled must lose nothing. Its wait ends in the librar
 future, and the task resumes later; it can be cancelled at each of these moments. So what a wait obtains is given back
 unless the task has really resumed with it: a take is a claim until then.
 
-A handler of a signal that raises can do so between any two lines. So a wait is known before it begins, the extension gives
-it what it has obtained in one call, and what it has obtained is an object that goes back when it is dropped.
+A handler of a signal that raises can do so between any two lines. So a wait is known before it begins, the extension
+gives it what it has obtained in one call, and what it has obtained is an object that goes back when it is dropped.
 """
 
 from __future__ import annotations

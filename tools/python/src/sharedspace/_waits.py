@@ -26,8 +26,8 @@ class Passed(NamedTuple):
 class Wait:
     """What is waited for, and what has come. The extension reads the first five, and sets the last two.
 
-    The outcome is 1, 0 when the time has passed, or -1 when the value is an exception; None before the end. A change goes to
-    the list of its watch.
+    The outcome is 1, 0 when the time has passed, or -1 when the value is an exception; None before the end. A change
+    goes to the list of its watch.
     """
 
     __slots__ = ("what", "namespace", "responder", "left", "type", "future", "outcome", "value")
