@@ -1,7 +1,11 @@
 """What all tests share: a namespace of their own, and processes that say where they are over pipes."""
 
+import contextlib
 import importlib.metadata
+import linecache
 import os
+import pathlib
+import re
 import select
 import signal
 import subprocess
@@ -10,6 +14,7 @@ import textwrap
 import time
 
 import pytest
+import sharedspace
 
 # How long a process may be silent: a watchdog, no measurement.
 LIMIT = 20
@@ -116,3 +121,40 @@ def until(holds):
 def until_waiting(namespace, count=1):
     """Returns when so many wait in the namespace: a handshake with a process that is in a call."""
     until(lambda: waiters(namespace) >= count)
+
+
+class Struck(Exception):
+    """What a signal's handler raises."""
+
+
+@contextlib.contextmanager
+def striking(place, *files):
+    """Raises `Struck` once, at the place-th line of these files of the package, as a signal's handler can.
+
+    Gives a list, which has an element when that has happened. Before a bare `return name` no signal is handled.
+    """
+    package = pathlib.Path(sharedspace.__file__).parent
+    names = {str(package / file) for file in files}
+    lines, done = 0, []
+
+    def trace(frame, event, argument):
+        nonlocal lines
+        if frame.f_code.co_filename not in names:
+            return None
+        if event == "line" and not done:
+            line = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+            lines += not re.match(r"return \w+$", line)
+            if lines == place:
+                done.append(line)
+                sys.settrace(None)
+                raise Struck
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield done
+    except Struck:
+        pass
+    finally:
+        sys.settrace(before)

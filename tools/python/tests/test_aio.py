@@ -3,13 +3,14 @@
 import asyncio
 import dataclasses
 import gc
+import itertools
 import os
 import random
 import select
 
 import pytest
 import sharedspace
-from conftest import until, until_waiting, waiters
+from conftest import LIMIT, striking, until, until_waiting, waiters
 from sharedspace import _loops, _sharedspace, _waits
 
 
@@ -192,6 +193,91 @@ def test_an_item_with_which_a_task_has_not_resumed_counts_no_delivery(ns):
             assert item.value == "x" and item.deliveries == 0
 
     run(main())
+
+
+def test_a_change_with_which_a_task_has_not_resumed_comes_next(ns):
+    async def main():
+        watch = ns.aio.watch("x", int)
+        for n in range(3):
+            task = asyncio.create_task(watch.next())
+            await asyncio.sleep(0)
+            ns.write("x", n)
+            waits = _loops.EventLoop.running()
+            until(lambda waits=waits: select.select([_sharedspace.loop_descriptor(waits._number)], [], [], 0)[0])
+            waits._ready()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            assert task.cancelled()
+            with ns.watch("x", int, start=watch.point) as later:
+                assert later.next(0).tuple == ("x", n)
+            if n != 1:
+                assert (await watch.next(0)).tuple == ("x", n)
+            else:
+                # The iterator, and the next change after it.
+                async for change in watch:
+                    assert change.tuple == ("x", n)
+                    break
+        assert await watch.next(0) is None
+
+    run(main())
+
+
+async def claim(ns):
+    async with ns.aio.claim("x", int, timeout=None):
+        pass
+
+
+async def take(ns):
+    await ns.aio.take("x", int, timeout=None)
+
+
+async def item(ns):
+    async with ns.aio.queue("q").get(timeout=None):
+        pass
+
+
+async def lock(ns):
+    async with ns.aio.lock("l"):
+        pass
+
+
+async def answer(ns):
+    async with ns.aio.respond("r") as responder:
+
+        async def serve():
+            with await responder.next() as request:
+                request.reply(2)
+
+        tasks = [asyncio.create_task(serve()), asyncio.create_task(ns.aio.request("r", 1, timeout=None))]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@pytest.mark.parametrize("use", [claim, take, item, lock, answer])
+def test_what_a_wait_obtains_is_not_lost_when_a_handler_raises(ns, use):
+    async def once(place):
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        await ns.aio.read("nothing")
+        with striking(place, "_loops.py", "_waits.py") as struck:
+            await asyncio.wait_for(use(ns), LIMIT)
+        return struck
+
+    for place in itertools.count(1):
+        ns.take_all()
+        ns.queue("q").drain()
+        ns.write("x", place)
+        ns.queue("q").put(place)
+        struck = asyncio.run(once(place))
+        gc.collect()
+        until(lambda: not ns.claimed() and not waiters(ns))
+        assert ns.queue("q").counts()["taken"] == 0 and not ns.show()["responders"], struck
+        with ns.lock("l", timeout=LIMIT):
+            pass
+        if not struck:
+            break
+    assert place > 8
 
 
 def test_a_time_out_of_asyncio_loses_nothing(ns):

@@ -1,5 +1,7 @@
 """The words of multiprocessing.Queue and filelock, against CPython's own tests and what filelock promises."""
 
+import gc
+import itertools
 import multiprocessing
 import os
 import pathlib
@@ -13,7 +15,7 @@ import unittest.mock
 
 import pytest
 import sharedspace
-from conftest import LIMIT, until
+from conftest import LIMIT, striking, until
 from sharedspace import compat
 
 try:
@@ -181,6 +183,50 @@ class TestQueues:
         one.put("y", False)
         with pytest.raises(queue.Full):
             one.put("z", False)
+
+    def test_killed_workers_leave_a_joinable_queue_its_bound(self, ns, child):
+        one = compat.JoinableQueue(2, namespace=ns)
+        one.put("x")
+        for _ in range(4):
+            worker = child("from sharedspace import compat; say(compat.JoinableQueue(2, namespace=ns).get()); hear()")
+            assert worker.hear() == "x"
+            worker.kill()
+            until(lambda: not one.empty())
+        one.put("y")
+        assert (one.qsize(), one.get(timeout=LIMIT), one.get()) == (2, "x", "y")
+        one.task_done()
+        one.task_done()
+        one.join()
+        one.put(1)
+        one.put(2)
+        with pytest.raises(queue.Full):
+            one.put(3, False)
+
+    def test_a_handler_that_raises_changes_no_bound_and_loses_nothing(self, ns):
+        one = compat.JoinableQueue(2, namespace=ns)
+        for place in itertools.count(1):
+            one.put(place)
+            with striking(place, "compat.py", "_transactions.py") as struck:
+                assert one.get() == place
+                one.task_done()
+            gc.collect()
+            while one._claims:
+                one.task_done()
+            while not one.empty():
+                one.get()
+                one.task_done()
+            assert (ns.count("room", "queue"), ns.count()) == (2, 2), struck
+            if not struck:
+                break
+        one.join()
+
+    def test_what_is_too_large_for_one_step_is_no_bound(self, ns):
+        one = compat.Queue(2**31 - 1, namespace=ns)
+        one.put(1)
+        assert not one.full() and one.get() == 1 and ns.count() == 0
+        one = compat.Queue(65_535, namespace=ns, name="large")
+        one.put(1)
+        assert ns.count("room", "large") == 65_534
 
     def test_simple_queues(self):
         one = compat.SimpleQueue()

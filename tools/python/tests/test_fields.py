@@ -1,13 +1,16 @@
 """Fields and templates."""
 
+import asyncio
 import collections
 import dataclasses
 import enum
+import gc
 import random
 import re
 import sys
 import typing
 import uuid
+import weakref
 
 import pytest
 from sharedspace import Between, either, rest
@@ -323,3 +326,95 @@ class TestRecords:
             size = t.take(Size)
             record = t.take({"x": int})
         assert size.result == Size(1, 2) and record.result == {"x": 1}
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class Colour(str, enum.Enum):
+    RED = "red"
+
+
+@dataclasses.dataclass
+class Left:
+    x: int
+
+
+@dataclasses.dataclass
+class Right:
+    x: int
+    y: int = 0
+
+
+@dataclasses.dataclass
+class Named:
+    kind: typing.Literal["named"]
+    name: str
+
+
+HINTS = [
+    (tuple[Left, Right], (Left(1), Right(2, 3))),
+    (tuple[Level, str], (Level.HIGH, "a")),
+    (tuple[Level, ...], (Level.HIGH, Level.LOW)),
+    (tuple, (1, "a")),
+    (typing.Optional[list[Left]], [Left(1)]),
+    (typing.Optional[list[Left]], None),
+    (typing.Union[Left, Right], Left(1)),
+    (typing.Union[Left, Right], Right(1, 2)),
+    (typing.Union[Left, Named], Named("named", "x")),
+    (typing.Union[Level, str], Level.LOW),
+    (typing.Union[Level, str], "low"),
+    (typing.Union[Colour, str], Colour.RED),
+    (typing.Union[Colour, str], "other"),
+    (typing.Union[list[Named], list[Left]], [Left(1)]),
+    (typing.Union[tuple[Left, int], tuple[Left, int, int]], (Left(1), 2, 3)),
+    (dict[str, Left], {"k": Left(1)}),
+    (dict[Colour, list[Right]], {Colour.RED: [Right(1)]}),
+    (typing.Optional[dict[str, typing.Union[Left, int]]], {"k": Left(1), "l": 2}),
+    (list[typing.Optional[Left]], [None, Left(1)]),
+    (int | None, 3),
+]
+
+
+@pytest.mark.parametrize("hint, value", HINTS, ids=[f"{hint}-{value}" for hint, value in HINTS])
+def test_a_field_comes_back_as_its_type(ns, hint, value):
+    cls = dataclasses.make_dataclass("Made", [("field", hint)])
+    ns.write(cls(value))
+    back = ns.take(cls).field
+    assert back == value and type(back) is type(value)
+    if isinstance(value, (list, tuple, dict)):
+        pairs = zip(value.values(), back.values()) if isinstance(value, dict) else zip(value, back)
+        assert all(type(one) is type(other) for one, other in pairs)
+
+
+def test_a_class_that_is_made_at_run_time_is_not_kept(ns):
+    def use():
+        cls = dataclasses.make_dataclass("Made", [("x", int), ("next", typing.Optional[Left])])
+        ns.write(cls(1, Left(2)))
+        assert ns.take(cls) == cls(1, Left(2))
+        return weakref.ref(cls)
+
+    reference = use()
+    gc.collect()
+    assert reference() is None
+
+
+@pytest.mark.parametrize("flags", [re.ASCII, re.ASCII | re.IGNORECASE])
+def test_a_pattern_whose_flags_can_not_be_carried_is_refused(ns, flags):
+    ns.write("s", "\u0661")
+    for call in (ns.read, ns.transaction().read):
+        with pytest.raises(ValueError, match="ASCII"):
+            call("s", re.compile(r"\d", flags))
+    assert ns.read("s", re.compile(r"\d")) == ("s", "\u0661")
+
+
+def test_a_template_has_any_number_of_fields_everywhere(ns):
+    many = tuple(range(100))
+    template = [int] * 100
+    ns.write(*many)
+    assert ns.read(*template) == many and asyncio.run(ns.aio.read(*template)) == many
+    with ns.claim(*template):
+        assert ns.claimed(*template)[0].tuple == many
+        assert ns.claimed(*template[1:]) == []

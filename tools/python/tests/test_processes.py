@@ -113,6 +113,23 @@ def test_objects_are_passed_to_other_processes(ns, method):
     assert sorted(done) == [1, 2]
 
 
+@pytest.mark.parametrize("named", ["Space('here').namespace('n')", "Namespace('n', 'here')", "Space().namespace('n')"])
+def test_a_relative_root_stays_when_the_process_changes_its_folder(tmp_path, child, named):
+    program = child(
+        f"""
+        os.chdir(sys.argv[1])
+        os.environ['SHARED_SPACE_ROOT'] = 'here'
+        first, second = {named}, {named}
+        first.write('x')
+        os.mkdir('other')
+        os.chdir('other')
+        say(second.take('x'), os.path.isabs(second.root), os.listdir())
+        """,
+        tmp_path,
+    )
+    assert program.hear() == "('x',) True []"
+
+
 def test_a_namespace_is_pickled_by_root_and_name(ns, shared_space):
     ns.write("x")
     back = pickle.loads(pickle.dumps(ns))

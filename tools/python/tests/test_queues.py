@@ -1,8 +1,10 @@
 """Queues of work."""
 
+import asyncio
+
 import pytest
 import sharedspace
-from conftest import until_waiting
+from conftest import LIMIT, until_waiting
 
 
 @pytest.fixture
@@ -106,3 +108,52 @@ def test_an_item_comes_back_after_its_time_to_run(mail):
         assert item.deliveries == 1
     with pytest.raises(sharedspace.SpaceError):
         slow.complete()
+
+
+def test_no_time_is_not_time_without_end(ns, mail):
+    async def task():
+        claim = await ns.aio.claim("job", int, deadline=0)
+        assert claim.tuple == ("job", 1)
+        assert await ns.aio.take("job", int, timeout=LIMIT) == ("job", 1)
+        item = await ns.aio.queue("mail").get(ttr=0)
+        again = await ns.aio.queue("mail").get(timeout=LIMIT)
+        assert again.id == item.id
+        again.complete()
+
+    ns.write("job", 1)
+    mail.put("x")
+    asyncio.run(task())
+    mail.put("x")
+    item = mail.get(ttr=0)
+    with mail.get(timeout=LIMIT) as again:
+        assert again.id == item.id
+    mail.put("y")
+    mail.pause(0)
+    assert mail.get(timeout=LIMIT).value == "y"
+
+
+def test_numbers_are_not_cut_to_what_fits(ns, shared_space, mail):
+    number = mail.put("x")
+    large = 2**64
+    for call in (
+        lambda: mail.take(large + number),
+        lambda: mail.items(max=large + 1),
+        lambda: ns.claimed(max=large + 1),
+        lambda: ns.buried(max=large + 1),
+        lambda: ns.ordered_set("o").elements(0, large + 1),
+        lambda: ns.keep_history(10, large + (16 << 20)),
+        lambda: shared_space.namespace("new", limit=large + (16 << 20)),
+    ):
+        with pytest.raises(OverflowError):
+            call()
+    for call in (
+        lambda: mail.take(-1),
+        lambda: mail.items(max=-1),
+        lambda: ns.claimed(max=-1),
+        lambda: ns.buried(max=-1),
+        lambda: ns.ordered_set("o").elements(0, -1),
+        lambda: shared_space.namespace("new", limit=-1),
+    ):
+        with pytest.raises(ValueError):
+            call()
+    assert mail.take(number).value == "x"

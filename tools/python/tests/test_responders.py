@@ -2,11 +2,13 @@
 
 import asyncio
 import copy
+import gc
 import select
+import threading
 
 import pytest
 import sharedspace
-from conftest import until
+from conftest import LIMIT, until
 from sharedspace import _loops, _sharedspace
 
 
@@ -162,3 +164,56 @@ def test_one_that_is_dropped_answers_no_more(ns):
     assert len([shown for shown in ns.show()["responders"] if shown["name"] == "x"]) == 1
     below.close()
     assert ns.show()["responders"] == []
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise ZeroDivisionError
+
+
+UNTOLD = [ValueError("a\0b"), ValueError("\ud800"), ValueError("x" * 100_000), Mute(), KeyboardInterrupt()]
+UNTOLD.append(SystemExit(1))
+
+
+def raise_(error):
+    raise error
+
+
+@pytest.mark.parametrize("form", ["serve", "with"])
+@pytest.mark.parametrize("make", [*UNTOLD, lambda: object(), lambda: "\ud800"])
+def test_every_request_is_answered_whatever_is_raised_or_replied(ns, make, form):
+    responder = ns.respond("x")
+    function = (lambda argument: raise_(make)) if isinstance(make, BaseException) else lambda argument: make()
+    ended = []
+
+    def serve():
+        try:
+            if form == "serve":
+                responder.serve(function, timeout=0.5)
+            else:
+                with responder.next() as request:
+                    request.reply(function(request.argument))
+        except BaseException as error:
+            ended.append(error)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    with pytest.raises(sharedspace.Failed) as error:
+        ns.request("x", 1, timeout=LIMIT)
+    assert type(make).__name__ in str(error.value) or callable(make)
+    if form == "serve" and not isinstance(make, (KeyboardInterrupt, SystemExit)):
+        with pytest.raises(sharedspace.Failed):
+            ns.request("x", 2, timeout=LIMIT)
+        thread.join()
+        assert not ended
+    thread.join()
+
+
+def test_a_request_that_is_dropped_comes_next(ns, child):
+    asks = child("say(ns.request('x', 7, timeout=None))")
+    with ns.respond("x") as responder:
+        assert responder.next().argument == 7
+        gc.collect()
+        with responder.next(LIMIT) as request:
+            request.reply(8)
+    assert asks.hear() == "8"

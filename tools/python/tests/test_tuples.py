@@ -99,6 +99,13 @@ def test_a_namespace_that_is_dropped_stays(shared_space):
     assert shared_space.names() == ["kept"]
 
 
+def test_an_observer_that_is_dropped_leaves_the_owner_that_was_dropped_before(shared_space):
+    shared_space.namespace("jobs").write("x")
+    for _ in range(2):
+        assert shared_space.namespace("jobs", owning=False).count() == 1
+    assert shared_space.namespace("jobs").take("x") == ("x",)
+
+
 def test_one_that_only_looks_keeps_nothing_alive(shared_space):
     with pytest.raises(sharedspace.NotFound), shared_space.namespace("n", owning=False) as looking:
         looking.count()

@@ -1,7 +1,11 @@
 """Watching."""
 
+import itertools
+import uuid
+
 import pytest
 import sharedspace
+from conftest import striking
 
 
 def test_every_change_comes_once_in_order(ns):
@@ -92,3 +96,34 @@ def test_a_filter_that_is_none_says_so(ns):
         ns.watch(events=["fly"])
     with pytest.raises(sharedspace.BadData):
         ns.watch(key="a", keys="b*")
+
+
+def test_a_change_stays_for_the_next_call_when_a_handler_raises(ns):
+    with ns.watch("x", int) as watch:
+        for place in itertools.count(1):
+            ns.write("x", place)
+            change = None
+            with striking(place, "_watching.py") as struck:
+                change = watch.next(0)
+            if not struck:
+                break
+            with ns.watch("x", int, start=watch.point) as later:
+                assert later.next(0).tuple == ("x", place)
+            assert change is None and watch.next(0).tuple == ("x", place), struck
+        assert change.tuple == ("x", place) and place > 4 and watch.next(0) is None
+
+
+DEEPEST = [b"\x00\xff", uuid.UUID(int=5), float("inf"), float("-inf"), {"$base64": "AA=="}, {"$$": 1}, {"$": 1, "b": 2}]
+
+
+@pytest.mark.parametrize("value", DEEPEST)
+def test_what_is_nested_deepest_is_told_as_it_is(ns, value):
+    deep = value
+    for _ in range(64 - isinstance(value, dict)):
+        deep = [deep]
+    with ns.watch("x", ...) as watch:
+        ns.write("x", deep)
+        told = watch.next(60).tuple[1]
+    with ns.transaction() as t:
+        taken = t.take("x", ...)
+    assert told == deep and taken.result == ("x", deep)

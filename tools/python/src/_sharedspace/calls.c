@@ -30,15 +30,27 @@ int read_seconds(PyObject *seconds, int64_t none, int64_t *milliseconds) {
     return 0;
 }
 
+int read_life(PyObject *seconds, int64_t *milliseconds) {
+    if (read_seconds(seconds, 0, milliseconds) < 0) return -1;
+    if (seconds != Py_None && *milliseconds == 0) *milliseconds = 1;
+    return 0;
+}
+
+int read_unsigned(PyObject *value, void *number) {
+    PyObject *integer = PyNumber_Index(value);
+    if (integer == NULL) return 0;
+    int beyond;
+    long long small = PyLong_AsLongLongAndOverflow(integer, &beyond);
+    if (beyond < 0 || (beyond == 0 && small < 0)) PyErr_Format(PyExc_ValueError, "%R is negative", value);
+    else *(uint64_t *)number = PyLong_AsUnsignedLongLong(integer);
+    Py_DECREF(integer);
+    return PyErr_Occurred() == NULL;
+}
+
 static int read_keyword(const Keyword *keyword, PyObject *value) {
     switch (keyword->kind) {
     case SECONDS: return read_seconds(value, 0, keyword->place);
-    case LIFE: {
-        /* To the library 0 means without end. */
-        if (read_seconds(value, 0, keyword->place) < 0) return -1;
-        if (value != Py_None && *(int64_t *)keyword->place == 0) *(int64_t *)keyword->place = 1;
-        return 0;
-    }
+    case LIFE: return read_life(value, keyword->place);
     case WAIT: return read_seconds(value, SHAREDSPACE_FOREVER, keyword->place);
     case FLAG: {
         int is_true = PyObject_IsTrue(value);

@@ -18,6 +18,12 @@ int read_keywords(PyObject *const *arguments, PyObject *names, const Keyword *ke
 /* Milliseconds of a number of seconds, rounded up. None is `none`. */
 int read_seconds(PyObject *seconds, int64_t none, int64_t *milliseconds);
 
+/* The same for how long something is to last, at least a millisecond: to the library 0 means without end. None is 0. */
+int read_life(PyObject *seconds, int64_t *milliseconds);
+
+/* For O& of PyArg_ParseTuple: an integer from 0 that fits into 64 bits; K would take the lower bits of any other. */
+int read_unsigned(PyObject *value, void *number);
+
 /* Sets what makes exceptions: sharedspace._errors.make. */
 int calls_begin(PyObject *module);
 

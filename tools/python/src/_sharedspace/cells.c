@@ -98,8 +98,7 @@ static PyObject *namespace_expire(PyObject *object, PyObject *const *arguments, 
     const char *key;
     uint64_t id;
     if (count != 2) return PyErr_Format(PyExc_TypeError, "expire() takes a key or an id, and seconds or None");
-    if (read_key_or_id(arguments[0], &key, &id) < 0 || read_seconds(arguments[1], 0, &how.expires_ms) < 0) return NULL;
-    if (arguments[1] != Py_None && how.expires_ms == 0) how.expires_ms = 1;
+    if (read_key_or_id(arguments[0], &key, &id) < 0 || read_life(arguments[1], &how.expires_ms) < 0) return NULL;
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     int status;

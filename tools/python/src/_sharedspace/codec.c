@@ -429,6 +429,21 @@ int selection_begin(Selection *selection, PyObject *const *fields, Py_ssize_t co
     return status;
 }
 
+int selection_begin_with(Selection *selection, PyObject *template_) {
+    enum { FEW = 16 };
+    Py_ssize_t count = PyTuple_Size(template_);
+    PyObject *few[FEW], **fields = count <= FEW ? few : PyMem_Malloc(sizeof *fields * (size_t)count);
+    if (count < 0 || fields == NULL) {
+        if (!PyErr_Occurred()) PyErr_NoMemory();
+        count = 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++)
+        fields[i] = PyTuple_GetItem(template_, i);
+    int status = selection_begin(selection, fields, count);
+    if (fields != few) PyMem_Free(fields);
+    return PyErr_Occurred() ? -1 : status;
+}
+
 void selection_end(Selection *selection) {
     for (size_t i = 1; i < selection->count; i++)
         buffer_end(&selection->more[i - 1]);

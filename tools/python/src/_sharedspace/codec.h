@@ -75,6 +75,8 @@ typedef struct {
 
 /* Reads the template in the positional arguments of a call; selection_end follows in any case. */
 int selection_begin(Selection *selection, PyObject *const *fields, Py_ssize_t count);
+/* The same for a template that is a Python tuple. */
+int selection_begin_with(Selection *selection, PyObject *template_);
 void selection_end(Selection *selection);
 static inline const sharedspace_bytes *selection_bytes(const Selection *selection) {
     return selection->all != NULL ? selection->all : &selection->one;

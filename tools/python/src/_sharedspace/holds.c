@@ -100,10 +100,99 @@ static PyType_Spec specification = {
     "sharedspace._sharedspace.Hold", sizeof(Hold), 0,
     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
 
+/* --- Who holds ------------------------------------------------------------------------------------------- */
+
+/* The base of Lock and the others: a with-block that begins with a hold ends without it, also when a signal's handler
+ * raises, because Python runs none inside of these calls. What is held is in the list `_held`. */
+
+/* _keep(answer): keeps a Hold, and returns None; the PID of a holder is returned. */
+static PyObject *holder_keep(PyObject *self, PyObject *answer) {
+    if (Py_TYPE(answer) != hold_type) {
+        Py_INCREF(answer);
+        return answer;
+    }
+    PyObject *held = PyObject_GetAttrString(self, "_held");
+    int status = held == NULL ? -1 : PyList_Append(held, answer);
+    Py_XDECREF(held);
+    return status < 0 ? NULL : new_none();
+}
+
+static PyObject *holder_release(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    PyObject *held = PyObject_GetAttrString(self, "_held"), *answer = NULL;
+    if (held == NULL) return NULL;
+    Py_ssize_t last = PyList_Size(held) - 1;
+    PyObject *hold = last < 0 ? NULL : PyList_GetItem(held, last);
+    if (hold == NULL) {
+        if (!PyErr_Occurred()) PyErr_Format(PyExc_RuntimeError, "%S is not held", self);
+    } else if (Py_TYPE(hold) != hold_type) {
+        PyErr_Format(PyExc_TypeError, "%R is no hold", hold);
+    } else {
+        Py_INCREF(hold);
+        if (PyList_SetSlice(held, last, last + 1, NULL) == 0) answer = hold_release(hold, NULL);
+        if (answer == NULL && !((Hold *)hold)->has_ended) {
+            /* What could not be let go, and was not taken away, is still held. */
+            PyObject *kind, *value, *traceback;
+            PyErr_Fetch(&kind, &value, &traceback);
+            PyObject *is_held = get_is_held(hold, NULL);
+            if (is_held == NULL || (is_held == Py_True && PyList_Append(held, hold) < 0)) PyErr_Clear();
+            Py_XDECREF(is_held);
+            PyErr_Restore(kind, value, traceback);
+        }
+        Py_DECREF(hold);
+    }
+    Py_DECREF(held);
+    return answer;
+}
+
+/* Acquires by the method `_obtain`. If the time has passed, the method `_raise_time_out` gets the PID of a holder. */
+static PyObject *holder_enter(PyObject *self, PyObject *nothing) {
+    (void)nothing;
+    PyObject *timeout = PyObject_GetAttrString(self, "_timeout"), *answer = NULL, *holder = NULL;
+    if (timeout != NULL) answer = PyObject_CallMethod(self, "_obtain", "O", timeout);
+    Py_XDECREF(timeout);
+    if (answer != NULL) holder = holder_keep(self, answer);
+    Py_XDECREF(answer);
+    if (holder == NULL) return NULL;
+    if (holder != Py_None) {
+        PyObject *nothing_raised = PyObject_CallMethod(self, "_raise_time_out", "O", holder);
+        Py_XDECREF(nothing_raised);
+        Py_DECREF(holder);
+        if (nothing_raised != NULL) PyErr_SetString(PyExc_SystemError, "a time-out was not raised");
+        return NULL;
+    }
+    Py_DECREF(holder);
+    Py_INCREF(self);
+    return self;
+}
+
+static PyObject *holder_exit(PyObject *self, PyObject *arguments) {
+    (void)arguments;
+    return holder_release(self, NULL);
+}
+
+static PyMethodDef holder_methods[] = {
+    {"_keep", holder_keep, METH_O, NULL},
+    {"release", holder_release, METH_NOARGS,
+     "release($self, /)\n--\n\nLets go of what was acquired last.\n\nRaises `HoldLost` if it had been taken away, "
+     "RuntimeError if nothing is held through this object."},
+    {"__enter__", holder_enter, METH_NOARGS, NULL},
+    {"__exit__", holder_exit, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static PyType_Slot holder_slots[] = {{Py_tp_methods, holder_methods}, {0, NULL}};
+
+static PyType_Spec holder_specification = {
+    "sharedspace._sharedspace.Holder", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, holder_slots};
+
 int holds_begin(PyObject *module) {
+    static PyObject *holder_type;
     if (hold_type == NULL) hold_type = (PyTypeObject *)PyType_FromSpec(&specification);
-    if (hold_type == NULL) return -1;
+    if (holder_type == NULL) holder_type = PyType_FromSpec(&holder_specification);
+    if (hold_type == NULL || holder_type == NULL) return -1;
     Py_INCREF(hold_type);
+    Py_INCREF(holder_type);
+    if (PyModule_AddObject(module, "Holder", holder_type) < 0) return -1;
     return PyModule_AddObject(module, "Hold", (PyObject *)hold_type);
 }
 
@@ -199,10 +288,8 @@ static PyObject *namespace_item(PyObject *object, PyObject *arguments) {
     sharedspace_how how = sharedspace_defaults();
     PyObject *queue_name, *timeout, *deadline;
     const char *queue;
-    unsigned long long id;
-    if (!PyArg_ParseTuple(arguments, "OOOK", &queue_name, &timeout, &deadline, &id)) return NULL;
-    how.id = id;
-    if (read_text(queue_name, "the queue's name", &queue) < 0 || read_seconds(deadline, 0, &how.deadline_ms) < 0 ||
+    if (!PyArg_ParseTuple(arguments, "OOOO&", &queue_name, &timeout, &deadline, read_unsigned, &how.id)) return NULL;
+    if (read_text(queue_name, "the queue's name", &queue) < 0 || read_life(deadline, &how.deadline_ms) < 0 ||
         read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0)
         return NULL;
     ask_for_signals(&how);
@@ -234,10 +321,8 @@ static PyObject *namespace_items(PyObject *object, PyObject *arguments) {
     PyObject *queue_name;
     const char *queue;
     int state;
-    unsigned long long max;
-    if (!PyArg_ParseTuple(arguments, "OiK", &queue_name, &state, &max)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OiO&", &queue_name, &state, read_unsigned, &how.max)) return NULL;
     if (read_text(queue_name, "the queue's name", &queue) < 0) return NULL;
-    how.max = max;
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     sharedspace_list *list = NULL;

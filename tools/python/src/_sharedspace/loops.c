@@ -55,7 +55,7 @@ static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
         if (read_text(PyTuple_GetItem(all, i), "a name", &names[i]) < 0) return NULL;
     }
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0 ||
-        read_seconds(deadline, 0, &how.deadline_ms) < 0 || read_seconds(interval, 0, &how.interval_ms) < 0)
+        read_life(deadline, &how.deadline_ms) < 0 || read_seconds(interval, 0, &how.interval_ms) < 0)
         return NULL;
     how.flags = flags;
     how.permits = permits;
@@ -65,19 +65,11 @@ static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
 
     Buffer buffer;
     buffer_begin(&buffer);
-    PyObject *fields[MOST], *type = NULL;
+    PyObject *type = NULL;
     Selection selection;
     int is_tuple = template_ != Py_None, status = 0;
     if (is_tuple) {
-        Py_ssize_t length = PyTuple_Size(template_);
-        if (length < 0 || length > MOST) {
-            if (!PyErr_Occurred()) PyErr_Format(PyExc_ValueError, "a template has more than %d fields", MOST);
-            buffer_end(&buffer);
-            return NULL;
-        }
-        for (Py_ssize_t i = 0; i < length; i++)
-            fields[i] = PyTuple_GetItem(template_, i);
-        status = selection_begin(&selection, fields, length);
+        status = selection_begin_with(&selection, template_);
         how.flags |= selection.flags;
     } else if (value != Py_None) {
         status = put_value(&buffer, value, 0, VALUES);
@@ -128,18 +120,16 @@ static PyObject *loop_cancel(PyObject *module, PyObject *arguments) {
 }
 
 /* What a wait has given, by what it waited for; 0 stands for the changes of a watch, -1 for the requests of a responder. */
-static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, const sharedspace_result *result) {
+static PyObject *
+outcome_of(long what, PyObject *namespace_, PyObject *type, PyObject *responder, const sharedspace_result *result) {
     Selection selection = {.type = type == Py_None ? NULL : type};
     switch (what) {
-    case 0:
-        return result->flags & SHAREDSPACE_JSON
-                   ? PyUnicode_DecodeUTF8((const char *)result->bytes, (Py_ssize_t)result->count, NULL)
-                   : get_tuple(result);
+    case 0: return change_of(result);
     case SHAREDSPACE_WAIT_READ:
     case SHAREDSPACE_WAIT_TAKE: return selection_match(&selection, result);
     case SHAREDSPACE_WAIT_CLAIM:
         return claim_new(claim_type, (Namespace *)namespace_, selection_match(&selection, result), result);
-    case -1: return request_of(result);
+    case -1: return asked_new(responder, result);
     case SHAREDSPACE_WAIT_REPLY:
     case SHAREDSPACE_WAIT_CELL: return get_value(result->bytes, result->count);
     case SHAREDSPACE_WAIT_ITEM:
@@ -151,12 +141,43 @@ static PyObject *outcome_of(int what, PyObject *namespace_, PyObject *type, cons
     }
 }
 
-/* loop_next(loop, waits): (token, outcome, value), or None if no wait has ended. `waits` has (what, namespace, type, …)
- * by token. The value is an exception when the outcome is -1, the PID of a holder or 0 when it is 0. */
+/* The exception that is set, which is the outcome of a wait then. */
+static PyObject *raised(void) {
+    PyObject *kind, *value, *traceback;
+    PyErr_Fetch(&kind, &value, &traceback);
+    PyErr_NormalizeException(&kind, &value, &traceback);
+    Py_XDECREF(kind);
+    Py_XDECREF(traceback);
+    return value;
+}
+
+/* What a wait has obtained; NULL with an exception, and then it has gone back. */
+static PyObject *obtained(PyObject *wait, const sharedspace_result *result) {
+    static const char *const names[] = {"what", "namespace", "type", "responder", "left"};
+    enum { WHAT, NAMESPACE, TYPE, RESPONDER, LEFT, COUNT };
+    PyObject *all[COUNT] = {NULL}, *value = NULL;
+    int count = 0;
+    while (count < COUNT && (all[count] = PyObject_GetAttrString(wait, names[count])) != NULL)
+        count++;
+    if (count == COUNT) {
+        long what = PyLong_AsLong(all[WHAT]);
+        value = outcome_of(what, all[NAMESPACE], all[TYPE], all[RESPONDER], result);
+        /* A change stays with its watch until a task resumes with it. */
+        if (what == 0 && value != NULL && PyList_Append(all[LEFT], value) < 0) Py_CLEAR(value);
+    }
+    while (count > 0)
+        Py_DECREF(all[--count]);
+    return value;
+}
+
+/* loop_next(loop, waits, ended): whether a wait has ended. It goes from `waits`, which has the waits by token, to the
+ * end of the list `ended`, with its outcome and value. The value is an exception when the outcome is -1, the PID of a
+ * holder or 0 when it is 0. The wait has what it has obtained before Python goes on: a handler of a signal can raise
+ * then. */
 static PyObject *loop_next(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *number, *waits;
-    if (!PyArg_ParseTuple(arguments, "OO!", &number, &PyDict_Type, &waits)) return NULL;
+    PyObject *number, *waits, *ended;
+    if (!PyArg_ParseTuple(arguments, "OO!O!", &number, &PyDict_Type, &waits, &PyList_Type, &ended)) return NULL;
     sharedspace_loop *loop = loop_of(number);
     if (PyErr_Occurred()) return NULL;
     sharedspace_result result = sharedspace_no_result();
@@ -166,41 +187,34 @@ static PyObject *loop_next(PyObject *module, PyObject *arguments) {
     Py_BEGIN_ALLOW_THREADS
     status = sharedspace_loop_next(loop, &token, &outcome, &result, &error);
     Py_END_ALLOW_THREADS
-    PyObject *answer = NULL, *value = NULL;
-    if (status < 0) {
-        raise_error(error);
-    } else if (status == 0) {
-        answer = new_none();
-    } else {
-        PyObject *key = PyLong_FromUnsignedLongLong(token);
+    if (status < 0) raise_error(error);
+    if (status > 0) {
+        PyObject *key = PyLong_FromUnsignedLongLong(token), *value = NULL, *number_of_outcome = NULL;
         PyObject *wait = key == NULL ? NULL : PyDict_GetItemWithError(waits, key);
         /* A class that a record becomes may remove the wait. */
         Py_XINCREF(wait);
-        if (outcome < 0) {
-            raise_error(error);
-        } else if (outcome == 0) {
-            value = PyLong_FromLong(result.pid);
-        } else if (wait == NULL) {
-            if (!PyErr_Occurred())
-                PyErr_Format(PyExc_KeyError, "no wait has the token %llu", (unsigned long long)token);
-        } else {
-            long what = PyLong_AsLong(PyTuple_GetItem(wait, 0));
-            value = outcome_of((int)what, PyTuple_GetItem(wait, 1), PyTuple_GetItem(wait, 2), &result);
-        }
-        Py_XDECREF(wait);
-        if (value == NULL) {
+        if (outcome < 0) raise_error(error);
+        else if (outcome == 0) value = PyLong_FromLong(result.pid);
+        else if (wait != NULL) value = obtained(wait, &result);
+        else if (!PyErr_Occurred())
+            PyErr_Format(PyExc_KeyError, "no wait has the token %llu", (unsigned long long)token);
+        if (value == NULL && wait != NULL) {
             /* Also what could not be decoded is the outcome of its wait, and not of this call. */
-            PyObject *kind, *traceback;
             outcome = -1;
-            PyErr_Fetch(&kind, &value, &traceback);
-            PyErr_NormalizeException(&kind, &value, &traceback);
-            Py_XDECREF(kind);
-            Py_XDECREF(traceback);
+            value = raised();
         }
-        answer = Py_BuildValue("NiN", key, outcome, value);
+        if (wait == NULL || value == NULL || (number_of_outcome = PyLong_FromLong(outcome)) == NULL ||
+            PyObject_SetAttrString(wait, "value", value) < 0 ||
+            PyObject_SetAttrString(wait, "outcome", number_of_outcome) < 0 || PyList_Append(ended, wait) < 0)
+            status = -1;
+        else if (PyDict_DelItem(waits, key) < 0) PyErr_Clear();
+        Py_XDECREF(number_of_outcome);
+        Py_XDECREF(value);
+        Py_XDECREF(wait);
+        Py_XDECREF(key);
     }
     sharedspace_result_free(&result);
-    return answer;
+    return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
 PyMethodDef loop_functions[] = {

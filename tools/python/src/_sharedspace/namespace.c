@@ -1,7 +1,8 @@
 #include "namespace.h"
 
-/* Handles of namespaces that were dropped without being closed, by root and name. A namespace stays until the process
- * closes it or ends, because `Space().namespace("jobs").write("x")` must not make and delete it. */
+/* Handles of namespaces that were dropped without being closed, by root, name and whether they own it. A namespace
+ * stays until the process closes it or ends, because `Space().namespace("jobs").write("x")` must not make and delete
+ * it. An observer's handle does not replace an owner's, which would end the ownership. */
 static PyObject *kept;
 
 sharedspace_result borrow_result(Namespace *namespace_) {
@@ -61,10 +62,10 @@ static int namespace_init(PyObject *object, PyObject *arguments, PyObject *keywo
     Namespace *self = (Namespace *)object;
     PyObject *root, *name, *mode;
     unsigned int flags;
-    unsigned long long limit;
+    uint64_t limit;
     long long lock_timeout;
     if (!PyArg_ParseTupleAndKeywords(
-            arguments, keywords, "OUOIKL", names, &root, &name, &mode, &flags, &limit, &lock_timeout))
+            arguments, keywords, "OUOIO&L", names, &root, &name, &mode, &flags, read_unsigned, &limit, &lock_timeout))
         return -1;
     PyObject *path = NULL;
     if (root == Py_None) {
@@ -103,11 +104,12 @@ static PyObject *namespace_close(PyObject *object, PyObject *nothing) {
     return new_none();
 }
 
-/* Keeps the handle until the process ends, in the place of an older one. */
+/* Keeps the handle until the process ends, in the place of an older one of its kind. */
 static void keep(Namespace *self) {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *key = PyTuple_Pack(2, self->root, self->name), *handle = PyLong_FromVoidPtr(self->handle);
+    PyObject *is_observer = self->flags & SHAREDSPACE_OBSERVER ? Py_True : Py_False;
+    PyObject *key = PyTuple_Pack(3, self->root, self->name, is_observer), *handle = PyLong_FromVoidPtr(self->handle);
     if (key != NULL && handle != NULL && kept != NULL) {
         PyObject *older = PyDict_GetItemWithError(kept, key);
         sharedspace_ns *superseded = older == NULL ? NULL : PyLong_AsVoidPtr(older);
@@ -155,9 +157,7 @@ static PyObject *namespace_rule(PyObject *object, PyObject *arguments) {
     int what;
     long long number;
     sharedspace_how how = sharedspace_defaults();
-    unsigned long long bytes;
-    if (!PyArg_ParseTuple(arguments, "iLK", &what, &number, &bytes)) return NULL;
-    how.limit_bytes = bytes;
+    if (!PyArg_ParseTuple(arguments, "iLO&", &what, &number, read_unsigned, &how.limit_bytes)) return NULL;
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     int status;
@@ -338,7 +338,8 @@ static int module_exec(PyObject *module) {
     if (kept == NULL) kept = PyDict_New();
     if (type == NULL || kept == NULL) return -1;
     Py_INCREF(type);
-    return PyModule_AddObject(module, "Namespace", type) < 0 || claims_begin(module) < 0 ? -1 : holds_begin(module);
+    if (PyModule_AddObject(module, "Namespace", type) < 0 || claims_begin(module) < 0) return -1;
+    return holds_begin(module) < 0 ? -1 : responders_begin(module);
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};

@@ -46,8 +46,12 @@ PyObject *claim_take(PyObject *claim);
 PyObject *hold_new(Namespace *namespace_, const sharedspace_result *result);
 int holds_begin(PyObject *module);
 
-/* A request that is in hand: its argument, the number that answers it, who asks. */
-PyObject *request_of(const sharedspace_result *result);
+/* A request that is in hand, which goes back when it is dropped without an answer. If it can't be made it goes back. */
+PyObject *asked_new(PyObject *responder, const sharedspace_result *result);
+int responders_begin(PyObject *module);
+
+/* A change as a dictionary, or its JSON if it is nested too deep. */
+PyObject *change_of(const sharedspace_result *result);
 
 /* The result of a namespace, for one call, and its return. */
 sharedspace_result borrow_result(Namespace *namespace_);

@@ -2,6 +2,8 @@
  * _responders.py. */
 #include "namespace.h"
 
+#include <structmember.h>
+
 static const char NAME[] = "sharedspace.responder";
 
 static sharedspace_responder *responder_of(PyObject *capsule) { return PyCapsule_GetPointer(capsule, NAME); }
@@ -82,13 +84,98 @@ static void give_back(sharedspace_responder *responder, uint64_t number) {
     sharedspace_error_free(error);
 }
 
-PyObject *request_of(const sharedspace_result *result) {
+/* --- Requests that are in hand ---------------------------------------------------------------------------- */
+
+typedef struct {
+    PyObject_HEAD PyObject *responder, *argument; /* the capsule; what is asked */
+    uint64_t number;
+    int pid;
+    int has_ended;
+} Asked;
+
+static PyTypeObject *asked_type;
+
+PyObject *asked_new(PyObject *capsule, const sharedspace_result *result) {
+    sharedspace_responder *responder = responder_of(capsule);
+    if (responder == NULL) return NULL;
     PyObject *argument = get_value(result->bytes, result->count);
-    if (argument == NULL) return NULL;
-    return Py_BuildValue("NKi", argument, (unsigned long long)result->number, (int)result->pid);
+    Asked *self =
+        argument == NULL ? NULL : (Asked *)((allocfunc)PyType_GetSlot(asked_type, Py_tp_alloc))(asked_type, 0);
+    if (self == NULL) {
+        Py_XDECREF(argument);
+        give_back(responder, result->number);
+        return NULL;
+    }
+    Py_INCREF(capsule);
+    self->responder = capsule;
+    self->argument = argument;
+    self->number = result->number;
+    self->pid = (int)result->pid;
+    return (PyObject *)self;
 }
 
-/* responder_next(responder, timeout): (argument, number, pid), or None. */
+static Asked *asked_of(PyObject *object) {
+    if (Py_TYPE(object) == asked_type) return (Asked *)object;
+    PyErr_Format(PyExc_TypeError, "%R is no request", object);
+    return NULL;
+}
+
+static int asked_traverse(PyObject *object, visitproc visit, void *arg) {
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(((Asked *)object)->argument);
+    return 0;
+}
+
+/* A request that is dropped without an answer goes back, and comes next. */
+static void asked_dealloc(PyObject *object) {
+    Asked *self = (Asked *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    if (!self->has_ended && self->responder != NULL) {
+        PyObject *kind, *value, *traceback;
+        PyErr_Fetch(&kind, &value, &traceback);
+        give_back(responder_of(self->responder), self->number);
+        PyErr_Restore(kind, value, traceback);
+    }
+    Py_XDECREF(self->responder);
+    Py_XDECREF(self->argument);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
+    Py_DECREF(type);
+}
+
+static PyObject *get_has_ended(PyObject *object, void *context) {
+    (void)context;
+    return PyBool_FromLong(((Asked *)object)->has_ended);
+}
+
+static PyGetSetDef asked_properties[] = {
+    {"has_ended", get_has_ended, NULL, "Whether it was answered, or given back.", NULL},
+    {NULL, NULL, NULL, NULL, NULL}};
+
+static PyMemberDef asked_members[] = {
+    {"argument", T_OBJECT_EX, offsetof(Asked, argument), READONLY, NULL},
+    {"number", T_ULONGLONG, offsetof(Asked, number), READONLY, NULL},
+    {"pid", T_INT, offsetof(Asked, pid), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL}};
+
+static PyType_Slot asked_slots[] = {
+    {Py_tp_dealloc, asked_dealloc},  {Py_tp_traverse, asked_traverse}, {Py_tp_getset, asked_properties},
+    {Py_tp_members, asked_members}, {0, NULL}};
+
+static PyType_Spec asked_specification = {
+    "sharedspace._sharedspace.Asked", sizeof(Asked), 0,
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION, asked_slots};
+
+int responders_begin(PyObject *module) {
+    if (asked_type == NULL) asked_type = (PyTypeObject *)PyType_FromSpec(&asked_specification);
+    if (asked_type == NULL) return -1;
+    Py_INCREF(asked_type);
+    return PyModule_AddObject(module, "Asked", (PyObject *)asked_type);
+}
+
+/* --- Responders ------------------------------------------------------------------------------------------- */
+
+/* responder_next(responder, timeout): an Asked, or None. */
 static PyObject *responder_next(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *number, *timeout;
@@ -103,59 +190,62 @@ static PyObject *responder_next(PyObject *module, PyObject *arguments) {
     PyObject *asked = NULL;
     if (status >= 0) {
         keep_late_exception();
-        asked = status == 0 ? new_none() : request_of(&result);
-        /* Without memory for it, it is there for the next call. */
-        if (asked == NULL) give_back(responder, result.number);
+        asked = status == 0 ? new_none() : asked_new(number, &result);
     }
     sharedspace_result_free(&result);
     return asked;
 }
 
-/* responder_reply(responder, number, value, reason): whether it was wanted. */
+/* responder_reply(asked, value, reason): whether it was wanted. */
 static PyObject *responder_reply(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *handle, *value, *reason;
-    unsigned long long number;
+    PyObject *object, *value, *reason;
     sharedspace_how how = sharedspace_defaults();
-    if (!PyArg_ParseTuple(arguments, "OKOO", &handle, &number, &value, &reason) ||
+    if (!PyArg_ParseTuple(arguments, "OOO", &object, &value, &reason) ||
         read_text(reason, "the reason", &how.reason) < 0)
         return NULL;
-    sharedspace_responder *responder = responder_of(handle);
+    Asked *asked = asked_of(object);
+    sharedspace_responder *responder = asked == NULL ? NULL : responder_of(asked->responder);
     if (PyErr_Occurred()) return NULL;
     Buffer buffer;
     buffer_begin(&buffer);
+    uint64_t number = asked->number;
     int status = put_value(&buffer, value, 0, VALUES);
     if (status == 0) CALL(status, sharedspace_responder_reply(responder, number, buffer_bytes(&buffer), &how, &error));
     buffer_end(&buffer);
-    return status < 0 ? NULL : PyBool_FromLong(status);
+    if (status < 0) return NULL;
+    asked->has_ended = 1;
+    return PyBool_FromLong(status);
 }
 
-/* responder_give_back(responder, number) */
-static PyObject *responder_give_back(PyObject *module, PyObject *arguments) {
+/* responder_give_back(asked) */
+static PyObject *responder_give_back(PyObject *module, PyObject *object) {
     (void)module;
-    PyObject *handle;
-    unsigned long long number;
-    if (!PyArg_ParseTuple(arguments, "OK", &handle, &number)) return NULL;
-    sharedspace_responder *responder = responder_of(handle);
+    Asked *asked = asked_of(object);
+    sharedspace_responder *responder = asked == NULL ? NULL : responder_of(asked->responder);
     if (PyErr_Occurred()) return NULL;
+    uint64_t number = asked->number;
     int status;
     CALL(status, sharedspace_responder_give_back(responder, number, &error));
-    return status < 0 ? NULL : new_none();
+    if (status < 0) return NULL;
+    asked->has_ended = 1;
+    return new_none();
 }
 
-/* responder_pass(responder, number, argument…, timeout): (the reply,), or None; without an argument that of the request. */
+/* responder_pass(asked, argument…, timeout): (the reply,), or None; without an argument that of the request. */
 static PyObject *responder_pass(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *handle, *given, *timeout, *answer = NULL;
-    unsigned long long number;
+    PyObject *object, *given, *timeout, *answer = NULL;
     sharedspace_how how = sharedspace_defaults();
-    if (!PyArg_ParseTuple(arguments, "OKO!O", &handle, &number, &PyTuple_Type, &given, &timeout)) return NULL;
-    sharedspace_responder *responder = responder_of(handle);
+    if (!PyArg_ParseTuple(arguments, "OO!O", &object, &PyTuple_Type, &given, &timeout)) return NULL;
+    Asked *asked = asked_of(object);
+    sharedspace_responder *responder = asked == NULL ? NULL : responder_of(asked->responder);
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
     ask_for_signals(&how);
     Buffer buffer;
     buffer_begin(&buffer);
     sharedspace_result reply = sharedspace_no_result();
+    uint64_t number = asked->number;
     int status = PyTuple_Size(given) == 0 ? 0 : put_value(&buffer, PyTuple_GetItem(given, 0), 0, VALUES);
     if (status == 0)
         CALL(status, sharedspace_responder_pass(responder, number, bytes_of(&buffer), &how, &reply, &error));
@@ -198,7 +288,7 @@ PyMethodDef responder_functions[] = {
     {"responder_open", responder_open, METH_VARARGS, NULL},
     {"responder_next", responder_next, METH_VARARGS, NULL},
     {"responder_reply", responder_reply, METH_VARARGS, NULL},
-    {"responder_give_back", responder_give_back, METH_VARARGS, NULL},
+    {"responder_give_back", responder_give_back, METH_O, NULL},
     {"responder_pass", responder_pass, METH_VARARGS, NULL},
     {"responder_close", responder_close, METH_O, NULL},
     {"loop_responder", loop_responder, METH_VARARGS, NULL},

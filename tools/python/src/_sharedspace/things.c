@@ -34,7 +34,7 @@ static PyObject *namespace_rule(PyObject *object, PyObject *const *arguments, Py
     const Keyword keywords[] = {
         {"count", NUMBER, &how.count, 0},
         {"permits", NUMBER, &how.permits, 0},
-        {"delay", SECONDS, &how.delay_ms, 0},
+        {"delay", LIFE, &how.delay_ms, 0},
         {"deadline", LIFE, &how.deadline_ms, 0},
         {"max", NUMBER, &max, 0},
         {"deliveries", NUMBER, &how.deliveries, 0},
@@ -80,9 +80,11 @@ static PyObject *namespace_leader(PyObject *object, PyObject *name) {
 /* _proclaim(name, term, value) */
 static PyObject *namespace_proclaim(PyObject *object, PyObject *arguments) {
     PyObject *name, *value;
-    unsigned long long term;
+    uint64_t term;
     const char *text;
-    if (!PyArg_ParseTuple(arguments, "OKO", &name, &term, &value) || read_text(name, "the name", &text) < 0) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OO&O", &name, read_unsigned, &term, &value) ||
+        read_text(name, "the name", &text) < 0)
+        return NULL;
     Buffer buffer;
     buffer_begin(&buffer);
     sharedspace_ns *handle = NULL;
@@ -131,10 +133,10 @@ static PyObject *namespace_elements(PyObject *object, PyObject *arguments) {
     PyObject *name;
     const char *text;
     long long first;
-    unsigned long long max;
     sharedspace_how how = sharedspace_defaults();
-    if (!PyArg_ParseTuple(arguments, "OLK", &name, &first, &max) || read_text(name, "the name", &text) < 0) return NULL;
-    how.max = max;
+    if (!PyArg_ParseTuple(arguments, "OLO&", &name, &first, read_unsigned, &how.max) ||
+        read_text(name, "the name", &text) < 0)
+        return NULL;
     sharedspace_ns *handle = namespace_handle((Namespace *)object);
     if (PyErr_Occurred()) return NULL;
     sharedspace_list *list = NULL;

@@ -262,20 +262,13 @@ static PyObject *make_seen(void *context, const sharedspace_result *result) {
 
 /* _out_of_sight(what, max, template): (match, id, deliveries, number, pid, deadline) of each. */
 static PyObject *namespace_out_of_sight(PyObject *object, PyObject *arguments) {
-    enum { MOST = 64 };
     sharedspace_how how = sharedspace_defaults();
-    PyObject *template_, *fields[MOST];
+    PyObject *template_;
     int what;
-    unsigned long long max;
-    if (!PyArg_ParseTuple(arguments, "iKO!", &what, &max, &PyTuple_Type, &template_)) return NULL;
-    Py_ssize_t count = PyTuple_Size(template_);
-    if (count > MOST) return PyErr_Format(PyExc_ValueError, "a template has more than %d fields", MOST);
-    for (Py_ssize_t i = 0; i < count; i++)
-        fields[i] = PyTuple_GetItem(template_, i);
-    how.max = max;
+    if (!PyArg_ParseTuple(arguments, "iO&O!", &what, read_unsigned, &how.max, &PyTuple_Type, &template_)) return NULL;
     Selection selection;
     sharedspace_ns *handle = NULL;
-    if (selection_begin(&selection, fields, count) == 0) handle = namespace_handle((Namespace *)object);
+    if (selection_begin_with(&selection, template_) == 0) handle = namespace_handle((Namespace *)object);
     PyObject *all = NULL;
     if (!PyErr_Occurred()) {
         how.flags |= selection.flags;

@@ -28,28 +28,34 @@ static PyObject *watch_open(PyObject *module, PyObject *arguments) {
     return PyErr_Occurred() ? NULL : PyLong_FromVoidPtr(watch);
 }
 
-/* watch_next(watch, timeout): the change as a dictionary, or its JSON if it is nested too deep, or None. */
+PyObject *change_of(const sharedspace_result *result) {
+    return result->flags & SHAREDSPACE_JSON
+               ? PyUnicode_DecodeUTF8((const char *)result->bytes, (Py_ssize_t)result->count, NULL)
+               : get_tuple(result);
+}
+
+/* watch_next(watch, timeout, left): whether a change has come, which is appended to the list `left`: a handler of a
+ * signal that raises when this call has returned does not lose it. It is a dictionary, or its JSON if it is nested too
+ * deep. */
 static PyObject *watch_next(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *number, *timeout;
+    PyObject *number, *timeout, *left;
     sharedspace_how how = sharedspace_defaults();
-    if (!PyArg_ParseTuple(arguments, "OO", &number, &timeout)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOO!", &number, &timeout, &PyList_Type, &left)) return NULL;
     sharedspace_watch *watch = PyLong_AsVoidPtr(number);
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
     ask_for_signals(&how);
     sharedspace_result result = sharedspace_no_result();
     int status;
     CALL(status, sharedspace_watch_next(watch, &how, &result, &error));
-    PyObject *change = NULL;
-    if (status >= 0) {
-        keep_late_exception();
-        if (status == 0) change = new_none();
-        else if (result.flags & SHAREDSPACE_JSON)
-            change = PyUnicode_DecodeUTF8((const char *)result.bytes, (Py_ssize_t)result.count, NULL);
-        else change = get_tuple(&result);
+    if (status >= 0) keep_late_exception();
+    if (status > 0) {
+        PyObject *change = change_of(&result);
+        if (change == NULL || PyList_Append(left, change) < 0) status = -1;
+        Py_XDECREF(change);
     }
     sharedspace_result_free(&result);
-    return change;
+    return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
 static PyObject *watch_point(PyObject *module, PyObject *number) {
@@ -68,8 +74,8 @@ static PyObject *watch_point(PyObject *module, PyObject *number) {
 static PyObject *watch_acknowledge(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *number;
-    unsigned long long sequence;
-    if (!PyArg_ParseTuple(arguments, "OK", &number, &sequence)) return NULL;
+    uint64_t sequence;
+    if (!PyArg_ParseTuple(arguments, "OO&", &number, read_unsigned, &sequence)) return NULL;
     sharedspace_watch *watch = PyLong_AsVoidPtr(number);
     if (PyErr_Occurred()) return NULL;
     int status;

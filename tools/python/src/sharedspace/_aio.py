@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from . import _waits
 from ._errors import no_answer, timed_out
-from ._fields import from_json
 from ._gates import Barrier, Latch, RateLimit
 from ._loops import EventLoop
 from ._responders import Request as Asked
@@ -129,10 +128,11 @@ class AsyncWatch:
 
     async def next(self, timeout: float | None = None) -> Change | None:
         """The next change; None if none comes in `timeout` seconds."""
-        data = await EventLoop.running().change(self._watch._open(), timeout)
-        if isinstance(data, Passed):
+        watch = self._watch
+        watch._open()
+        if not watch._left and isinstance(await EventLoop.running().change(watch, timeout), Passed):
             return None
-        return self._watch._change(from_json(data))
+        return watch._first()
 
     @property
     def point(self) -> str:
@@ -175,7 +175,7 @@ class AsyncResponder:
     async def next(self, timeout: float | None = None) -> Asked | None:
         """The next request; None if none comes in `timeout` seconds."""
         found = await EventLoop.running().request(self._responder, timeout)
-        return None if isinstance(found, Passed) else Asked(self._responder, *found)
+        return None if isinstance(found, Passed) else Asked(self._responder, found)
 
     def close(self) -> None:
         """Ends it; what it has not answered goes to the next one."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import functools
+import binascii
+import contextlib
 import operator
 import re
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal
 from uuid import UUID
+
+from . import _ranges
 
 # The modes and answers of codec.c.
 _VALUES, _TEMPLATE, _STEP = 0, 1, 2
@@ -40,7 +43,19 @@ def from_json(data: Any) -> Any:
         return data
     import json
 
-    return json.loads(data)
+    return json.loads(data, object_hook=_from_object)
+
+
+def _from_object(found: dict[str, Any]) -> Any:
+    """What an object of JSON stands for, whose only name begins with a dollar sign; any other one is itself."""
+    if len(found) != 1:
+        return found
+    ((name, value),) = found.items()
+    if name.startswith("$$"):
+        return {name[1:]: value}
+    if name == "$base64":
+        return binascii.a2b_base64(value)
+    return UUID(value) if name == "$uuid" else float(value) if name == "$double" else found
 
 
 class Between:
@@ -94,17 +109,30 @@ def either(*templates: Any) -> Either:
 # --- Data classes -------------------------------------------------------------------------------------------------------
 
 
-@functools.lru_cache(maxsize=None)
-def _hints(cls: type) -> dict[str, Any]:
+def _kept(cls: type, name: str, make: Callable[[type], dict[str, Any]]) -> dict[str, Any]:
+    """What is made of a class once, and kept in the class itself: it ends with one that is made at run time."""
+    found: dict[str, Any] | None = cls.__dict__.get(name)
+    if found is None:
+        found = make(cls)
+        with contextlib.suppress(AttributeError, TypeError):
+            setattr(cls, name, found)
+    return found
+
+
+def _make_hints(cls: type) -> dict[str, Any]:
     import dataclasses
 
     hints = typing.get_type_hints(cls)
     return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
 
 
+def _hints(cls: type) -> dict[str, Any]:
+    return _kept(cls, "__sharedspace_hints__", _make_hints)
+
+
 def _formal_of(hint: Any) -> Any:
     """The formal that a field's type stands for; `...` for a type that has none of its own."""
-    if isinstance(hint, type) and not isinstance(hint, types.GenericAlias):
+    if is_class(hint):
         if is_dataclass(hint) or hint in _WORDS:
             return hint
         return next((base for base in (str, int, float) if issubclass(hint, base)), ...)
@@ -118,9 +146,12 @@ def _formal_of(hint: Any) -> Any:
     return ...
 
 
-@functools.lru_cache(maxsize=None)
-def _template_of(cls: type) -> dict[str, Any]:
+def _make_template(cls: type) -> dict[str, Any]:
     return {name: _formal_of(hint) for name, hint in _hints(cls).items()}
+
+
+def _template_of(cls: type) -> dict[str, Any]:
+    return _kept(cls, "__sharedspace_template__", _make_template)
 
 
 def _record_of(instance: Any) -> dict[str, Any]:
@@ -146,19 +177,93 @@ def instantiate(cls: type, record: Any) -> Any:
 
 
 def _converted(hint: Any, value: Any) -> Any:
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        classes = [one for one in typing.get_args(hint) if is_dataclass(one)]
-        hint = classes[0] if len(classes) == 1 else Any
-    if isinstance(value, dict) and isinstance(hint, type) and is_dataclass(hint):
-        return instantiate(hint, value)
+    """A value of a record as its field's type has it; a value that fits no type stays as it is."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return _converted(_choice(arguments, value), value)
+    if isinstance(value, dict):
+        if is_class(hint) and is_dataclass(hint):
+            return instantiate(hint, value)
+        if isinstance(origin, type) and issubclass(origin, Mapping) and len(arguments) == 2:
+            return {_converted(arguments[0], name): _converted(arguments[1], one) for name, one in value.items()}
     if isinstance(value, list):
-        element = next(iter(typing.get_args(hint)), Any)
-        converted = [_converted(element, one) for one in value]
-        return tuple(converted) if typing.get_origin(hint) is tuple else converted
-    if isinstance(hint, type) and not isinstance(hint, types.GenericAlias) and hint not in _WORDS:
+        elements = _elements(hint, len(value))
+        converted = [_converted(element, one) for element, one in zip(elements, value)]
+        return tuple(converted) if tuple in (origin, hint) else converted
+    if is_class(hint) and hint not in _WORDS:
         if issubclass(hint, (str, int, float)) and not isinstance(value, hint):
             return hint(value)
     return value
+
+
+def is_class(hint: Any) -> bool:
+    """Whether a hint is a class, without arguments."""
+    return isinstance(hint, type) and not isinstance(hint, types.GenericAlias)
+
+
+def _elements(hint: Any, count: int) -> list[Any]:
+    """The types of the elements of a list with so many."""
+    arguments = [one for one in typing.get_args(hint) if one is not ...]
+    if typing.get_origin(hint) is tuple and ... not in typing.get_args(hint):
+        return (arguments + [Any] * count)[:count]
+    return arguments[:1] * count if arguments else [Any] * count
+
+
+def _choice(hints: Sequence[Any], value: Any) -> Any:
+    """The one of several types that fits a value; of data classes rather one that has all names."""
+    fitting = [hint for hint in hints if _fits(hint, value)]
+    if isinstance(value, dict):
+        classes = [hint for hint in fitting or hints if is_class(hint) and is_dataclass(hint)]
+        complete = [cls for cls in classes if value.keys() <= _hints(cls).keys()]
+        fitting = complete or fitting or classes
+    return fitting[0] if fitting else Any
+
+
+def _fits(hint: Any, value: Any) -> bool:
+    """Whether a value of a record can be one of a type."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is None or hint is type(None):
+        return value is None
+    if origin is Literal:
+        return any(type(one) is type(value) and one == value for one in arguments)
+    if origin in (typing.Union, types.UnionType):
+        return any(_fits(one, value) for one in arguments)
+    kind = origin or hint
+    if not isinstance(kind, type):
+        return True
+    if is_dataclass(kind):
+        return isinstance(value, dict) and _has_fields(kind, value)
+    if issubclass(kind, (str, int, float)) and kind not in _WORDS:
+        return _makes(kind, value)
+    if isinstance(value, dict):
+        return issubclass(dict, kind) and all(_fits(arguments[1], one) for one in value.values() if len(arguments) == 2)
+    if isinstance(value, list):
+        if kind is tuple and arguments and ... not in arguments and len(arguments) != len(value):
+            return False
+        return (kind is tuple or issubclass(list, kind)) and all(map(_fits, _elements(hint, len(value)), value))
+    return isinstance(value, kind) and (kind is bool or kind is object or not isinstance(value, bool))
+
+
+def _has_fields(cls: type, record: dict[str, Any]) -> bool:
+    import dataclasses
+
+    hints = _hints(cls)
+    return all(
+        _fits(hints[field.name], record[field.name])
+        if field.name in record
+        else field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+        for field in dataclasses.fields(cls)
+        if field.init
+    )
+
+
+def _makes(kind: type, value: Any) -> bool:
+    """Whether a class of strings or numbers, as an enumeration is, has one for a value."""
+    base = next(base for base in (str, int, float) if issubclass(kind, base))
+    try:
+        return isinstance(value, base) and not isinstance(value, bool) and kind(value) == value
+    except ValueError:
+        return False
 
 
 # --- What the extension asks ----------------------------------------------------------------------------------------------
@@ -180,18 +285,17 @@ _WORDS: Final[dict[Any, tuple[int, str]]] = {
 
 _PATTERN_FLAGS: Final = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, "s"), (re.VERBOSE, "x"))
 
+_CARRIED: Final = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.UNICODE | re.DEBUG
+
 
 def _expression(pattern: re.Pattern[Any]) -> str:
     if not isinstance(pattern.pattern, str):
         raise TypeError("a pattern as a template is one of a str")
+    if pattern.flags & ~_CARRIED:
+        lost = re.RegexFlag(pattern.flags & ~_CARRIED)
+        raise ValueError(f"a pattern as a template can't have {lost!r}; it is searched for by the library")
     flags = "".join(letter for flag, letter in _PATTERN_FLAGS if pattern.flags & flag)
     return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
-
-
-def _bound(bound: int | float | str | None) -> str:
-    if isinstance(bound, str) and "..." in bound:
-        raise ValueError("a bound of a string range that contains '...' can't stand in a transaction or a filter")
-    return "" if bound is None else repr(bound) if isinstance(bound, float) else str(bound)
 
 
 def _formal(value: Any, mode: int) -> tuple[int, Any] | None:
@@ -203,7 +307,7 @@ def _formal(value: Any, mode: int) -> tuple[int, Any] | None:
     if isinstance(value, Between):
         if mode == _TEMPLATE:
             return _RANGE, (value.lower, value.upper, not value.half_open)
-        return _WORD, f"?{_bound(value.lower)}{'..<' if value.half_open else '...'}{_bound(value.upper)}"
+        return _WORD, _ranges.word(value.lower, value.upper, value.half_open)
     if isinstance(value, re.Pattern):
         expression = _expression(value)
         return (_PATTERN, expression) if mode == _TEMPLATE else (_WORD, f"?/{expression}/")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
+from . import _sharedspace
 from ._errors import timed_out
 from ._things import Kind, Rule
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from ._sharedspace import Hold
     from ._space import Namespace
     from ._types import Field
-
-_Self = TypeVar("_Self", bound="Holding")
 
 
 class Leader(NamedTuple):
@@ -25,7 +22,7 @@ class Leader(NamedTuple):
     term: int
 
 
-class Holding:
+class Holding(_sharedspace.Holder):
     """What is acquired in line, held, and released: by `with`, or by `acquire` and `release`."""
 
     _what: ClassVar[int]
@@ -41,44 +38,19 @@ class Holding:
 
     def _acquire(
         self, timeout: float | None, shared: bool = False, permits: int = 0, count: int = 0, value: Field = None
-    ) -> int | None:
-        """None if it is held now, else the PID of a holder; 0 if it is not known."""
-        return self._keep(self._namespace._hold(self._what, self._names, timeout, shared, permits, count, value))
+    ) -> Hold | int:
+        """The hold, or the PID of a holder if the time has passed; 0 if it is not known."""
+        return self._namespace._hold(self._what, self._names, timeout, shared, permits, count, value)
 
-    def _keep(self, answer: Hold | int) -> int | None:
-        if isinstance(answer, int):
-            return answer
-        try:
-            self._held.append(answer)
-            return None
-        except BaseException:
-            # A signal's handler has raised: `acquire` fails, and the with-block does not begin.
-            if answer in self._held:
-                self._held.remove(answer)
-            answer.release()
-            raise
-
-    def _attempt(self, timeout: float | None) -> int | None:
+    def _obtain(self, timeout: float | None) -> Hold | int:
         return self._acquire(timeout)
+
+    def _raise_time_out(self, holder: int) -> NoReturn:
+        raise timed_out(str(self), self._namespace.name, holder)
 
     def acquire(self, timeout: float | None = None) -> bool:
         """Waits in line, at most `timeout` seconds; 0 tries once, None waits without limit. False if it was not free."""
-        return self._attempt(timeout) is None
-
-    def release(self) -> None:
-        """Lets go of what was acquired last.
-
-        Raises `HoldLost` if it had been taken away, RuntimeError if nothing is held through this object.
-        """
-        if not self._held:
-            raise RuntimeError(f"{self} is not held")
-        hold = self._held.pop()
-        try:
-            hold.release()
-        except BaseException:
-            if hold.is_held:
-                self._held.append(hold)
-            raise
+        return self._keep(self._obtain(timeout)) is None
 
     @property
     def held(self) -> bool:
@@ -91,17 +63,6 @@ class Holding:
         if not self._held:
             raise RuntimeError(f"{self} is not held")
         return self._held[-1].number
-
-    def __enter__(self: _Self) -> _Self:
-        holder = self._attempt(self._timeout)
-        if holder is not None:
-            raise timed_out(str(self), self._namespace.name, holder)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.release()
 
     def __getstate__(self) -> dict[str, Any]:
         if self._held:
@@ -128,7 +89,7 @@ class Lock(Holding):
         super().__init__(namespace, names, timeout)
         self.shared = shared
 
-    def _attempt(self, timeout: float | None) -> int | None:
+    def _obtain(self, timeout: float | None) -> Hold | int:
         return self._acquire(timeout, shared=self.shared)
 
     @property
@@ -151,7 +112,7 @@ class Semaphore(Holding):
             raise ValueError("a semaphore has at least one permit")
         self.permits = permits
 
-    def _attempt(self, timeout: float | None, count: int = 1) -> int | None:
+    def _obtain(self, timeout: float | None, count: int = 1) -> Hold | int:
         return self._acquire(timeout, permits=self.permits, count=count)
 
     def set_permits(self, permits: int | None) -> bool:
@@ -167,7 +128,7 @@ class Semaphore(Holding):
         """Waits for so many permits; see `Holding.acquire`."""
         if count < 1:
             raise ValueError("at least one permit is acquired")
-        return self._attempt(timeout, count) is None
+        return self._keep(self._obtain(timeout, count)) is None
 
 
 class Election(Holding):
@@ -180,7 +141,7 @@ class Election(Holding):
         super().__init__(namespace, (name,), timeout)
         self.value = value
 
-    def _attempt(self, timeout: float | None) -> int | None:
+    def _obtain(self, timeout: float | None) -> Hold | int:
         return self._acquire(timeout, value=self.value)
 
     def leader(self) -> Leader | None:

@@ -3,6 +3,9 @@
 An asyncio task that is cancelled must lose nothing. Its wait ends in the library, the event loop hands the result to a
 future, and the task resumes later; it can be cancelled at each of these moments. So what a wait obtains is given back
 unless the task has really resumed with it: a take is a claim until then.
+
+A handler of a signal that raises can do so between any two lines. So a wait is known before it begins, the extension
+gives it what it has obtained in one call, and what it has obtained is an object that goes back when it is dropped.
 """
 
 from __future__ import annotations
@@ -17,24 +20,29 @@ from ._errors import SpaceError
 from ._waits import CHANGE, CLAIM, HOLDS, ITEM, REQUEST, Passed, Request, Wait
 
 if TYPE_CHECKING:
-    from ._responders import Responder
+    from collections.abc import Callable
 
-def give_back(wait: Wait, value: Any) -> None:
-    """Gives back what a wait has obtained and no task has got."""
+    from ._responders import Responder
+    from ._watching import Watch
+
+
+def give_back(wait: Wait) -> None:
+    """Gives back what a wait has obtained and no task has got; a change is with its watch."""
+    value, wait.value = wait.value, None
     try:
         if wait.what == CLAIM or wait.what == ITEM:
             value.complete(keep=True)
         elif wait.what in HOLDS:
             value.release()
-        elif wait.what == REQUEST and wait.responder is not None:
-            _sharedspace.responder_give_back(wait.responder._handle, value[1])
+        elif wait.what == REQUEST:
+            _sharedspace.responder_give_back(value)
     except SpaceError:
         # The namespace was closed or deleted meanwhile, and what was obtained went back with it.
         pass
 
 
 def _raisable(error: BaseException) -> BaseException:
-    """A future refuses StopIteration; it becomes RuntimeError, as in a coroutine."""
+    """StopIteration becomes RuntimeError, as in a coroutine, and says why."""
     if not isinstance(error, StopIteration):
         return error
     raised = RuntimeError("the class of a record raised StopIteration")
@@ -74,58 +82,58 @@ class EventLoop:
         self._number = _sharedspace.loop_open()
         self._tokens = itertools.count(1)
         self._waits: dict[int, Wait] = {}
+        # Those that have ended, and whose tasks were not told.
+        self._ended: list[Wait] = []
         reader = _Reader(self)
         self._end = weakref.finalize(reader, _sharedspace.loop_close, self._number)
         loop.add_reader(_sharedspace.loop_descriptor(self._number), reader)
 
     def _ready(self) -> None:
         for _ in range(self._MOST):
-            ended = _sharedspace.loop_next(self._number, self._waits)
-            if ended is None:
+            if not self._ended and not _sharedspace.loop_next(self._number, self._waits, self._ended):
                 return
-            token, outcome, value = ended
-            wait = self._waits.pop(token, None)
-            if wait is None or wait.future is None or wait.future.done():
-                # The task was cancelled, and does not know yet that the wait has ended.
-                if wait is not None and outcome == 1:
-                    give_back(wait, value)
-            elif outcome < 0:
-                wait.future.set_exception(_raisable(value))
-            else:
-                wait.future.set_result(value if outcome == 1 else Passed(value))
+            # It leaves the list last: if a handler of a signal raises before, the next call goes on here.
+            future = self._ended[0].future
+            if not future.done():
+                future.set_result(None)
+            del self._ended[0]
 
     async def wait(self, request: Request) -> Any:
         """The outcome of a wait, `Passed` if its time has passed."""
-        token = next(self._tokens)
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        cls = request.begin(self._number, token)
-        wait = self._waits[token] = Wait(request.what, request.namespace, cls, future)
-        return await self._outcome(token, wait, future)
+        wait = Wait(request.what, asyncio.get_running_loop().create_future(), request.namespace)
+        return await self._outcome(wait, request.begin)
 
-    async def change(self, watch: int, timeout: float | None) -> Any:
-        """The next change of a watch, `Passed` if none came in time."""
-        token = next(self._tokens)
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        _sharedspace.loop_watch(self._number, token, watch, timeout)
-        wait = self._waits[token] = Wait(CHANGE, None, None, future)
-        return await self._outcome(token, wait, future)
+    async def change(self, watch: Watch, timeout: float | None) -> Any:
+        """Waits until the watch has a change in its list; `Passed` if none came in time."""
+        wait = Wait(CHANGE, asyncio.get_running_loop().create_future(), left=watch._left)
+        number = watch._open()
+        return await self._outcome(wait, lambda loop, token: _sharedspace.loop_watch(loop, token, number, timeout))
 
     async def request(self, responder: Responder, timeout: float | None) -> Any:
         """The next request of a responder, `Passed` if none came in time."""
-        token = next(self._tokens)
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        _sharedspace.loop_responder(self._number, token, responder._handle, timeout)
-        wait = self._waits[token] = Wait(REQUEST, None, None, future, responder)
-        return await self._outcome(token, wait, future)
+        handle = responder._handle
+        wait = Wait(REQUEST, asyncio.get_running_loop().create_future(), responder=handle)
+        return await self._outcome(wait, lambda loop, token: _sharedspace.loop_responder(loop, token, handle, timeout))
 
-    async def _outcome(self, token: int, wait: Wait, future: asyncio.Future[Any]) -> Any:
+    async def _outcome(self, wait: Wait, begin: Callable[[int, int], type | None]) -> Any:
+        token = next(self._tokens)
         try:
-            return await future
+            self._waits[token] = wait
+            wait.type = begin(self._number, token)
+            await wait.future
         except BaseException:
-            if token in self._waits:
-                del self._waits[token]
-                if self._end.alive:
-                    _sharedspace.loop_cancel(self._number, token)
-            elif not future.cancelled() and future.exception() is None and not isinstance(future.result(), Passed):
-                give_back(wait, future.result())
+            self._abandon(token, wait)
             raise
+        if wait.outcome == 1:
+            return wait.value
+        if wait.outcome == 0:
+            return Passed(wait.value)
+        raise _raisable(wait.value)
+
+    def _abandon(self, token: int, wait: Wait) -> None:
+        if token in self._waits:
+            if self._end.alive:
+                _sharedspace.loop_cancel(self._number, token)
+            self._waits.pop(token, None)
+        elif wait.outcome == 1:
+            give_back(wait)

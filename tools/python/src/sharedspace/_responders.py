@@ -26,15 +26,15 @@ def ask(namespace: Namespace, name: str, argument: Field, timeout: float | None,
 class Request:
     """A request that is to be answered, once: by `reply` or `fail`, or by the end of its with-block.
 
-    An exception in the block fails it, and goes on; a block that has not replied replies None.
+    An exception in the block fails it, and goes on; a block that has not replied replies None. A request that is
+    dropped without an answer comes next.
     """
 
-    def __init__(self, responder: Responder, argument: Any, number: int, pid: int) -> None:
+    def __init__(self, responder: Responder, asked: _sharedspace.Asked) -> None:
         self._responder = responder
-        self._number = number
-        self._is_answered = False
-        self.argument = argument
-        self.pid = pid
+        self._asked = asked
+        self.argument: Any = asked.argument
+        self.pid = asked.pid
 
     def reply(self, value: Field = None) -> bool:
         """Answers it; False if no reply is wanted any more."""
@@ -45,9 +45,7 @@ class Request:
         return self._answer(None, reason)
 
     def _answer(self, value: Field, reason: str | None) -> bool:
-        wanted = _sharedspace.responder_reply(self._responder._handle, self._number, value, reason)
-        self._is_answered = True
-        return wanted
+        return _sharedspace.responder_reply(self._asked, value, reason)
 
     def ask_next(self, *argument: Field, timeout: float | None = None) -> Any:
         """The reply of the responder below, which is asked with another argument if one is given.
@@ -56,7 +54,7 @@ class Request:
         """
         if len(argument) > 1:
             raise TypeError("ask_next() takes one argument at most")
-        found = _sharedspace.responder_pass(self._responder._handle, self._number, argument, timeout)
+        found = _sharedspace.responder_pass(self._asked, argument, timeout)
         if found is None:
             raise no_answer(self._responder.name, self._responder._namespace.name, 0)
         return found[0]
@@ -67,18 +65,35 @@ class Request:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if not self._is_answered:
+        if not self._asked.has_ended:
             if kind is None:
                 self.reply()
             else:
                 self.fail(_reason(kind, error))
+
+    def _serve(self, function: Callable[[Any], Field]) -> None:
+        """Answers it with what a function makes of its argument."""
+        try:
+            self.reply(function(self.argument))
+        except BaseException as error:
+            if self._asked.has_ended:
+                raise
+            self.fail(_reason(type(error), error))
+            if not isinstance(error, Exception):
+                raise
 
     def __repr__(self) -> str:
         return f"<sharedspace.Request {self.argument!r} of process {self.pid}>"
 
 
 def _reason(kind: type[BaseException], error: BaseException | None) -> str:
-    return f"{kind.__name__}: {error}"
+    """What is said about an exception, as text that can be passed on, whatever the exception says."""
+    try:
+        text = f"{kind.__name__}: {error}"
+    except Exception:
+        text = kind.__name__
+    text = text.replace("\0", r"\x00")
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 class Responder:
@@ -99,20 +114,16 @@ class Responder:
         Raises `HoldLost` if the responder was replaced by one with its key, or removed.
         """
         found = _sharedspace.responder_next(self._handle, timeout)
-        return None if found is None else Request(self, *found)
+        return None if found is None else Request(self, found)
 
     def serve(self, function: Callable[[Any], Field], *, timeout: float | None = None) -> None:
         """Answers with what a function makes of each argument, until none comes for `timeout` seconds.
 
-        A request for which it raises an exception fails.
+        A request fails if the function raises an exception for it, or makes what can't be passed on. What is no
+        Exception, as KeyboardInterrupt, ends serving.
         """
         while (request := self.next(timeout)) is not None:
-            try:
-                reply = function(request.argument)
-            except Exception as error:
-                request.fail(_reason(type(error), error))
-            else:
-                request.reply(reply)
+            request._serve(function)
 
     def close(self) -> None:
         """Ends it; what it has not answered goes to the next one."""

@@ -59,8 +59,9 @@ class Namespace(_sharedspace.Namespace):
         limit: int | None = None,
         lock_timeout: float = 5.0,
     ) -> None:
-        # Resolved now: a process that gets it by pickling may have another environment, as those of a forkserver have.
-        root = _default_root() if root is None else os.fspath(root)
+        # Resolved now: a process that gets it by pickling may have another environment, as those of a forkserver have,
+        # and this one may change its folder.
+        root = _resolved(root)
         flags = (0 if owning else _OBSERVER) | (_PERSISTENT if persistent else 0)
         super().__init__(root, name, mode, flags, limit or 0, max(1, int(lock_timeout * 1000)))
         self._root = root
@@ -243,8 +244,10 @@ class Namespace(_sharedspace.Namespace):
         return f"<sharedspace.Namespace {self.name!r}>"
 
 
-def _default_root() -> str | None:
-    return os.environ.get("SHARED_SPACE_ROOT") or None
+def _resolved(root: str | os.PathLike[str] | None) -> str | None:
+    """The root as an absolute path; None for the default one."""
+    named = (os.environ.get("SHARED_SPACE_ROOT") or None) if root is None else os.fspath(root)
+    return os.path.abspath(named) if named else named
 
 
 def _unpickled(name: str, root: str | None, options: dict[str, Any]) -> Namespace:
@@ -254,12 +257,13 @@ def _unpickled(name: str, root: str | None, options: dict[str, Any]) -> Namespac
 class Space:
     """A root folder with namespaces in it; processes with the same root see the same namespaces. It opens nothing.
 
-    Without a root it is $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID. `timeout` is how many seconds a call waits for
-    a process that is in the way for a moment, before it raises `Busy`.
+    Without a root it is $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID. A relative one begins at the folder where
+    the process is now, also after it changes its folder. `timeout` is how many seconds a call waits for a process that
+    is in the way for a moment, before it raises `Busy`.
     """
 
     def __init__(self, root: str | os.PathLike[str] | None = None, *, timeout: float = 5.0) -> None:
-        self.root = _default_root() if root is None else os.fspath(root)
+        self.root = _resolved(root)
         self.timeout = timeout
 
     def namespace(

@@ -9,7 +9,6 @@ from . import _sharedspace
 if TYPE_CHECKING:
     import asyncio
 
-    from ._responders import Responder
     from ._space import Namespace
 
 # SHAREDSPACE_WAIT_… of sharedspace.h; CHANGE is a watch's, and REQUEST a responder's.
@@ -24,14 +23,31 @@ class Passed(NamedTuple):
     holder: int
 
 
-class Wait(NamedTuple):
-    """What is waited for, and how. The extension reads the first three fields."""
+class Wait:
+    """What is waited for, and what has come. The extension reads the first five, and sets the last two.
 
-    what: int
-    namespace: Namespace | None
-    type: type | None = None
-    future: asyncio.Future[Any] | None = None
-    responder: Responder | None = None
+    The outcome is 1, 0 when the time has passed, or -1 when the value is an exception; None before the end. A change
+    goes to the list of its watch.
+    """
+
+    __slots__ = ("what", "namespace", "responder", "left", "type", "future", "outcome", "value")
+
+    def __init__(
+        self,
+        what: int,
+        future: asyncio.Future[None],
+        namespace: Namespace | None = None,
+        responder: object = None,
+        left: list[Any] | None = None,
+    ) -> None:
+        self.what = what
+        self.namespace = namespace
+        self.responder = responder
+        self.left = left
+        self.type: type | None = None
+        self.future = future
+        self.outcome: int | None = None
+        self.value: Any = None
 
 
 class Request(NamedTuple):

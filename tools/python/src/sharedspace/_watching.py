@@ -78,6 +78,8 @@ class Watch:
         chosen: dict[str, Any] = {word: value for word, value in wanted.items() if value is not None}
         if template:
             chosen["tuples"] = _words(template)[0]
+        # Changes that the extension has handed out, and no call of `next` has returned.
+        self._left: list[Any] = []
         self._number: int | None = None
         self._number = _sharedspace.watch_open(namespace, chosen, start, subscription)
         self._is_gone = False
@@ -93,20 +95,27 @@ class Watch:
     def next(self, timeout: float) -> Change | None: ...
     def next(self, timeout: float | None = None) -> Change | None:
         """The next change; None if none comes in `timeout` seconds. None waits without limit."""
-        data = _sharedspace.watch_next(self._open(), timeout)
-        if data is None:
+        number = self._open()
+        if not self._left and not _sharedspace.watch_next(number, timeout, self._left):
             return None
-        return self._change(from_json(data))
+        return self._first()
 
-    def _change(self, data: dict[str, Any]) -> Change:
-        change = Change(data)
+    def _first(self) -> Change:
+        """The first of the changes that are left."""
+        change = Change(from_json(self._left[0]))
         self._is_gone = change.event == "gone"
+        # No signal is handled after this: a handler that raises leaves the change for the next call.
+        del self._left[0]
         return change
 
     @property
     def point(self) -> str:
         """Where a later watch goes on after the last change: its `start`."""
-        return _sharedspace.watch_point(self._open())
+        point = _sharedspace.watch_point(self._open())
+        if not self._left:
+            return point
+        # It goes on with the first change that `next` has not returned.
+        return f"{Change(from_json(self._left[0])).sequence}@{point.partition('@')[2]}"
 
     def acknowledge(self, change: Change) -> None:
         """For a subscription: this change, and those before it, don't come again."""

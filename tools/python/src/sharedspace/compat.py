@@ -18,11 +18,13 @@ import logging
 import os
 import queue as _queue
 import threading
+import time
 import uuid
 from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, Final
 
 from ._errors import Deadlock, NothingFound, SpaceError
+from ._fields import either
 from ._space import Namespace, Space
 
 if TYPE_CHECKING:
@@ -35,6 +37,8 @@ Empty = _queue.Empty
 # --- multiprocessing.Queue ----------------------------------------------------------------------------------------------
 
 _PREFIX: Final = "multiprocessing."
+# Room is made in one transaction, which has 65,536 steps at most, one of them for the number.
+_MOST_ROOM: Final = 65_535
 _numbers = itertools.count(1)
 
 
@@ -72,13 +76,13 @@ class Queue:
     name in it, processes that are not related share it.
 
     An object is a tuple. A queue with a `maxsize` has as many tuples that stand for room: `put` takes one, in the step that
-    writes the object, and `get` writes one, in the step that removes it.
+    writes the object, and `get` writes one, in the step that removes it. One that is larger than 65,535 is unbounded.
     """
 
     def __init__(
         self, maxsize: int = 0, *, ctx: Any = None, namespace: Namespace | None = None, name: str = "queue"
     ) -> None:
-        self._maxsize = max(maxsize, 0)
+        self._maxsize = max(maxsize, 0) if maxsize <= _MOST_ROOM else 0
         self._is_own = namespace is None
         if namespace is None:
             # A child may use it, and end, before the process that made it does: so it is persistent.
@@ -180,7 +184,11 @@ def _wait(block: bool, timeout: float | None) -> float | None:
 
 
 class JoinableQueue(Queue):
-    """multiprocessing.JoinableQueue; an object that was got is back in the queue if its process ends before task_done."""
+    """multiprocessing.JoinableQueue; an object that was got is back in the queue if its process ends before task_done.
+
+    With a `maxsize` the step that makes an object one that was got gives its room away. If its process is killed it is
+    back as such: the next `get` claims it before others, and gives no room. So there is as much room as before.
+    """
 
     def __init__(self, maxsize: int = 0, **options: Any) -> None:
         super().__init__(maxsize, **options)
@@ -195,11 +203,42 @@ class JoinableQueue(Queue):
             t.add(self._unfinished)
 
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
-        claim = self._claim(block, timeout)
-        self._claims.append(claim)
+        wait = _wait(block, timeout)
+        end = None if wait is None else time.monotonic() + wait
+        claim = None
+        while claim is None:
+            claim = self._next(None if end is None else max(0, end - time.monotonic()))
+        try:
+            loaded = ForkingPickler.loads(claim.tuple[-1])
+        except Exception:
+            self._claims += (claim,)
+            raise
+        # No signal is handled after this, and a claim that is dropped before goes back.
+        self._claims += (claim,)
+        return loaded
+
+    def _next(self, wait: float | None) -> Claim[Any] | None:
+        """Claims the next object; None if another process has claimed it since its room was given away."""
+        namespace = self._check()
+        got, put = ("got", self._name, bytes, bytes), ("object", self._name, bytes)
+        claim: Claim[Any] | None
         if self._maxsize:
-            self._namespace.write("room", self._name)
-        return ForkingPickler.loads(claim.tuple[2])
+            claim = namespace.claim(*got) or namespace.claim(either(got, put), timeout=wait)
+        else:
+            claim = namespace.claim(*put, timeout=wait)
+        if claim is None:
+            raise _queue.Empty
+        if claim.tuple[0] == "got" or not self._maxsize:
+            return claim
+        mark = uuid.uuid4().bytes
+        with namespace.transaction() as t:
+            t.complete(claim)
+            t.write("got", self._name, mark, claim.tuple[2])
+            t.write("room", self._name)
+        return namespace.claim("got", self._name, mark, bytes)
+
+    def qsize(self) -> int:
+        return super().qsize() + (self._open().count("got", self._name, bytes, bytes) if self._maxsize else 0)
 
     def task_done(self) -> None:
         """The object that this process got first, and has not called it for, is done."""
