@@ -9,8 +9,6 @@ import SystemPackage
 /// its block before the transaction touches it: ``RoomMeter`` counts the changes, and this class turns the counts into
 /// pages. Only claims, takes and deletes may use the last 4 MiB (less in a small file), and claims only one half of
 /// them. So a full namespace can still be emptied, although claims leave pages half empty and take other pages.
-/// Additions also leave what claimed tuples take beyond their present pages when they return
-/// (``growthOfReturns(_:)``).
 ///
 /// What a transaction has used so far is known (``UsedPages``). What it will still use is bounded: for the rows that
 /// are about to be changed, and for the commit. Each change of a row copies at most the path to it and splits every
@@ -61,10 +59,6 @@ package final class DiskReserve {
     private var areFreePagesKnown = false
     /// How many of the free pages the transaction may use.
     private var taken = 0
-    /// The tree with the claimed tuples.
-    var claims: Database?
-    /// The pages that an addition leaves for the return of claimed tuples.
-    private var returningPages = 0
     /// The free list's pages that can be used without growing, as last counted, less what transactions have used since.
     private var freePages = FreePages(count: 0, longestRun: 0, lists: 0)
     /// The oldest snapshot that was read as they were counted, or else the last transaction.
@@ -89,17 +83,15 @@ package final class DiskReserve {
     ///
     /// If there are not, the transaction ensures each change as it comes.
     @inline(__always)
-    func begin(_ purpose: WritePurpose, rows: Int, _ access: Access) -> Bool {
+    func begin(_ purpose: WritePurpose, rows: Int, _ transaction: Int) -> Bool {
         end = environment.info.lastPage + 1
         hasLooked = false
-        // Below the half of the limit, what is claimed can return twice.
-        returningPages = 2 * end * pageSize > Int(clamping: control.header.byteLimit) ? growthOfReturns(access) : 0
         reservedAtBegin = Int(clamping: control.reserved.loadRelaxed())
         let cheap = cheapBound(UsedPages(next: end, freed: 0, taken: 0), rows: rows, bytes: 0)
         bound = Bound(end: cheap, pages: cheap - end)
         usualPages = cheap - end
         if hasBound(for: purpose) { return true }
-        return !isYoung && growAhead(to: cheap + reserve(for: purpose, beside: cheap), access.id)
+        return !isYoung && growAhead(to: cheap + reserve(for: purpose, beside: cheap), transaction)
     }
 
     /// Whether there are the blocks for what the transaction is known to use at most, beside what it leaves alone.
@@ -130,7 +122,7 @@ package final class DiskReserve {
     @inline(__always)
     private func reserve(for purpose: WritePurpose, beside end: Int) -> Int {
         switch purpose {
-        case .adding: keptPages(beside: end) + returningPages
+        case .adding: keptPages(beside: end)
         case .claiming: keptPages(beside: end) / 2
         case .removing, .applying: 0
         }
@@ -143,16 +135,6 @@ package final class DiskReserve {
 
     private static let fewestKept = 64
 
-    /// How many pages more than now the claimed tuples take at most when they have returned to their places.
-    ///
-    /// They return in the order of their ids, between others. Where a page is full, LMDB leaves all rows but one in it and goes
-    /// on with the next page (mdb.c, mdb_page_split), so rows of which two fill a page get a page each.
-    private func growthOfReturns(_ access: Access) -> Int {
-        guard let claims, let statistics = try? access.statistics(claims) else { return 0 }
-        let pages = max(0, min(statistics.leafPages, end))
-        return pages / (max(2, max(0, statistics.entries) / max(1, pages)) - 1)
-    }
-
     /// Whether the file still grows by what is measured.
     @inline(__always)
     var isYoung: Bool {
@@ -160,7 +142,7 @@ package final class DiskReserve {
     }
 
     /// Whether the data file has so nearly grown to its limit that an addition may depend on free pages.
-    var isNearLimit: Bool {
+    package var isNearLimit: Bool {
         let (used, limit) = (environment.info.lastPage + 1, Int(clamping: control.header.byteLimit))
         return (used + keptPages(beside: used)) * pageSize > limit - limit / 8
     }
@@ -232,7 +214,6 @@ package final class DiskReserve {
         isLast: Bool
     ) throws(SpaceError) {
         let used = plan.used ?? UsedPages(next: end, freed: 0, taken: 0)
-        if purpose == .adding { returningPages = growthOfReturns(access) }
         var rows = 2
         for count in plan.counts { rows += count.ensuredScattered + count.ensuredEnds }
         let cheap = cheapBound(used, rows: rows, bytes: plan.bytesAhead) + plan.valuePages
@@ -294,7 +275,6 @@ package final class DiskReserve {
     func promise(_ plan: RoomMeter.Plan, of trees: [RoomMeter.Tree?], slack: Int, _ access: Access) -> Bool {
         do {
             let need = try need(for: plan, of: trees, access)
-            returningPages = growthOfReturns(access)
             promisedPages = need.all + slack
             let used = environment.info.lastPage + 1 + promisedPages
             let wanted = used + reserve(for: .adding, beside: used)

@@ -121,7 +121,6 @@ package final class RoomMeter {
     /// Without a reserve, the meter only counts: for a new file, whose blocks are there.
     init(_ known: [Tree], _ reserve: DiskReserve?, idle access: Access, pageSize: Int) {
         self.reserve = reserve
-        reserve?.claims = known.first(where: \.hasClaims)?.database
         self.access = access
         self.pageSize = max(512, pageSize)
         largestInTree = (self.pageSize - 16) / 2 - 16
@@ -167,7 +166,7 @@ package final class RoomMeter {
         looks = 0
         usualCounts.withUnsafeBufferPointer { counts.update(from: $0.baseAddress!, count: $0.count) }
         guard Safeguard.room.stands, let reserve else { return allowAll() }
-        if reserve.begin(purpose, rows: usualRows + shapes, access) {
+        if reserve.begin(purpose, rows: usualRows + shapes, access.id) {
             counts[index].ensuredScattered = shapes
             ensuredBytes = Self.usualBytes
         } else {
