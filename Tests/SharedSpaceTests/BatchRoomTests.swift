@@ -124,32 +124,6 @@ struct BatchRoomTests {
         }
     }
 
-    /// What is claimed may need twice its pages when it returns, and has them, however much was written meanwhile.
-    @Test(arguments: StorageMode.allCases)
-    func whatIsClaimedHasRoomToReturn(_ mode: StorageMode) throws {
-        let namespace = try SpaceTest.namespace(mode, byteLimit: Self.limit)
-        // Two of them fill a page.
-        let body = [UInt8](repeating: 7, count: 1900)
-        let count = 2000
-        try namespace.write(contentsOf: (0..<count).map { Tuple("job", $0, body) })
-        let claims = try (0..<count).map { _ in
-            try #require(try namespace.claimIfExists("job", any(Int.self), any([UInt8].self)))
-        }
-        var written = 0
-        let refused = try refusal {
-            while true {
-                try namespace.write("more", written, body)
-                written += 1
-            }
-        }
-        #expect(refused.code == .limitReached)
-        let kept = Limits.removalReserve / body.count
-        #expect(written + 2 * count + kept <= Self.limit / body.count, "\(written)")
-        for claim in claims { #expect(try claim.release()) }
-        #expect(try namespace.count() == count + written)
-        #expect(try namespace.verify().isEmpty)
-    }
-
     /// A step that is too large says how much of it fits, and so much fits; what it reserved goes.
     @Test(arguments: StorageMode.allCases)
     func aStepThatIsTooLargeSaysHowMuchFits(_ mode: StorageMode) throws {

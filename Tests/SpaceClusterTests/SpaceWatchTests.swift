@@ -41,6 +41,8 @@ import Testing
     /// A watch that tells nothing, and does not end, is begun again, for all namespaces.
     @Test func aSilentWatchIsBegunAgain() throws {
         let (a, b) = (try cluster.namespaces("a"), try cluster.namespaces("b"))
+        // The pen does not come while the watch is silent.
+        for namespace in [a, b] { try namespace[0].write("pen") }
         try cluster.tell("silence")
         try a[0].write("job", 1)
         #expect(try a[1].take("job", any(Int.self), timeout: watchdog) != nil)
