@@ -32,7 +32,8 @@ import Testing
         )
         defer { daemon.signal(SIGKILL) }
         #expect(try daemon.readLine() == "joined m2")
-        let limits = String(decoding: try FileBytes.read(at: AT_FDCWD, "/proc/\(daemon.pid)/limits", limit: 8192), as: UTF8.self)
+        let bytes = try FileBytes.read(at: AT_FDCWD, "/proc/\(daemon.pid)/limits", limit: 8192)
+        let limits = String(decoding: bytes, as: UTF8.self)
         let row = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
         let words = row.split(separator: " ").compactMap { Int($0) }
         #expect(words.count == 2 && words[0] == min(words[1], 65_536) && words[0] > 256)

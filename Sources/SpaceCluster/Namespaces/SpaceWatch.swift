@@ -4,9 +4,9 @@ import Synchronization
 
 /// The one watch of a space's namespaces: it tells each of those that take part what has changed of it.
 ///
-/// Guarantees: whoever begins to listen, and then reads the store, misses nothing that has changed since, because the watch goes
-/// on from a revision before its reading. It leaves out what it has read already. When the watch ends, for whatever reason, all
-/// who listen hear that, and read again; a listener that is too slow hears it alone.
+/// Guarantees: whoever begins to listen, and then reads the store, misses nothing that has changed since, because the
+/// watch goes on from a revision before its reading. It leaves out what it has read already. When the watch ends, for
+/// whatever reason, all who listen hear that, and read again; a listener that is too slow hears it alone.
 final class SpaceWatch: Sendable {
     private struct State {
         /// Whether the watch goes on from a revision that is known, so that one may begin to listen.
@@ -82,7 +82,11 @@ final class SpaceWatch: Sendable {
                 let watching = TaskHome.daemon.start { [self] in await follow(from: revision + 1) }
                 state.withLock { ($0.isOpen, $0.watching) = (true, watching) }
                 opened.nudge()
-                await withTaskCancellationHandler { await watching.value } onCancel: { watching.cancel() }
+                await withTaskCancellationHandler {
+                    await watching.value
+                } onCancel: {
+                    watching.cancel()
+                }
             } catch {
                 close(error)
             }

@@ -142,7 +142,7 @@ package final class DiskReserve {
     }
 
     /// Whether the data file has so nearly grown to its limit that an addition may depend on free pages.
-    package var isNearLimit: Bool {
+    var isNearLimit: Bool {
         let (used, limit) = (environment.info.lastPage + 1, Int(clamping: control.header.byteLimit))
         return (used + keptPages(beside: used)) * pageSize > limit - limit / 8
     }

@@ -74,9 +74,10 @@ package final class CommittedChanges {
         return true
     }
 
-    /// Calls `body` with the ids of all tuples, the oldest first; their bytes are looked up only if a process waits.
+    /// Calls `body` with the ids of all tuples, in order; their bytes are looked up only if a process waits.
     func forEachTuple(_ body: (UInt64) throws(SpaceError) -> Void) throws(SpaceError) {
         guard tupleCount > 0 else { return }
-        for id in ([firstTuple] + otherTuples).sorted() { try body(id) }
+        try body(firstTuple)
+        for id in otherTuples { try body(id) }
     }
 }

@@ -16,16 +16,6 @@ struct ClaimSlice {
     }
 }
 
-extension ClaimSlice {
-    /// The ids in an order in which their tuples return to full pages: every other one, and then those between them.
-    ///
-    /// LMDB splits a full page in the middle of a tree so that the left half keeps all rows but one (mdb.c, mdb_page_split). In
-    /// the order of their ids, rows of which two fill a page get a page each: half of the namespace's room for nothing.
-    fileprivate var densely: [UInt64] {
-        stride(from: 0, to: ids.count, by: 2).map { ids[$0] } + stride(from: 1, to: ids.count, by: 2).map { ids[$0] }
-    }
-}
-
 extension NamespaceCore {
     /// Returns the claims for which `isWanted` is true, and kicks such tuples that were buried.
     ///
@@ -49,8 +39,7 @@ extension NamespaceCore {
         guard !slice.ids.isEmpty else { return 0 }
         return try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
             var moved = 0
-            let isTight = engine.diskReserve.isNearLimit
-            for id in isTight ? slice.densely : slice.ids {
+            for id in slice.ids {
                 guard let row = try scope.claimRow(id), isWanted(id, row) else { continue }
                 let hasMoved = row.isBuried ? try scope.kick(id) : try scope.returnClaim(id) { _ in true }
                 if hasMoved { moved += 1 }
