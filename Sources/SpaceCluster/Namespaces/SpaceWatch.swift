@@ -79,8 +79,10 @@ final class SpaceWatch: Sendable {
             let began = MonotonicInstant.now
             do throws(StoreError) {
                 let revision = try await store.read(.key(keys.nextMember), limit: 1, keysOnly: true).revision
+                // Before the watch begins, which may end at once: its end closes it again.
+                state.withLock { $0.isOpen = true }
                 let watching = TaskHome.daemon.start { [self] in await follow(from: revision + 1) }
-                state.withLock { ($0.isOpen, $0.watching) = (true, watching) }
+                state.withLock { $0.watching = watching }
                 opened.nudge()
                 await withTaskCancellationHandler {
                     await watching.value
