@@ -9,7 +9,7 @@ extension MemoryStore {
         var next: Int64
         /// Whether the consumer is due the news that nothing has changed.
         var progress = false
-        /// Whether it tells nothing, and does not end, like that of a connection that nobody closes.
+        /// Whether the watch tells nothing and does not end, like a watch over a connection that stays open but is dead.
         var isSilent = false
         var error: StoreError?
         var consumer: CheckedContinuation<StoreNews?, any Error>?

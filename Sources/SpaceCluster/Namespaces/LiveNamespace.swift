@@ -35,7 +35,7 @@ package actor LiveNamespace {
     /// Nudged when a process has begun to wait for something to take.
     nonisolated let waits = Nudge()
     /// Nudged when the store does not say what the watch has told.
-    private nonisolated let badLooks = Nudge()
+    nonisolated let badLooks = Nudge()
 
     var replica: (any Replica)?
     var joined: [UInt32: StoreRow] = [:]
@@ -52,12 +52,12 @@ package actor LiveNamespace {
     var ownerRevision: Int64?
     var lastOwned = MonotonicInstant.now
     /// How far the watch has come.
-    private var watchedHead: UInt64 = 0
-    private var watchedRevision: Int64 = 0
+    private(set) var watchedHead: UInt64 = 0
+    private(set) var watchedRevision: Int64 = 0
     /// What the watch tells from before the last picture on.
     private var toldNews: AsyncThrowingStream<StoreNews, any Error>?
     /// The comparison of what the watch has told with the store.
-    private var looks = HeadLooks()
+    var looks = HeadLooks()
     /// What is wrong now.
     package internal(set) var trouble: String?
     /// Why the replica takes no part; `nil` if it does, or is about to.
@@ -476,29 +476,6 @@ package actor LiveNamespace {
             fullSince = nil
             bytesBehindBase += entries.reduce(0) { $0 + $1.count }
             if !hasEntered || isLogLong { news.nudge() }
-        }
-    }
-
-    // MARK: Looking whether the watch is silent
-
-    /// What is known before a look at the store; `nil`: this machine does not take part now.
-    func beginLook() -> HeadLooks.Look? { looks.look(at: watchedHead, watchedRevision, applied: applied) }
-
-    /// Compares what the store says with what is known.
-    ///
-    /// - Returns: Whether the watch itself has to begin again.
-    func endLook(_ look: HeadLooks.Look, id: StoreRow?, head: StoreRow?, revision: Int64) -> Bool {
-        let isSilent = looks.end(look, keys.life, id: id, head: head, revision, hasUnread: watch.hasUnread(of: keys))
-        if looks.failure != nil { badLooks.nudge() }
-        return isSilent
-    }
-
-    private func waitForBadLook() async throws {
-        while true {
-            let seen = badLooks.count
-            if let failure = looks.failure { throw failure }
-            try Task.checkCancellation()
-            await badLooks.wait(after: seen)
         }
     }
 

@@ -4,16 +4,17 @@ import Synchronization
 
 /// The one watch of a space's namespaces: it tells each of those that take part what has changed of it.
 ///
-/// Guarantees: whoever begins to listen, and then reads the store, misses nothing that has changed since, because the
-/// watch goes on from a revision before its reading. It leaves out what it has read already. When the watch ends, for
-/// whatever reason, all who listen hear that, and read again; a listener that is too slow hears it alone.
+/// Guarantees: a namespace that begins to listen, and then reads the store, misses no change after that reading, because
+/// the watch goes on from an earlier revision. The namespace leaves out the changes that it has read already. When the
+/// watch ends, each listening namespace gets the watch's error, and reads the store again. A namespace that is too slow
+/// gets an error alone.
 final class SpaceWatch: Sendable {
     private struct State {
-        /// Whether the watch goes on from a revision that is known, so that one may begin to listen.
+        /// Whether the watch goes on from a known revision, so that a namespace may begin to listen.
         var isOpen = false
         /// Why it is not open.
         var trouble = StoreError.unavailable("the watch has not begun")
-        /// Those who listen, by the beginning of their keys.
+        /// The queues of the listening namespaces, by what the namespaces' keys begin with.
         var listeners: [String: (number: UInt64, queue: StoreNewsQueue)] = [:]
         var lastNumber: UInt64 = 0
         var watching: Task<Void, Never>?
@@ -115,7 +116,7 @@ final class SpaceWatch: Sendable {
         for listener in listeners { listener.finish(throwing: trouble) }
     }
 
-    /// Tells each who listens its changes; that nothing has changed, all.
+    /// Gives each listening namespace its own changes, and all of them the news that nothing has changed.
     private func tell(_ news: StoreNews) {
         switch news {
         case .progress:

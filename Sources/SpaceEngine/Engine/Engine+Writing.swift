@@ -195,6 +195,8 @@ extension Engine {
             return
         }
         try change(removesDue: removesDue, body)
+        // What was taken over from a file that was cut is not what was there, and a body that found nothing was misled.
+        if control.isCut { try checkUsable() }
         guard scope.hasChanges else { return }
         var due: Int64 = 0
         if let near {
@@ -204,8 +206,6 @@ extension Engine {
             near.noteDue(before: due)
         }
         try scope.finish()
-        // What was taken over from a file that was cut is not what was there.
-        if control.isCut { try checkUsable() }
         try store(transaction)
         CrashPoint.reach(.nearStored)
         noteStored(due: due, keeps: keeps)
