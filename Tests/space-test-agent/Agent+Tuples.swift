@@ -42,6 +42,9 @@ extension Agent {
             let claimed = try namespace().claimBriefly(matching: .any, max: .max)
             claims += claimed
             return "ok \(claimed.count)"
+        case "claim-each":
+            while let claim = try namespace().claimIfExists(matching: .any) { claims.append(claim.detach()) }
+            return "ok \(claims.count)"
         case "claim-all":
             let before = claims.count
             // As many at once as one transaction moves easily.

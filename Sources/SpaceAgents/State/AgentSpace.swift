@@ -68,7 +68,7 @@ extension Namespace {
             try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
                 var found: [ClaimedTask] = []
                 try snapshot.forEachClaim { (id, row) throws(SpaceError) in
-                    guard !row.isBuried, let tuple = TupleRow(row.tupleBytes) else { return true }
+                    guard !row.isBuried, let tuple = try snapshot.claimedTuple(id) else { return true }
                     let claim = HeldClaim(
                         TupleID(rawValue: id),
                         ClaimMade(number: row.number, deliveries: Int(tuple.deliveries)),

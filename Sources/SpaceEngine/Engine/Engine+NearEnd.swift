@@ -221,9 +221,9 @@ extension Engine {
     /// Notes that a search has found no match of a template in LMDB's tables.
     package func noteAbsence(_ template: TemplateForm, _ search: Search) throws(SpaceError) {
         guard near != nil, search.isAbsent else { return }
-        if try search.hasSeenAllMarked(template) {
+        if try search.hasSeenNoVisible(template) {
             absences.noteEmpty(asOf: search.snapshot.commit, floor: try search.snapshot.nearBounds().next)
-        } else if search.examined == 0, search.shapes.index(for: template.shape)?.watermark == 0 {
+        } else if search.examinedVisible == 0, search.shapes.index(for: template.shape)?.watermark == 0 {
             absences.note(template, asOf: search.snapshot.commit, floor: try search.snapshot.nearBounds().next)
         }
     }

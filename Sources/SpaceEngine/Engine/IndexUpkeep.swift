@@ -87,7 +87,8 @@ package final class IndexUpkeep: Sendable {
                     break
                 }
                 lowest = id
-                if let hash = row.encoded.hash(of: index.shape) {
+                // A claimed tuple gets its row when it returns.
+                if !row.isClaimed, let hash = row.encoded.hash(of: index.shape) {
                     keys.append(IndexKey(shape: number, hash: hash, id: id))
                 }
             }

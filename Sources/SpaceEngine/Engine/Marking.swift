@@ -68,12 +68,12 @@ package struct Marking {
         }
     }
 
-    /// A tuple as it is in the last commit, or `nil` if that commit does not have it; under the gate.
+    /// A tuple as it is in the last commit, or `nil` if that commit does not show it; under the gate.
     @inline(never)
     private func stateInTables(of id: UInt64) throws(SpaceError) -> (endsByItself: Bool, deliveries: UInt32)? {
         var state: (endsByItself: Bool, deliveries: UInt32)?
         try engine.readUnderGate { (snapshot) throws(SpaceError) in
-            state = try snapshot.tuples.get(id).map { (!$0.end.isNever, $0.deliveries) }
+            state = try snapshot.tuples.get(id).flatMap { $0.isClaimed ? nil : (!$0.end.isNever, $0.deliveries) }
         }
         return state
     }

@@ -50,7 +50,8 @@ package struct AppliedLog {
     private func noteAppeared(_ change: RowChange) {
         switch scope.tables.numbered[change.table] {
         case scope.tables.tuples:
-            if change.value != nil, let id = UInt64(key: change.key) { scope.appeared.add(id) }
+            guard let row = change.value.flatMap({ TupleRow($0) }), !row.isClaimed else { break }
+            if let id = UInt64(key: change.key) { scope.appeared.add(id) }
         case scope.tables.cells:
             if change.value != nil { scope.appeared.add(Interest(cell: String(decoding: change.key, as: UTF8.self))) }
         case scope.tables.holds, scope.tables.objects, scope.tables.elements: scope.appeared.addAllHolds()

@@ -17,6 +17,10 @@ package struct Search {
     package let ids: Range<UInt64>
     /// How many tuples the search has looked at.
     package private(set) var examined = 0
+    /// How many of them were claimed.
+    private var claimed = 0
+    /// Whether the search has asked where the visible tuples begin.
+    private var hasAsked = false
     /// Whether the search went through LMDB's tables to the end.
     package private(set) var isAbsent = false
 
@@ -107,19 +111,36 @@ package struct Search {
             guard ids.contains(id) else { return true }
             if isMarked(id) { continue }
             try examine()
-            if try !pass(template, id, row, visit) { return false }
+            if row.isClaimed {
+                claimed &+= 1
+                if let first = try firstVisible(behind: id) { rows = try snapshot.tuples.scan(from: first) }
+            } else if try !pass(template, id, row, visit) {
+                return false
+            }
         }
         return true
     }
+
+    /// The id at which a walk goes on that has met a claimed tuple, if that is not the next one.
+    private mutating func firstVisible(behind id: UInt64) throws(SpaceError) -> UInt64? {
+        guard order == .oldestFirst, !hasAsked else { return nil }
+        hasAsked = true
+        let first = try snapshot.mainCounters.getValid(.counters)?.firstVisible ?? 0
+        return first > id + 1 ? first : nil
+    }
+
+    /// How many tuples the search has looked at that were neither marked nor claimed.
+    package var examinedVisible: Int { examined - claimed }
 
     /// Whether a tuple that has rows in LMDB was taken or is claimed.
     @inline(__always)
     private func isMarked(_ id: UInt64) -> Bool { snapshot.near?.pointee.isMarked(id) ?? false }
 
-    /// Whether the tables have no tuple, or the search went through all of them, and each was taken or is claimed.
-    func hasSeenAllMarked(_ template: TemplateForm) throws(SpaceError) -> Bool {
-        if examined == 0, shapes.index(for: template.shape) == nil { return true }
-        return try snapshot.tuples.count == 0
+    /// Whether it is known that each tuple of the tables was taken or is claimed.
+    func hasSeenNoVisible(_ template: TemplateForm) throws(SpaceError) -> Bool {
+        if examinedVisible == 0, shapes.index(for: template.shape) == nil { return true }
+        let count = try snapshot.tuples.count
+        return count == 0 ? true : try count == snapshot.hiddenCount
     }
 
     /// The tuple at which a walk begins or ends, because all older ones that the key names are marked.
@@ -127,9 +148,9 @@ package struct Search {
     private func head(of key: IndexKey) -> UInt64 { snapshot.near?.pointee.head(of: key, asOf: snapshot.commit) ?? 0 }
 
     /// The key by which a template's first match was found, if that was the only tuple that was looked at: then all older
-    /// ones of the key are marked.
+    /// ones of the key are marked or claimed.
     package func headKey(_ template: TemplateForm) -> IndexKey? {
-        guard examined == 1, order == .oldestFirst, ids == Self.allIDs else { return nil }
+        guard examinedVisible == 1, order == .oldestFirst, ids == Self.allIDs else { return nil }
         guard let index = shapes.index(for: template.shape) else { return .allTuples }
         return index.watermark == 0 ? IndexKey(shape: index.number, hash: template.boundHash, id: 0) : nil
     }

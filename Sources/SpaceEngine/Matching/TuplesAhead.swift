@@ -204,7 +204,7 @@ final class TuplesAhead: Sendable {
 
 extension Search {
     /// Calls `visit` for the tuples of a key from one of them on until it returns `false`, or a tuple does not match, is
-    /// long, or may end by itself.
+    /// long, or may end by itself, or many are claimed.
     fileprivate func walkAhead(
         _ template: TemplateForm,
         from id: UInt64,
@@ -212,7 +212,12 @@ extension Search {
         _ visit: (UInt64, TupleRow) -> Bool
     ) throws(SpaceError) {
         var rows = try snapshot.tuples.scan(from: id)
+        var claimed = 0
         func goesOn(_ id: UInt64, _ row: TupleRow) -> Bool {
+            if row.isClaimed {
+                claimed += 1
+                return claimed < NearMarks.capacity
+            }
             if snapshot.near?.pointee.isMarked(id) ?? false { return true }
             guard row.end.isNever, row.size < LongField.leastLength, template.matches(row.encoded) else { return false }
             return visit(id, row)

@@ -3,7 +3,7 @@ import SpaceSystem
 /// The takes and claims of tuples in LMDB that no commit has applied yet.
 ///
 /// A take or a claim of a tuple in the tables marks it here, by one store, and leaves its rows where they are. One
-/// commit applies all marks: it removes the rows of what was taken, and moves what is claimed to `claims`. So a long
+/// commit applies all marks: it removes the rows of what was taken, and gives what is claimed its rows in `claims`. So a long
 /// queue costs one commit for `capacity` takes. A claim that is completed before that commit costs no row but the
 /// removal.
 ///

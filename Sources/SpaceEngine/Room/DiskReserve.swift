@@ -367,7 +367,7 @@ package final class DiskReserve {
         var movable = 0
         for place in trees.indices {
             let count = plan.counts[place]
-            if let tree = trees[place], tree.isTuples || tree.hasClaims {
+            if let tree = trees[place], tree.isTuples {
                 movable += try access.statistics(tree.database).overflowPages
             }
             guard let tree = trees[place], count.ensuredScattered + count.ensuredEnds + tree.atCommit > 0 else {

@@ -48,7 +48,7 @@ package final class RoomMeter {
         var isIndex = false
         /// Whether these are the tuples.
         var isTuples = false
-        /// Whether the claimed tuples are in this tree.
+        /// Whether the claims are in this tree.
         var hasClaims = false
         /// Rows that each transaction changes when it is committed.
         var atCommit = 0

@@ -7,10 +7,10 @@ import TupleCoding
 package struct NearReading {
     /// The visible tuples, in the order of their ids.
     package private(set) var tuples: [(id: UInt64, row: SalvagedRows.Row)] = []
-    /// The claimed tuples, each under its id as a row of the table of claims.
-    package private(set) var claims: [(id: UInt64, row: SalvagedRows.Row)] = []
-    /// The marks: the ids of tuples of the data file that were taken, or are claimed by a holder with a number.
-    private var marks: [(id: UInt64, claim: (holder: ClaimHolder, number: UInt64)?)] = []
+    /// The claimed tuples and the claims on them.
+    package private(set) var claims: [(id: UInt64, row: SalvagedRows.Row, claim: ClaimRow)] = []
+    /// The marks: the ids of tuples of the data file that were taken, or are claimed.
+    private var marks: [(id: UInt64, claim: ClaimRow?)] = []
     private var generation: UInt64 = 0
     /// The tuples whose records are invalid; if the data file has such a tuple too, it is not lost.
     package private(set) var damaged: [UInt64] = []
@@ -48,34 +48,16 @@ package struct NearReading {
         read(NearRing(at: memory.baseAddress!))
     }
 
-    /// The tuples of the data file that were taken or are claimed, by what its counters say of the marks.
-    ///
-    /// A claimed one comes as the row of its claim, made of its own row.
-    package func marked(
-        beside applied: UInt64
-    ) -> [UInt64: (_ row: SalvagedRows.Row) -> SalvagedRows.Row?] {
-        var marked: [UInt64: (SalvagedRows.Row) -> SalvagedRows.Row?] = [:]
-        for (id, claim) in marks.prefix(NearMarks.count(generation, beside: applied)) {
-            marked[id] = { row in
-                guard let claim else { return nil }
-                let value = row.value.withUnsafeBytes { bytes in
-                    ClaimRow(holder: claim.holder, number: claim.number, deadline: 0, tupleBytes: bytes).copied()
-                }
-                return SalvagedRows.Row(key: row.key, value: value)
-            }
-        }
-        return marked
+    /// The tuples of the data file that were taken, or are claimed by a claim, by what its counters say of the marks.
+    package func marked(beside applied: UInt64) -> [UInt64: ClaimRow?] {
+        let marks = marks.prefix(NearMarks.count(generation, beside: applied))
+        return Dictionary(marks.map { ($0.id, $0.claim) }) { _, last in last }
     }
 
     private mutating func read(_ ring: NearRing) {
         generation = ring.marks.countWord
         if ring.marks.isSound {
-            marks = (0..<ring.marks.count).map { place in
-                let claim =
-                    ring.marks.isClaimed(place)
-                    ? (ClaimHolder(raw: ring.marks.holder(place)), ring.marks.number(place)) : nil
-                return (ring.marks.id(place), claim)
-            }
+            marks = (0..<ring.marks.count).map { (ring.marks.id($0), ring.marks.claim($0)) }
         } else {
             faults.append("the number of marks makes no sense; what was taken lately may be among this")
         }
@@ -93,11 +75,8 @@ package struct NearReading {
                 continue
             }
             let key = Array(bigEndian: id)
-            if let (holder, number, row) = ring.claimRow(id) {
-                let claim = row.withUnsafeBytes { bytes in
-                    ClaimRow(holder: holder, number: number, deadline: 0, tupleBytes: bytes).copied()
-                }
-                claims.append((id, SalvagedRows.Row(key: key, value: claim)))
+            if let (claim, tuple) = ring.claimed(id) {
+                claims.append((id, SalvagedRows.Row(key: key, value: tuple.copied()), claim))
             } else {
                 tuples.append((id, SalvagedRows.Row(key: key, value: TupleRow(tuple, record.origin).copied())))
             }

@@ -43,10 +43,10 @@ package enum SalvagedTable: String, CaseIterable {
         }
     }
 
-    /// Whether a value has the flags of a tuple's row, which are 0 to 3.
+    /// Whether a value has the flags of a tuple's row, which are 0 to 7.
     ///
     /// A journal row has the middle bytes of a time in that place, which are never 0.
     private static func hasTupleFlags(_ value: [UInt8]) -> Bool {
-        value[13] == 0 && value[14] == 0 && value[15] == 0 && value[12] <= 3
+        value[13] == 0 && value[14] == 0 && value[15] == 0 && value[12] <= 7
     }
 }

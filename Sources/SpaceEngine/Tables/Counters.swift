@@ -3,7 +3,7 @@ import TupleCoding
 
 /// The numbers that every write needs, in one row of the main table.
 package struct Counters: TableRow, Equatable {
-    package static let size = 144
+    package static let size = 152
 
     /// The id that the next tuple gets.
     ///
@@ -17,7 +17,7 @@ package struct Counters: TableRow, Equatable {
     package var shapesGeneration: UInt64 = 1
     /// How many rows the table of expiries has; while there are none, no process reads a clock.
     package var expiring: UInt64 = 0
-    /// How many claims exist.
+    /// How many claims have a holder.
     package var claimed: UInt64 = 0
     /// How many watchers are registered; while there are none and no history is kept, nothing is journaled.
     package var watchers: UInt64 = 0
@@ -45,10 +45,12 @@ package struct Counters: TableRow, Equatable {
 
     /// What of the near end's marks the commit has applied (`NearMarks`).
     package var appliedMarks: UInt64 = 0
+    /// No tuple of a lower id that has its row in the tables is visible: a walk past claimed ones begins here.
+    package var firstVisible: UInt64 = 0
 
     private static let following: UInt64 = 1 << 61
 
-    /// Whether a tuple may be about to return from `claims`, because its holder has ended or its time has come.
+    /// Whether a tuple may be about to return from a claim, because its holder has ended or its time has come.
     package var mayReturn: Bool { claimed > 0 || withoutHolder > 0 && expiring > 0 }
 
     package init() {}
@@ -79,11 +81,12 @@ package struct Counters: TableRow, Equatable {
         logEntry = word(16) & ~Self.following
         followsLog = word(16) & Self.following != 0
         appliedMarks = word(17)
+        firstVisible = word(18)
         // A waiter's slot has 48 bits for an id. The other numbers can't have come near 64 bits.
         let all =
             sequence | nextNumber | shapesGeneration | expiring | claimed | watchers | nextWatcher | journalFirst
             | journalBytes | historyRows | historyBytes | withoutHolder | deliveryLimit | nextObject | holds | logEntry
-            | appliedMarks
+            | appliedMarks | firstVisible
         guard (1..<1 << 48).contains(nextTuple), all < 1 << 62, journalFirst <= sequence else { return nil }
     }
 
@@ -111,6 +114,7 @@ package struct Counters: TableRow, Equatable {
         store(15, holds)
         store(16, logEntry | (followsLog ? Self.following : 0))
         store(17, appliedMarks)
+        store(18, firstVisible)
     }
 
     package static func damage(at key: UnsafeRawBufferPointer) -> String { missing }

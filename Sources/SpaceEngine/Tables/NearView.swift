@@ -117,51 +117,47 @@ package struct NearView {
         markCount > 0 ? ring?.marks.head(ofShape: key.shape, key.hash, asOf: commit) ?? 0 : 0
     }
 
-    /// A claim on a tuple that has its rows in LMDB.
-    struct MarkedClaim {
-        let id: UInt64
-        let holder: ClaimHolder
-        let number: UInt64
-
-        /// Calls `visit` with the claim as a row, made of the tuple's own.
-        func visit(
-            _ tuples: Table<UInt64, TupleRow>,
-            _ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool
-        ) throws(SpaceError) -> Bool {
-            guard let row = try tuples.get(id)?.copied() else { return true }
-            return try row.withBytes { (bytes) throws(SpaceError) in
-                try visit(id, ClaimRow(holder: holder, number: number, deadline: 0, tupleBytes: bytes))
-            }
-        }
-    }
-
-    /// The claims of the marks, in the order of their ids.
-    var markedClaims: [MarkedClaim] {
+    /// The claims of the marks, on tuples that have their rows in LMDB, in the order of the tuples' ids.
+    var markedClaims: [(id: UInt64, claim: ClaimRow)] {
         guard let marks = ring?.marks, markCount > 0 else { return [] }
-        return (0..<markCount).filter { marks.isClaimed($0) }
-            .map { MarkedClaim(id: marks.id($0), holder: ClaimHolder(raw: marks.holder($0)), number: marks.number($0)) }
+        return (0..<markCount).compactMap { place in marks.claim(place).map { (marks.id(place), $0) } }
             .sorted { $0.id < $1.id }
     }
+
+    /// The claim of a mark, or in the ring.
+    func claim(on id: UInt64) -> ClaimRow? {
+        if ids.contains(id) { return ring?.claimed(id)?.claim }
+        return place(of: id).flatMap { ring?.marks.claim($0) }
+    }
+
+    /// A claimed tuple of the ring.
+    func claimedTuple(_ id: UInt64) -> TupleRow? { ids.contains(id) ? ring?.claimed(id)?.tuple : nil }
 
     /// Calls `visit` for each claim of the ring, in the order of their ids, until it returns `false`.
     func forEachClaim(_ visit: (UInt64, ClaimRow) throws(SpaceError) -> Bool) throws(SpaceError) {
         guard let ring, !ids.isEmpty, claimed > 0 else { return }
         for id in ids {
-            guard let (holder, number, row) = ring.claimRow(id) else { continue }
-            let isWanted = try row.withBytes { (bytes) throws(SpaceError) in
-                try visit(id, ClaimRow(holder: holder, number: number, deadline: 0, tupleBytes: bytes))
-            }
-            if !isWanted { return }
+            if let (claim, _) = ring.claimed(id), try !visit(id, claim) { return }
         }
     }
 }
 
+extension NearMarks {
+    /// The claim of a mark; `nil` if the tuple was taken.
+    func claim(_ place: Int) -> ClaimRow? {
+        isClaimed(place) ? ClaimRow(holder: ClaimHolder(raw: holder(place)), number: number(place)) : nil
+    }
+}
+
 extension NearRing {
-    /// A claim, and the row of its tuple as a claim's row has it; `nil` if the record isn't claimed, or is damaged.
-    func claimRow(_ id: UInt64) -> (holder: ClaimHolder, number: UInt64, row: [UInt8])? {
+    /// A claim and its tuple, as the tables have them; `nil` if the record isn't claimed, or is damaged.
+    func claimed(_ id: UInt64) -> (claim: ClaimRow, tuple: TupleRow)? {
         let record = record(id)
         guard record.isClaimed(id), let tuple = tuple(of: record) else { return nil }
         let claim = claim(of: id)
-        return (ClaimHolder(raw: claim.holder), claim.number, TupleRow(tuple, record.origin).copied())
+        return (
+            ClaimRow(holder: ClaimHolder(raw: claim.holder), number: claim.number),
+            TupleRow(tuple, record.origin).with(isClaimed: true)
+        )
     }
 }

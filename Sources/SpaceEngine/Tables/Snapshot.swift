@@ -53,8 +53,16 @@ package struct Snapshot: TransactionTables {
     /// How many tuples there are, those included that have expired and were not removed yet.
     package var tupleCount: Int {
         get throws(SpaceError) {
-            guard let near else { return try tuples.count }
-            return max(0, try tuples.count - near.pointee.markCount) + near.pointee.count
+            max(0, try tuples.count - hiddenCount) + (near?.pointee.count ?? 0)
+        }
+    }
+
+    /// How many tuples that have their rows in the tables are claimed, or were taken.
+    var hiddenCount: Int {
+        get throws(SpaceError) {
+            let counters = try mainCounters.getValid(.counters)
+            let claims = Int(clamping: (counters?.claimed ?? 0) &+ (counters?.withoutHolder ?? 0))
+            return claims + (near?.pointee.markCount ?? 0)
         }
     }
 
@@ -64,7 +72,7 @@ package struct Snapshot: TransactionTables {
         for id in near.ids { if let row = near.row(id) { try visit(id, row) } }
     }
 
-    /// The tuple with an id, or `nil` if there is none or it has expired.
+    /// The tuple with an id, or `nil` if there is none, or it is claimed or has expired.
     package func tupleRow(_ id: UInt64) throws(SpaceError) -> TupleRow? {
         if let near, near.pointee.ids.contains(id) { return near.pointee.row(id) }
         if let near, near.pointee.isMarked(id) { return nil }
@@ -72,11 +80,13 @@ package struct Snapshot: TransactionTables {
         return row
     }
 
-    /// Whether a tuple has not expired.
+    /// Whether a tuple is not claimed and has not expired.
     ///
     /// The clock is read only for a tuple that can expire.
     @inline(__always)
-    package func isVisible(_ row: TupleRow) -> Bool { row.expiry == 0 || row.expiry > clock.milliseconds }
+    package func isVisible(_ row: TupleRow) -> Bool {
+        !row.isClaimed && (row.expiry == 0 || row.expiry > clock.milliseconds)
+    }
 
     package func tuple(_ id: UInt64, _ row: TupleRow) throws(SpaceError) -> Tuple {
         do throws(TupleCodingError) { return try row.tuple() } catch { throw .damaged("tuple \(id): \(error)") }

@@ -42,8 +42,9 @@ package struct Tables {
 
     /// How many bytes the keys and values of some tuples and of their rows in the index have.
     static func bytes(ofTuples count: Int, content: Int, shapes: Int) -> Int {
-        // A claimed one has no rows in the index, but a larger row.
-        let rest = max(shapes * IndexKey.size, 1 + ClaimRow.headerSize)
+        // A claimed one has a row in `claims`, and none in the index.
+        let claim = 1 + MemoryLayout<UInt64>.size + ClaimRow.size
+        let rest = max(shapes * IndexKey.size, claim)
         return content + count * (MemoryLayout<UInt64>.size + TupleRow.headerSize + rest)
     }
 

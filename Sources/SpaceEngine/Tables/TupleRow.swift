@@ -4,7 +4,7 @@ import TupleCoding
 ///
 ///     0  expiry, milliseconds of the namespace's clock; 0: never
 ///     8  deliveries: how often the tuple returned from a claim
-///     12 flags: bit 0, the tuple is a record; bit 1, the tuple ends with a holder
+///     12 flags: bit 0, the tuple is a record; bit 1, the tuple ends with a holder; bit 2, it is claimed, buried or rests
 ///     16 by which process and when it was written (`Origin`)
 ///     24 the holder (`ClaimHolder`), if bit 1 is set
 ///     24 or 32 the encoded tuple
@@ -22,6 +22,8 @@ package struct TupleRow: TableRow {
     /// The holder with whose end the tuple ends, as the row keeps it; 0: none.
     let rawHolder: UInt64
     package let origin: Origin
+    /// Whether `claims` has a row for the tuple, so that no look finds it.
+    package let isClaimed: Bool
     /// The tuple's bytes, borrowed from a page or from a copy of the row.
     package let encoded: EncodedTuple
 
@@ -31,6 +33,7 @@ package struct TupleRow: TableRow {
         expiry = bytes.little(0)
         deliveries = bytes.little(Self.deliveriesOffset)
         origin = Origin(raw: bytes.little(Self.originOffset))
+        isClaimed = bytes[12] & 4 != 0
         var head = Self.headerSize
         if bytes[12] & 2 == 0 {
             rawHolder = 0
@@ -49,11 +52,19 @@ package struct TupleRow: TableRow {
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) { self.init(value) }
 
     @inline(__always)
-    package init(expiry: Int64, rawHolder: UInt64, deliveries: UInt32, origin: Origin, encoded: EncodedTuple) {
+    package init(
+        expiry: Int64,
+        rawHolder: UInt64,
+        deliveries: UInt32,
+        origin: Origin,
+        isClaimed: Bool = false,
+        encoded: EncodedTuple
+    ) {
         self.expiry = expiry
         self.rawHolder = rawHolder
         self.deliveries = deliveries
         self.origin = origin
+        self.isClaimed = isClaimed
         self.encoded = encoded
     }
 
@@ -64,14 +75,34 @@ package struct TupleRow: TableRow {
 
     /// The same row, in whose tuple this long field is known.
     @inline(__always)
-    func knowing(_ long: LongField) -> TupleRow {
+    func knowing(_ long: LongField) -> TupleRow { with(encoded: encoded.knowing(long)) }
+
+    /// The same row with other details.
+    @inline(__always)
+    func with(
+        end: RowEnd? = nil,
+        deliveries: UInt32? = nil,
+        isClaimed: Bool? = nil,
+        encoded: EncodedTuple? = nil
+    ) -> TupleRow {
         TupleRow(
-            expiry: expiry,
-            rawHolder: rawHolder,
-            deliveries: deliveries,
+            expiry: end?.expiry ?? expiry,
+            rawHolder: end?.rawHolder ?? rawHolder,
+            deliveries: deliveries ?? self.deliveries,
             origin: origin,
-            encoded: encoded.knowing(long)
+            isClaimed: isClaimed ?? self.isClaimed,
+            encoded: encoded ?? self.encoded
         )
+    }
+
+    /// Calls `body` with a copy of the row, which stays valid whatever is changed meanwhile.
+    @inline(__always)
+    func withCopy(_ body: (TupleRow) throws(SpaceError) -> Void) throws(SpaceError) {
+        try withUnsafeTemporaryAllocation(byteCount: encoded.bytes.count, alignment: 1) { (copy) throws(SpaceError) in
+            copy.copyMemory(from: encoded.bytes)
+            let bytes = UnsafeRawBufferPointer(rebasing: copy[..<encoded.bytes.count])
+            try body(with(encoded: EncodedTuple(bytes: bytes, isRecord: isRecord)))
+        }
     }
 
     package var isRecord: Bool { encoded.isRecord }
@@ -111,7 +142,7 @@ package struct TupleRow: TableRow {
     private func write(to row: UnsafeMutableRawBufferPointer) {
         row.storeBytes(of: expiry.littleEndian, toByteOffset: 0, as: Int64.self)
         row.storeBytes(of: deliveries.littleEndian, toByteOffset: Self.deliveriesOffset, as: UInt32.self)
-        let flags = (isRecord ? 1 : 0 as UInt32) | (rawHolder == 0 ? 0 : 2)
+        let flags = (isRecord ? 1 : 0 as UInt32) | (rawHolder == 0 ? 0 : 2) | (isClaimed ? 4 : 0)
         row.storeBytes(of: flags.littleEndian, toByteOffset: 12, as: UInt32.self)
         row.storeBytes(of: origin.raw.littleEndian, toByteOffset: Self.originOffset, as: UInt64.self)
         if rawHolder != 0 {

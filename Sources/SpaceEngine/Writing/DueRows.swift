@@ -12,12 +12,14 @@ package struct DueRows {
     /// commit.
     func removeAll(pageSize: Int) throws(SpaceError) {
         let all = try scope.snapshot.due(limit: 64)
-        // The loop tries everything that is due, then everything but large claims, then a single one.
-        for (most, bytes) in [(all.count, Int.max), (all.count, pageSize), (1, pageSize)] {
-            let due = try fitting(due(all, most, claimsUpTo: bytes))
-            guard !due.isEmpty else { return }
+        guard !all.isEmpty else { return }
+        let sizes = try all.map { (key) throws(SpaceError) in try claimedBytes(key) }
+        let small = zip(all, sizes).filter { $0.1 <= pageSize }.map(\.0)
+        let smallest = zip(all, sizes).min { $0.1 < $1.1 }.map { [$0.0] } ?? []
+        for due in [all, small, smallest] where !due.isEmpty {
+            let due = try fitting(due)
             do throws(SpaceError) {
-                try expectMoving(due)
+                try expectChanging(due)
             } catch {
                 if error.code == .limitReached || error.code == .storageFull { continue }
                 throw error
@@ -27,7 +29,7 @@ package struct DueRows {
     }
 
     /// Makes sure of the disk space for removing or returning what is due, before anything of it has changed.
-    private func expectMoving(_ due: [ExpiryKey]) throws(SpaceError) {
+    private func expectChanging(_ due: [ExpiryKey]) throws(SpaceError) {
         var sizes: [Int] = []
         for key in due { try appendSizes(of: key, to: &sizes) }
         let rows: [RoomMeter.Tree] = [
@@ -45,8 +47,8 @@ package struct DueRows {
     private func appendSizes(of key: ExpiryKey, to sizes: inout [Int]) throws(SpaceError) {
         // The journal's row has a header of its own.
         switch key.subject {
-        case .claim(let id):
-            let size = try scope.claimRow(id)?.size ?? 0
+        case .claim:
+            let size = try claimedBytes(key)
             sizes.append(size)
             if scope.isJournaling { sizes.append(size + 256) }
         case .tuple(let id):
@@ -68,15 +70,10 @@ package struct DueRows {
         return keys
     }
 
-    /// The first keys of all that are due: at most `most`, and no claim of a tuple larger than `bytes`.
-    private func due(_ all: [ExpiryKey], _ most: Int, claimsUpTo bytes: Int) throws(SpaceError) -> [ExpiryKey] {
-        var due: [ExpiryKey] = []
-        for key in all where due.count < most {
-            var size = 0
-            if case .claim(let id) = key.subject { size = try scope.claimRow(id)?.size ?? 0 }
-            if size <= bytes { due.append(key) }
-        }
-        return due
+    /// The size of the tuple whose claim is due; 0 if something else is.
+    private func claimedBytes(_ key: ExpiryKey) throws(SpaceError) -> Int {
+        guard case .claim(let id) = key.subject else { return 0 }
+        return try scope.tuples.getValid(id)?.size ?? 0
     }
 
     /// Removes the tuples, unsets the cells and returns the claims whose time is over.

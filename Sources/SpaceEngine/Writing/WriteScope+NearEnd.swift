@@ -25,8 +25,9 @@ extension WriteScope {
             let record = near.record(id)
             if record.isPresent(id), let tuple = near.tuple(of: record) {
                 try store(id, tuple, record.origin, end: RowEnd(), with: &cursors)
-            } else if let (holder, number, row) = near.claimRow(id) {
-                try put(claim: id, holder, number: number, deadline: 0, tuple: row)
+            } else if let (claim, tuple) = near.claimed(id) {
+                try append(id, tuple, with: &cursors)
+                try claims.put(id, claim)
                 counters.claimed += 1
             }
         }
@@ -35,26 +36,27 @@ extension WriteScope {
 }
 
 extension NearMarks {
-    /// Applies the marks from a place on in a transaction: removes what was taken, and moves what is claimed to `claims`.
+    /// Applies the marks from a place on in a transaction: removes what was taken, and gives what is claimed its rows in `claims`.
     ///
     /// As with the ring's tuples, all of it was done before, so nothing is numbered, journaled or granted here.
     func apply(from first: Int, in scope: WriteScope) throws(SpaceError) {
         var cursors = count - first > 1 ? try TupleCursors(scope) : nil
+        let claimedBefore = scope.counters.claimed
         // The youngest first: LMDB then moves no younger rows within their pages (mdb.c, mdb_node_del).
         for place in (first..<count).reversed() {
             let id = id(place)
             // After a crash of the machine, the data file may be older than the control file.
-            guard let row = try cursors == nil ? scope.tuples.get(id) : cursors?.tuples.find(id) else { continue }
-            guard isClaimed(place) else {
+            guard let row = try cursors == nil ? scope.tuples.get(id) : cursors?.tuples.find(id), !row.isClaimed
+            else { continue }
+            guard let claim = claim(place) else {
                 try scope.remove(id, row, as: nil, with: &cursors)
                 continue
             }
-            let copy = row.copied()
-            try scope.remove(id, row, as: nil, with: &cursors)
-            let holder = ClaimHolder(raw: holder(place))
-            try scope.put(claim: id, holder, number: number(place), deadline: 0, tuple: copy)
+            try scope.hide(id, row, as: nil, with: &cursors)
+            try scope.claims.put(id, claim)
             scope.counters.claimed += 1
         }
+        if scope.counters.claimed > claimedBefore { try scope.passClaimed() }
         scope.counters.appliedMarks = applied(leaving: first)
         scope.noteUpkeep()
     }

@@ -2,7 +2,8 @@ import SpaceSystem
 import TupleCoding
 
 // The rows of a tuple: one in `tuples`, one in `index` for each shape that it has a hash for, and one in `expiries` if
-// it expires. Every change that makes a tuple visible or invisible goes through here, so the three tables agree.
+// it expires. A claimed tuple has only the first. Every change that makes a tuple visible or invisible goes through
+// here, so the three tables agree.
 
 extension WriteScope {
     /// Adds a new tuple; one that is loaded from a dump may have come back from claims, and have an older origin.
@@ -28,7 +29,7 @@ extension WriteScope {
         return id
     }
 
-    /// Stores the rows of a tuple whose id is higher than all others.
+    /// Stores the rows of a visible tuple whose id is higher than all others.
     @inline(__always)
     func store(
         _ id: UInt64,
@@ -45,62 +46,81 @@ extension WriteScope {
             origin: origin,
             encoded: tuple
         )
-        // Ids rise, so the row is the last one: its page is filled without being split.
-        if try cursors?.tuples.append(id, row) == nil { try tuples.append(id, row) }
+        try append(id, row, with: &cursors)
         try TupleReferences(scope: self).add(id, tuple, end, with: &cursors)
+    }
+
+    /// Stores the row of a tuple whose id is higher than all others: its page is filled without being split.
+    @inline(__always)
+    func append(_ id: UInt64, _ row: TupleRow, with cursors: inout TupleCursors?) throws(SpaceError) {
+        if try cursors?.tuples.append(id, row) == nil { try tuples.append(id, row) }
     }
 
     /// Changes when a visible tuple ends; nothing else of it changes.
     package func setEnd(of id: UInt64, _ row: TupleRow, _ end: RowEnd) throws(SpaceError) {
-        let (before, deliveries, origin, isRecord) = (row.end, row.deliveries, row.origin, row.isRecord)
-        let bytes = Array(row.encoded.bytes)
-        for key in before.keys(.tuple(id)) { try removeExpiry(key) }
-        try bytes.withBytes { (bytes) throws(SpaceError) in
-            let encoded = EncodedTuple(bytes: bytes, isRecord: isRecord)
-            try tuples.put(
-                id,
-                TupleRow(
-                    expiry: end.expiry,
-                    rawHolder: end.rawHolder,
-                    deliveries: deliveries,
-                    origin: origin,
-                    encoded: encoded
-                )
-            )
+        try row.withCopy { (row) throws(SpaceError) in
+            for key in row.end.keys(.tuple(id)) { try removeExpiry(key) }
+            try replace(id, row.with(end: end))
+            for key in end.keys(.tuple(id)) { try addExpiry(key) }
         }
-        for key in end.keys(.tuple(id)) { try addExpiry(key) }
         noteUpkeep()
     }
 
-    /// Puts a tuple back under its old id; watchers are told if `isNoted`.
-    func putBack(_ id: UInt64, _ row: TupleRow, deliveries: UInt32, isNoted: Bool = true) throws(SpaceError) {
-        // The row lies in a page of `claims`, which writing the new row may move.
-        let bytes = Array(row.encoded.bytes)
-        let (end, rawHolder, origin, isRecord) = (row.end, row.rawHolder, row.origin, row.isRecord)
-        if isNoted {
-            try bytes.withBytes { (bytes) throws(SpaceError) in
-                try note(.return, id: id, isRecord: isRecord, new: bytes)
+    /// Stores a tuple's row again, with other details; its bytes are the same, and are not those of a page.
+    func replace(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
+        var rows = try tuples.scan()
+        guard try rows.find(id) != nil else { throw .notFoundByItsID(id) }
+        try rows.put(id, row)
+    }
+
+    /// Makes a claimed tuple visible again; watchers are told if `isNoted`.
+    func show(_ id: UInt64, _ row: TupleRow, deliveries: UInt32, isNoted: Bool = true) throws(SpaceError) {
+        try row.withCopy { (row) throws(SpaceError) in
+            if isNoted {
+                try note(.return, id: id, isRecord: row.isRecord, new: row.encoded.bytes)
+            } else {
+                noteUpkeep()
             }
-        } else {
-            noteUpkeep()
-        }
-        try bytes.withBytes { (bytes) throws(SpaceError) in
-            let tuple = EncodedTuple(bytes: bytes, isRecord: isRecord)
-            try tuples.put(
-                id,
-                TupleRow(
-                    expiry: end.expiry,
-                    rawHolder: rawHolder,
-                    deliveries: deliveries,
-                    origin: origin,
-                    encoded: tuple
-                )
-            )
+            try replace(id, row.with(deliveries: deliveries, isClaimed: false))
             var cursors: TupleCursors?
-            try TupleReferences(scope: self).add(id, tuple, end, with: &cursors)
-            if end.isVisible(clock) { appeared.add(id, tuple, expiry: end.expiry) }
+            try TupleReferences(scope: self).add(id, row.encoded, row.end, with: &cursors)
+            if row.end.isVisible(clock) { appeared.add(id, row.encoded, expiry: row.end.expiry) }
+        }
+        guard id < counters.firstVisible else { return }
+        counters.firstVisible = id
+        // The searches of this transaction read the row.
+        try mainCounters.put(.counters, counters)
+    }
+
+    /// Makes a visible tuple a claimed one: its row stays, and nothing refers to it.
+    ///
+    /// `row` is its row; if `kind` is `nil`, no watcher is told.
+    func hide(
+        _ id: UInt64,
+        _ row: TupleRow,
+        as kind: ChangeKind?,
+        with cursors: inout TupleCursors?
+    ) throws(SpaceError) {
+        try row.withCopy { (row) throws(SpaceError) in
+            try endVisibility(id, row, row.encoded.bytes, as: kind, with: &cursors)
+            let claimed = row.with(isClaimed: true)
+            if try cursors?.tuples.put(id, claimed) == nil { try replace(id, claimed) }
         }
     }
+
+    /// Makes walks begin behind the claimed tuples that are older than all visible ones.
+    func passClaimed() throws(SpaceError) {
+        var rows = try tuples.scan(from: counters.firstVisible)
+        for _ in 0..<Self.mostPassed {
+            guard let (key, value) = try rows.nextBytes(), let id = UInt64(key: key), let row = TupleRow(value),
+                row.isClaimed
+            else { return }
+            counters.firstVisible = id + 1
+        }
+    }
+
+    /// The most claimed tuples that one claim passes, so that it does not hold the gate for long.
+    private static let mostPassed = 1000
 
     /// Removes a visible tuple.
     ///
@@ -117,23 +137,39 @@ extension WriteScope {
         as kind: ChangeKind?,
         with cursors: inout TupleCursors?
     ) throws(SpaceError) {
-        // The references go first: the row's bytes stay valid until something is changed.
         let copy = isJournaling ? Array(row.encoded.bytes) : []
+        try copy.withBytes { (bytes) throws(SpaceError) in
+            try endVisibility(id, row, bytes, as: kind, with: &cursors)
+        }
+        let wasThere = try cursors?.tuples.delete() != nil ? true : tuples.delete(id)
+        guard wasThere || !Safeguard.secondLook.stands else { throw .notFoundByItsID(id) }
+    }
+
+    /// Removes what refers to a visible tuple, and tells watchers; `bytes` are the tuple's, or empty without watchers.
+    @inline(__always)
+    private func endVisibility(
+        _ id: UInt64,
+        _ row: TupleRow,
+        _ bytes: UnsafeRawBufferPointer,
+        as kind: ChangeKind?,
+        with cursors: inout TupleCursors?
+    ) throws(SpaceError) {
+        // The references go first: the row's bytes stay valid until something is changed.
         let isRecord = row.isRecord
         try TupleReferences(scope: self).remove(id, row, with: &cursors)
         if let kind {
-            try copy.withBytes { (bytes) throws(SpaceError) in
-                try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
-            }
+            try note(kind, id: id, isRecord: isRecord, new: bytes, endsVisibility: true)
         } else {
             noteUpkeep()
         }
-        // In a damaged tree, a walk may find a tuple that can't be found by its key; without this check the tuple would
-        // be taken again and again.
-        let wasThere = try cursors?.tuples.delete() != nil ? true : tuples.delete(id)
-        guard wasThere || !Safeguard.secondLook.stands else {
-            throw .damaged("tuple \(id) is not found by its id")
-        }
         appeared.remove(id)
+    }
+}
+
+extension SpaceError {
+    /// In a damaged tree, a walk may find a tuple that can't be found by its key; without this error the tuple would be
+    /// taken again and again.
+    fileprivate static func notFoundByItsID(_ id: UInt64) -> SpaceError {
+        .damaged("tuple \(id) is not found by its id")
     }
 }

@@ -3,9 +3,9 @@ import TupleCoding
 
 /// A check of everything in a namespace's file that has to agree; `space-dump --check` and every test end with it.
 ///
-/// - A tuple is in one place: in `tuples`, or in `claims` if it is claimed or buried, never in both. Its bytes
-///   decode, and its id has been given out.
-/// - Each shape with an index has one row for each tuple that it applies to, and no other rows. While the index is
+/// - A tuple whose row says that it is claimed has a row in `claims`, and no other one has. Its bytes decode, and its
+///   id has been given out.
+/// - Each shape with an index has one row for each visible tuple that it applies to, and no other rows. While the index is
 ///   being built, this holds above its watermark.
 /// - Each expiry and each deadline has its row in `expiries`, and each row there belongs to an expiry or a deadline.
 /// - A hold is held if the order of its queue and the rule of its kind allow it, and only then; no hold waits that
@@ -85,9 +85,13 @@ package struct IntegrityCheck {
                 continue
             }
             checkTuple(id, row, counters)
-            if try snapshot.claims.contains(id) {
-                report("tuple \(id) is visible and claimed at once")
+            let hasClaim = try snapshot.claims.contains(id)
+            if row.isClaimed {
+                if !hasClaim { report("the row of tuple \(id) says that it is claimed, and there is no claim") }
+                continue
             }
+            if hasClaim { report("tuple \(id) is visible and claimed at once") }
+            if id < counters.firstVisible { report("tuple \(id) is older than the first visible one") }
             expiries.formUnion(row.end.keys(.tuple(id)))
             for shape in shapes where shape.state != .dropping {
                 guard let hash = row.encoded.hash(of: shape.shape) else { continue }
@@ -104,8 +108,7 @@ package struct IntegrityCheck {
         }
     }
 
-    private mutating func checkClaim(_ id: UInt64, _ claim: ClaimRow, _ row: TupleRow, _ counters: Counters) {
-        checkTuple(id, row, counters)
+    private mutating func checkClaim(_ id: UInt64, _ claim: ClaimRow, _ counters: Counters) {
         if claim.number >= counters.nextNumber {
             report("the claim on tuple \(id) has a number that was not given out")
         }
@@ -148,23 +151,27 @@ package struct IntegrityCheck {
         var count: UInt64 = 0
         var buried: UInt64 = 0
         while let (bytes, value) = try rows.nextBytes() {
-            guard let id = UInt64(key: bytes), let claim = ClaimRow(value),
-                let row = TupleRow(claim.tupleBytes)
-            else {
-                report("a row of the table of claims is too short")
+            guard let id = UInt64(key: bytes), let claim = ClaimRow(value) else {
+                report(ClaimRow.damage(at: bytes))
                 continue
             }
+            if try !snapshot.tuples.contains(id) { report("tuple \(id) is claimed, and is not there") }
             if claim.holder == .nobody {
                 buried += 1
             } else {
                 count += 1
             }
-            checkClaim(id, claim, row, counters)
+            checkClaim(id, claim, counters)
             if claim.deadline != 0 { expiries.insert(ExpiryKey(.claim(id), at: claim.deadline)) }
         }
         try snapshot.forEachNearClaim { (id, claim, isInRing) throws(SpaceError) in
             count += 1
-            if let row = TupleRow(claim.tupleBytes) { checkClaim(id, claim, row, counters) }
+            checkClaim(id, claim, counters)
+            if let row = try snapshot.claimedTuple(id) {
+                checkTuple(id, row, counters)
+            } else {
+                report("tuple \(id) is claimed, and is not there")
+            }
             if try snapshot.claims.contains(id) { report("tuple \(id) is claimed twice at once") }
             if isInRing, try snapshot.tuples.contains(id) { report("tuple \(id) is visible and claimed at once") }
             return true

@@ -15,14 +15,27 @@ extension Salvage {
         }
         var visible: Set<UInt64> = []
         let marked = near?.marked(beside: counters?.appliedMarks ?? 0) ?? [:]
-        var claimed: [SalvagedRows.Row] = []
+        var claims = decodeClaimRows(main)
+        var unclaimed = 0
         for row in rows.rows[.tuples] ?? [] {
-            guard let id = UInt64(keyBytes: row.key), let claim = marked[id] else {
+            let id = UInt64(keyBytes: row.key)
+            if let id, let mark = marked[id] {
+                claims[id] = nil
+                if let mark { decodeTuple(row, clock, &visible, claim: mark) }
+            } else if let id, row.value.withBytes({ TupleRow($0)?.isClaimed }) ?? false {
+                let claim = claims.removeValue(forKey: id)
+                if claim == nil { unclaimed += 1 }
+                decodeTuple(row, clock, &visible, claim: claim)
+            } else {
+                // What its row does not call claimed is visible: such a claim is from another commit.
+                if let id { claims[id] = nil }
                 decodeTuple(row, clock, &visible)
-                continue
             }
-            if let row = claim(row) { claimed.append(row) }
         }
+        if unclaimed > 0 {
+            notes.append("\(unclaimed) tuples were claimed or buried, and their claims are lost: they are visible now")
+        }
+        for id in claims.keys.sorted() { leftOut.append("the claimed tuple \(id) is not found") }
         // The pages have the tuples of lower ids, or they are gone.
         let next = rows.nextTuple
         for (id, row) in near?.tuples ?? [] where id >= next && !visible.contains(id) {
@@ -33,70 +46,81 @@ extension Salvage {
         if near?.isUnsettled ?? false {
             notes.append("the newest tuples changed while they were read; what was taken meanwhile may be among them")
         }
-        for row in main where row.key[0] == 0x84 {
-            decodeClaim(SalvagedRows.Row(key: Array(row.key.dropFirst()), value: row.value), clock, visible)
+        for (id, row, claim) in near?.claims ?? [] where id >= next && !visible.contains(id) {
+            decodeTuple(row, clock, &visible, claim: claim)
         }
-        for row in claimed { decodeClaim(row, clock, visible) }
-        for (id, row) in near?.claims ?? [] where id >= next { decodeClaim(row, clock, visible) }
         for row in rows.rows[.cells] ?? [] { decodeCell(row, clock) }
         decodeObjects(main.filter { $0.key[0] == 0x82 }, rows.rows[.elements] ?? [], clock)
     }
 
-    private mutating func decodeTuple(_ row: SalvagedRows.Row, _ clock: SalvageClock, _ visible: inout Set<UInt64>) {
+    /// The rows of the table of claims, by the tuples' ids.
+    private mutating func decodeClaimRows(_ main: [SalvagedRows.Row]) -> [UInt64: ClaimRow] {
+        var claims: [UInt64: ClaimRow] = [:]
+        for row in main where row.key[0] == 0x84 {
+            let key = Array(row.key.dropFirst())
+            if let id = UInt64(keyBytes: key), let claim = row.value.withBytes({ ClaimRow($0) }) {
+                claims[id] = claim
+            } else {
+                leftOut.append(key.withBytes { ClaimRow.damage(at: $0) })
+            }
+        }
+        return claims
+    }
+
+    /// Adds a visible tuple, or with a claim one that is claimed or buried.
+    private mutating func decodeTuple(
+        _ row: SalvagedRows.Row,
+        _ clock: SalvageClock,
+        _ visible: inout Set<UInt64>,
+        claim: ClaimRow? = nil
+    ) {
         guard let id = UInt64(keyBytes: row.key) else {
             return leftOut.append("a key of the table of tuples has \(row.key.count) bytes")
         }
+        let (most, title) = (
+            Limits.valueBytes + TupleRow.longestHeaderSize, claim == nil ? "tuple \(id)" : "the claimed tuple \(id)"
+        )
         do throws(TupleCodingError) {
-            let item = try row.value.withBytes { (bytes) throws(TupleCodingError) -> Item? in
-                guard let tuple = TupleRow(bytes), bytes.count <= Limits.valueBytes + TupleRow.longestHeaderSize else {
-                    return nil
-                }
-                return Item(
-                    id: id,
-                    tuple: try tuple.tuple(),
-                    expires: clock.realtime(tuple.expiry),
-                    deliveries: Int(tuple.deliveries),
-                    origin: tuple.origin,
-                    isOfHolder: tuple.end.holder != nil
-                )
+            let found = try row.value.withBytes { (bytes) throws(TupleCodingError) -> Bool in
+                guard let row = TupleRow(bytes), bytes.count <= most else { return false }
+                add(id, row, try row.tuple(), clock, claim)
+                return true
             }
-            guard let item else { return leftOut.append("tuple \(id) is too short, or too long") }
-            visible.insert(id)
-            tuples.append(item)
+            guard found else { return leftOut.append("\(title) is too short, or too long") }
+            if claim == nil { visible.insert(id) }
         } catch {
-            leftOut.append("tuple \(id) does not decode: \(error)")
+            leftOut.append("\(title) does not decode: \(error)")
         }
     }
 
-    private mutating func decodeClaim(_ row: SalvagedRows.Row, _ clock: SalvageClock, _ visible: Set<UInt64>) {
-        guard let id = UInt64(keyBytes: row.key) else {
-            return leftOut.append("a key of the table of claims has \(row.key.count) bytes")
-        }
-        // A tuple is in one place, so this row is from another commit.
-        guard !visible.contains(id) else { return }
-        do throws(TupleCodingError) {
-            let found = try row.value.withBytes {
-                (bytes) throws(TupleCodingError) -> (Bool, NamespaceStatus.Claim)? in
-                guard let claim = ClaimRow(bytes), let tuple = TupleRow(claim.tupleBytes) else { return nil }
-                return (
-                    claim.isBuried,
-                    NamespaceStatus.Claim(
-                        held: HeldClaim(id, claim.number, try tuple.tuple(), deliveries: tuple.deliveries),
-                        process: HolderProcess(),
-                        deadline: clock.realtime(claim.deadline),
-                        origin: tuple.origin,
-                        expires: clock.realtime(tuple.expiry),
-                        endsWith: tuple.endsWithHolder ? 0 : nil
-                    )
+    private mutating func add(
+        _ id: UInt64,
+        _ row: TupleRow,
+        _ tuple: Tuple,
+        _ clock: SalvageClock,
+        _ claim: ClaimRow?
+    ) {
+        guard let claim else {
+            return tuples.append(
+                Item(
+                    id: id,
+                    tuple: tuple,
+                    expires: clock.realtime(row.expiry),
+                    deliveries: Int(row.deliveries),
+                    origin: row.origin,
+                    isOfHolder: row.endsWithHolder
                 )
-            }
-            guard let (isBuried, claim) = found else {
-                return leftOut.append("the claim on tuple \(id) is too short")
-            }
-            if isBuried { buried.append(claim) } else { claims.append(claim) }
-        } catch {
-            leftOut.append("the claimed tuple \(id) does not decode: \(error)")
+            )
         }
+        let found = NamespaceStatus.Claim(
+            held: HeldClaim(id, claim.number, tuple, deliveries: row.deliveries),
+            process: HolderProcess(),
+            deadline: clock.realtime(claim.deadline),
+            origin: row.origin,
+            expires: clock.realtime(row.expiry),
+            endsWith: row.endsWithHolder ? 0 : nil
+        )
+        if claim.isBuried { buried.append(found) } else { claims.append(found) }
     }
 
     private mutating func decodeCell(_ row: SalvagedRows.Row, _ clock: SalvageClock) {

@@ -58,10 +58,11 @@ extension Snapshot {
                 next = id
                 return false
             }
-            (left, bytes) = (left - 1, bytes - row.tupleBytes.count)
+            left -= 1
             guard row.isBuried == buried, let claim = try NamespaceStatus.Claim(id, row, self, holders) else {
                 return true
             }
+            bytes -= try claimedTuple(id)?.size ?? 0
             found.append(claim)
             return true
         }

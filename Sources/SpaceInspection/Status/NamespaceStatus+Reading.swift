@@ -163,9 +163,9 @@ extension NamespaceStatus {
 }
 
 extension NamespaceStatus.Claim {
-    /// The claim in a row, or `nil` if the row's tuple does not decode.
+    /// The claim in a row, or `nil` if its tuple's row does not decode.
     init?(_ id: UInt64, _ row: ClaimRow, _ snapshot: Snapshot, _ holders: Holders) throws(SpaceError) {
-        guard let tuple = TupleRow(row.tupleBytes) else { return nil }
+        guard let tuple = try snapshot.claimedTuple(id) else { return nil }
         self.init(
             held: HeldClaim(id, row.number, try snapshot.tuple(id, tuple), deliveries: tuple.deliveries),
             process: holders.process(of: row.holder),

@@ -158,25 +158,16 @@ struct PresentState {
             }
         }
         var rows = try snapshot.tuples.scan(from: from)
-        var claims = try snapshot.claims.scan(from: from)
-        var (tuple, claim) = (try rows.next(), try claims.nextValid())
-        while true {
-            let id = min(tuple?.key ?? .max, claim?.key ?? .max)
-            guard id < nextTuple else { break }
+        while let (id, row) = try rows.next(), id < nextTuple {
             guard slice.hasRoom else {
                 end = id
                 break
             }
-            if let found = tuple, found.key == id {
-                try look(id, found.row)
-                tuple = try rows.next()
-            } else if let found = claim {
-                if found.row.isTake, let row = TupleRow(found.row.tupleBytes) {
-                    try look(id, row)
-                } else {
-                    slice.looked += 1
-                }
-                claim = try claims.nextValid()
+            let isOfTake = row.isClaimed ? try snapshot.claim(on: id)?.isTake ?? false : false
+            if !row.isClaimed || isOfTake {
+                try look(id, row)
+            } else {
+                slice.looked += 1
             }
         }
         for (id, number) in firstOfTuple where id < end {

@@ -16,15 +16,8 @@ extension Claiming {
     /// Whether the claim still stands: it was not ended, its tuple has not returned, and its deadline has not passed.
     func isHeld(_ claim: HeldClaim) throws(SpaceError) -> Bool {
         try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
-            if let row = try snapshot.claimRow(claim.id.rawValue) {
-                return row.number == claim.number && (row.deadline == 0 || row.deadline > snapshot.clock.milliseconds)
-            }
-            var isFound = false
-            try snapshot.forEachNearClaim { (id, row, _) in
-                isFound = id == claim.id.rawValue && row.number == claim.number
-                return !isFound
-            }
-            return isFound
+            guard let row = try snapshot.claim(on: claim.id.rawValue), row.number == claim.number else { return false }
+            return row.deadline == 0 || row.deadline > snapshot.clock.milliseconds
         }
     }
 
@@ -50,9 +43,8 @@ extension Claiming {
             var found: [UInt64: (claim: HeldClaim, holder: ClaimHolder)] = [:]
             guard try snapshot.counters().claimed > 0 else { return found }
             try snapshot.forEachClaim { (id, row) throws(SpaceError) in
-                guard numbers.contains(row.number), row.holder != .nobody, let tuple = TupleRow(row.tupleBytes) else {
-                    return true
-                }
+                guard numbers.contains(row.number), row.holder != .nobody, let tuple = try snapshot.claimedTuple(id)
+                else { return true }
                 let claim = HeldClaim(
                     id: TupleID(rawValue: id),
                     number: row.number,

@@ -115,12 +115,15 @@ extension Namespace {
         try attempt("kick tuples back") { (core) throws(SpaceError) in
             var kicked = 0
             while kicked < max {
-                let moved = try core.moveClaims(max: max - kicked) { (_, claim) in
-                    guard claim.isBuried, let row = TupleRow(claim.tupleBytes) else { return false }
-                    return template.matches(row.encoded)
+                let slice = try core.read { (snapshot) throws(SpaceError) in
+                    try ClaimSlice(in: snapshot, max: max - kicked) { (id, claim) throws(SpaceError) in
+                        guard claim.isBuried, let row = try snapshot.claimedTuple(id) else { return false }
+                        return template.matches(row.encoded)
+                    }
                 }
-                if moved == 0 { break }
-                kicked += moved
+                let more = try core.end(slice, timeout: nil) { (_, claim) in claim.isBuried }
+                if more == 0 { break }
+                kicked += more
             }
             return kicked
         }
@@ -132,7 +135,7 @@ extension Namespace {
     @discardableResult
     public func kick(id: TupleID) throws(SpaceError) -> Bool {
         try attempt("kick tuples back") { (core) throws(SpaceError) in
-            try core.moveClaims { (candidate, claim) in candidate == id.rawValue && claim.isBuried } > 0
+            try core.write(.removing, timeout: nil) { (scope) throws(SpaceError) in try scope.kick(id.rawValue) }
         }
     }
 
@@ -176,7 +179,7 @@ extension Snapshot {
         var found: [BuriedTuple] = []
         guard try counters().withoutHolder > 0 else { return found }
         try forEachClaim { (id, claim) throws(SpaceError) in
-            guard claim.isBuried, let row = TupleRow(claim.tupleBytes), template.matches(row.encoded)
+            guard claim.isBuried, let row = try claimedTuple(id), template.matches(row.encoded)
             else { return true }
             let tuple = try tuple(id, row)
             found.append(BuriedTuple(id: TupleID(rawValue: id), tuple: tuple, deliveries: Int(row.deliveries)))

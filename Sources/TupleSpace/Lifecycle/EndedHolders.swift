@@ -30,21 +30,22 @@ package struct EndedHolders {
         }
         var left: Set<UInt64> = []
         var most = 64
-        var moved = 0
+        var ended = 0
         repeat {
             let slice = try core.claimSlice(max: most) { (id, row) in
                 row.holder != .nobody && hasEnded(row.holder) && !left.contains(id)
             }
             do throws(SpaceError) {
-                moved = try core.move(slice, timeout: timeout) { (_, row) in hasEnded(row.holder) }
+                ended = try core.end(slice, timeout: timeout) { (_, row) in hasEnded(row.holder) }
+                most = min(64, 2 * most)
             } catch  where error.isOfContent {
                 refusal = refusal ?? error
                 // Retry with fewer claims at a time, down to the one that causes the error.
                 if slice.ids.count == 1 { left.insert(slice.ids[0]) }
                 most = max(1, slice.ids.count / 2)
-                moved = slice.ids.count
+                ended = slice.ids.count
             }
-        } while moved > 0
+        } while ended > 0
         if let refusal { throw refusal }
     }
 

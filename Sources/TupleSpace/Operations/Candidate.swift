@@ -48,7 +48,7 @@ struct Candidate {
         in engine: Engine,
         _ made: (UInt64, Int) -> Made
     ) throws(SpaceError) -> Removed<Made>? {
-        // A claimed tuple needs room in another table once the mark is applied.
+        // The row of a claimed tuple is written again once the mark is applied; a long one has pages of its own.
         guard !endsByItself, terms == nil || byteCount <= NearRing.longestTuple else { return nil }
         switch try Marking(engine).mark(id.rawValue, asOf: commit, deliveries: deliveries, terms, head: head) {
         case .marked(let number, let deliveries): return .removed(made(number, Int(deliveries)))

@@ -30,7 +30,7 @@ extension OfSession {
 extension WriteScope {
     /// The bytes of a claim's tuple; 0 if there is no such claim.
     func size(of claim: ClaimKey) throws(SpaceError) -> Int {
-        try snapshot.claimRow(claim.id)?.tupleBytes.count ?? 0
+        try snapshot.claim(on: claim.id) == nil ? 0 : snapshot.claimedTuple(claim.id)?.size ?? 0
     }
 }
 
