@@ -81,12 +81,14 @@ extension UnsafeRawBufferPointer {
         guard TypeCode.smallestInt <= code, code <= TypeCode.largestInt else { return nil }
         let length = Self.integerLength(code)
         guard length < count - start else { return nil }
+        let end = start &+ 1 &+ length
         var payload: UInt64 = 0
-        var index = start &+ 1
-        let end = index &+ length
-        while index < end {
-            payload = payload << 8 | UInt64(self[index])
-            index &+= 1
+        if start &+ 9 <= count {
+            // A whole word, of which the upper bytes are the integer's.
+            let word = loadUnaligned(fromByteOffset: start &+ 1, as: UInt64.self).bigEndian
+            payload = word >> UInt64(64 - 8 * length)
+        } else {
+            for index in start &+ 1..<end { payload = payload << 8 | UInt64(self[index]) }
         }
         if code < TypeCode.zero {
             // The complement of the magnitude in `length` bytes.

@@ -86,7 +86,7 @@ package struct EncodedTuple {
         guard isRecord else { return nil }
         var encoder = TupleEncoder()
         encoder.encode(name)
-        return encoder.bytes.withUnsafeBytes { wanted in
+        return encoder.encoded.withUnsafeBytes { wanted in
             var extent: Range<Int>?
             _ = bytes.forEachPair(from: 0) { found, value in
                 if found.count == wanted.count, bytes.hasBytes(wanted, at: found.lowerBound) { extent = value }

@@ -63,8 +63,8 @@ extension FieldType {
         switch self {
         case .any: break
         case .null: guard code == TypeCode.null else { return nil }
-        case .bytes: guard code == TypeCode.bytes else { return nil }
-        case .string: guard code == TypeCode.string else { return nil }
+        case .bytes: return code == TypeCode.bytes ? bytes.escapedEnd(from: start &+ 1) : nil
+        case .string: return code == TypeCode.string ? bytes.escapedEnd(from: start &+ 1) : nil
         case .array: guard code == TypeCode.array else { return nil }
         case .int: return bytes.integer(at: start)?.end
         case .double: guard code == TypeCode.double else { return nil }

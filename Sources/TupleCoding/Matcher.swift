@@ -24,13 +24,11 @@ extension Matcher where Matched: TupleField {
 extension TupleDecoder {
     /// Reads the fields of a matched tuple as the types of its template's elements.
     ///
-    /// - Throws: `TupleCodingError` if a field can't be read, or if fields are left.
+    /// - Throws: `TupleCodingError` if a field can't be read.
     @inlinable
     package mutating func decodeMatched<each M: Matcher>(
         _ matcher: repeat each M
     ) throws(TupleCodingError) -> (repeat (each M).Matched) {
-        let matched = (repeat try (each matcher).matched(from: &self))
-        try finish()
-        return matched
+        (repeat try (each matcher).matched(from: &self))
     }
 }

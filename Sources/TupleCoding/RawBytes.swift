@@ -76,12 +76,12 @@ extension UnsafeRawBufferPointer {
     package func firstInvalidUTF8() -> Int? {
         var index = 0
         while index < count {
-            if index &+ 8 <= count,
+            while index &+ 8 <= count,
                 loadUnaligned(fromByteOffset: index, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
             {
                 index &+= 8
-                continue
             }
+            guard index < count else { break }
             let lead = self[index]
             let length: Int
             // The second byte's range excludes overlong forms, surrogates and scalars above U+10FFFF.

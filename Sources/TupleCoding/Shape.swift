@@ -55,13 +55,13 @@ extension Shape {
         var encoder = TupleEncoder()
         switch self {
         case .anything:
-            encoder.storage.append(Self.anythingTag)
+            encoder.encoded.append(Self.anythingTag)
         case .fields(let arity, let bound):
-            encoder.storage.append(Self.fieldsTag)
+            encoder.encoded.append(Self.fieldsTag)
             encoder.appendBigEndian(UInt64(arity.magnitude))
             encoder.appendBigEndian(bound)
         case .record(let bound):
-            encoder.storage.append(Self.recordTag)
+            encoder.encoded.append(Self.recordTag)
             for name in bound { encoder.encode(name) }
         }
         return encoder.bytes

@@ -171,12 +171,12 @@ public struct TemplateBuilder: Sendable {
 
     /// A template for tuples whose number of fields is the number of the elements; the builder is empty afterwards.
     ///
-    /// The arrays move to the template. A copy would count their references up and down again.
+    /// The nodes move to the template. A copy would count their references up and down again.
     @usableFromInline
     mutating func takeFields() -> TemplateForm {
         var own: [TemplateNode] = []
         swap(&own, &nodes)
-        return TemplateForm(bytes: encoder.takeBytes(), kind: .fields(own), usesPattern: usesPattern)
+        return TemplateForm(bytes: encoder.bytes, kind: .fields(own), usesPattern: usesPattern)
     }
 
     /// A template for records, made of the one object that was added; the builder is empty afterwards.
@@ -186,7 +186,7 @@ public struct TemplateBuilder: Sendable {
             return TemplateForm(bytes: [], kind: .record([], exactly: false), usesPattern: false)
         }
         return TemplateForm(
-            bytes: encoder.takeBytes(),
+            bytes: encoder.bytes,
             kind: .record(entries, exactly: exactly),
             usesPattern: usesPattern
         )

@@ -34,7 +34,8 @@ public struct TupleDecoder {
     /// The whole tuple, checked; its bytes are copied unless they are an array's.
     ///
     /// - Throws: A `TupleCodingError` of code `damaged` if the bytes are no tuple.
-    package func decodeTuple() throws(TupleCodingError) -> Tuple {
+    package mutating func decodeTuple() throws(TupleCodingError) -> Tuple {
+        skipAll()
         do throws(TupleCodingError) {
             if let whole { return try Tuple(encoded: whole, isRecord: isRecord) }
             return try Tuple(copying: EncodedTuple(bytes: bytes, isRecord: isRecord, long: long))
@@ -43,7 +44,11 @@ public struct TupleDecoder {
         }
     }
 
+    /// Skips all fields that are left, whatever they are.
+    package mutating func skipAll() { offset = bytes.count }
+
     /// Whether no field is left in the tuple, or in the array being read.
+    @inline(__always)
     public var isAtEnd: Bool {
         depth == 0 ? offset >= bytes.count : bytes.isContainerEnd(at: offset)
     }
@@ -56,9 +61,8 @@ public struct TupleDecoder {
     }
 
     /// The next field's type code, or `nil` at the end.
-    package var code: UInt8? {
-        isAtEnd || offset >= bytes.count ? nil : bytes[offset]
-    }
+    @inline(__always)
+    package var code: UInt8? { isAtEnd || offset >= bytes.count ? nil : bytes[offset] }
 
     /// The next byte, whatever it is a part of; `nil` at the end of the bytes.
     var rawByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }

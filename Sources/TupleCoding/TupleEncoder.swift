@@ -2,34 +2,32 @@
 ///
 /// A type that conforms to ``TupleField`` appends exactly one element in its `encode(into:)`.
 public struct TupleEncoder: Sendable {
-    @usableFromInline var storage: [UInt8]
+    /// The bytes that have been written.
+    @usableFromInline package var encoded: EncodedBytes
 
     /// How many arrays and records are open.
-    @usableFromInline var depth = 0
+    private var depth = 0
 
     /// A long field, so that its end need not be searched for.
-    @usableFromInline package private(set) var long = LongField()
+    package private(set) var long = LongField()
 
     /// The error if a field was nested deeper than 64 levels; the bytes can't be used then.
     @usableFromInline package private(set) var failure: TupleCodingError?
 
-    /// Makes an encoder with room for a short tuple.
-    @inlinable
-    package init() {
-        // Most tuples then need one allocation; growing would cost a second one, and a copy.
-        self.init(reservingCapacity: 112)
-    }
+    /// Makes an encoder.
+    @usableFromInline
+    package init() { encoded = EncodedBytes() }
 
-    /// Makes an encoder with room for `capacity` bytes.
-    @inlinable
-    package init(reservingCapacity capacity: Int) {
-        storage = []
-        storage.reserveCapacity(capacity)
-    }
+    /// Makes an encoder that gets `capacity` bytes.
+    package init(reservingCapacity capacity: Int) { encoded = EncodedBytes(reservingCapacity: capacity) }
 
-    /// The bytes that have been written.
+    /// The bytes that have been written, as an array.
+    @usableFromInline
+    package var bytes: [UInt8] { encoded.array }
+
+    /// The number of bytes that have been written.
     @inlinable
-    package var bytes: [UInt8] { storage }
+    package var count: Int { encoded.count }
 
     /// Notes that an integer doesn't fit a field, and appends 0 in its place.
     @usableFromInline
@@ -43,17 +41,6 @@ public struct TupleEncoder: Sendable {
     @usableFromInline
     var hasFailed: Bool { failure != nil }
 
-    /// The bytes that have been written, which move to the caller.
-    mutating func takeBytes() -> [UInt8] {
-        var own: [UInt8] = []
-        swap(&own, &storage)
-        return own
-    }
-
-    /// The number of bytes that have been written.
-    @inlinable
-    package var count: Int { storage.count }
-
     /// Writes any field.
     @inlinable
     public mutating func encode<Field: TupleField>(_ field: Field) {
@@ -61,43 +48,38 @@ public struct TupleEncoder: Sendable {
     }
 
     /// Writes null.
-    @inlinable
+    @usableFromInline
     package mutating func encodeNull() {
-        storage.append(TypeCode.null)
+        encoded.append(TypeCode.null)
         // Inside an array or record, a bare 0x00 means the end (design/tuple.md, "Nested Tuple").
-        if depth > 0 { storage.append(TypeCode.escape) }
+        if depth > 0 { encoded.append(TypeCode.escape) }
     }
 
     /// Writes an integer: a type code for sign and length, then the big-endian bytes, complemented if it is negative.
-    @inlinable
+    @usableFromInline
     package mutating func encode(_ value: Int) {
         let magnitude = value.magnitude
         let length = (UInt.bitWidth &- magnitude.leadingZeroBitCount &+ 7) >> 3
-        let payload = value < 0 ? ~magnitude : magnitude
-        let code = Int(TypeCode.zero) &+ (value < 0 ? 0 &- length : length)
-        storage.append(UInt8(truncatingIfNeeded: code))
-        var shift = (length &- 1) &* 8
-        while shift >= 0 {
-            storage.append(UInt8(truncatingIfNeeded: payload &>> UInt(truncatingIfNeeded: shift)))
-            shift &-= 8
-        }
+        encoded.append(UInt8(truncatingIfNeeded: Int(TypeCode.zero) &+ (value < 0 ? 0 &- length : length)))
+        let payload = UInt64(value < 0 ? ~magnitude : magnitude)
+        encoded.append((payload &<< UInt64(truncatingIfNeeded: 64 &- 8 &* length)).bigEndian, length: length)
     }
 
     /// Writes a double.
-    @inlinable
+    @usableFromInline
     package mutating func encode(_ value: Double) {
-        storage.append(TypeCode.double)
+        encoded.append(TypeCode.double)
         appendBigEndian(value.orderedBits)
     }
 
     /// Writes a bool.
-    @inlinable
+    @usableFromInline
     package mutating func encode(_ value: Bool) {
-        storage.append(value ? TypeCode.true : TypeCode.false)
+        encoded.append(value ? TypeCode.true : TypeCode.false)
     }
 
     /// Writes a string.
-    @inlinable
+    @usableFromInline
     package mutating func encode(_ value: String) {
         // Native strings have contiguous bytes. `withUTF8` would mutate the string, which counts references.
         let isDone: Void? = value.utf8.withContiguousStorageIfAvailable {
@@ -109,14 +91,14 @@ public struct TupleEncoder: Sendable {
     }
 
     /// Writes bytes.
-    @inlinable
+    @usableFromInline
     package mutating func encode(bytes: UnsafeRawBufferPointer) {
         appendEscaped(TypeCode.bytes, bytes)
     }
 
     /// Writes a UUID.
     package mutating func encode(_ value: TupleUUID) {
-        storage.append(TypeCode.uuid)
+        encoded.append(TypeCode.uuid)
         appendBigEndian(value.high)
         appendBigEndian(value.low)
     }
@@ -149,13 +131,13 @@ public struct TupleEncoder: Sendable {
             return false
         }
         depth += 1
-        storage.append(code)
+        encoded.append(code)
         return true
     }
 
     @usableFromInline
     mutating func close() {
-        storage.append(0)
+        encoded.append(0)
         depth -= 1
     }
 
@@ -163,18 +145,14 @@ public struct TupleEncoder: Sendable {
         failure = TupleCodingError(.tooDeep, "nested deeper than \(TupleLimits.maximumDepth) levels")
     }
 
-    @usableFromInline
-    mutating func appendBigEndian(_ value: UInt64) {
-        withUnsafeBytes(of: value.bigEndian) { storage.append(contentsOf: $0) }
-    }
+    mutating func appendBigEndian(_ value: UInt64) { encoded.append(value.bigEndian, length: 8) }
 
     /// Appends content with a 0xFF after each 0x00, and then a 0x00 as its end.
-    @usableFromInline
-    mutating func appendEscaped(_ code: UInt8, _ content: UnsafeRawBufferPointer) {
+    private mutating func appendEscaped(_ code: UInt8, _ content: UnsafeRawBufferPointer) {
         if content.count >= LongField.leastLength { return appendLong(code, content) }
-        storage.append(code)
+        encoded.append(code)
         appendEscaped(content)
-        storage.append(0)
+        encoded.append(0)
     }
 
     /// Appends content with a 0xFF after each 0x00.
@@ -182,27 +160,26 @@ public struct TupleEncoder: Sendable {
     private mutating func appendEscaped(_ content: UnsafeRawBufferPointer) {
         var start = 0
         while let zero = content.firstZero(from: start) {
-            storage.append(contentsOf: content.slice(start..<zero &+ 1))
-            storage.append(TypeCode.escape)
+            encoded.append(content.slice(start..<zero &+ 1))
+            encoded.append(TypeCode.escape)
             start = zero &+ 1
         }
-        if start < content.count { storage.append(contentsOf: content.slice(start..<content.count)) }
+        if start < content.count { encoded.append(content.slice(start..<content.count)) }
     }
 
     /// Does the same for long content: allocates once, and copies each part while the processor's cache still has it from
     /// the search for zeros.
     @inline(never)
     private mutating func appendLong(_ code: UInt8, _ content: UnsafeRawBufferPointer) {
-        let start = storage.count
+        let start = count
         let needed = start + content.count + 2
-        // Some room for short fields that follow; without it they would double the storage, and copy it.
-        if needed > storage.capacity { storage.reserveCapacity(max(needed + 256, 2 * storage.capacity)) }
-        storage.append(code)
+        encoded.reserve(content.count + 2)
+        encoded.append(code)
         for part in stride(from: 0, to: content.count, by: Self.partLength) {
             appendEscaped(content.slice(part..<min(part + Self.partLength, content.count)))
         }
-        storage.append(0)
-        if depth == 0, storage.count == needed { long = LongField(start: start, end: needed) }
+        encoded.append(0)
+        if depth == 0, count == needed { long = LongField(start: start, end: needed) }
     }
 
     /// Half of the smallest first cache of today's processors.
@@ -218,7 +195,7 @@ public struct TupleEncoder: Sendable {
             fail()
             return
         }
-        storage.append(contentsOf: element)
+        encoded.append(element)
     }
 }
 

@@ -17,6 +17,8 @@ struct RepeatedRemovalTests {
         let take: Take
         let runs = Runs()
 
+        init(_ candidate: Candidate, _ terms: Void = ()) { take = Take(candidate) }
+
         var candidate: Candidate { take.candidate }
         static var name: String { Take.name }
 
@@ -41,7 +43,7 @@ struct RepeatedRemovalTests {
         // The ring would take the candidate without a transaction.
         try core.write(.removing) { scope in scope.noteUpkeep() }
         var decoded: Tuple?
-        let removal = LostOnce(take: Take(Candidate(first)))
+        let removal = LostOnce(Candidate(first))
         let template: Template = ["job", .any]
         let taken = try core.looking.removeUnderGate(template.form, .newestFirst, removal, ()) {
             (match) throws(SpaceError) in

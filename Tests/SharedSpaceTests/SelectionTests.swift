@@ -94,6 +94,16 @@ struct SelectionTests {
         #expect(try jobs.matches(.any).map(\.deliveries) == [0, 0])
     }
 
+    @Test func aClaimOfFieldsHasTheWholeTuple() throws {
+        for text in ["short", String(repeating: "x", count: 2000)] {
+            let tuple = Tuple("job", 7, text)
+            try jobs.write(tuple: tuple)
+            let claim = try #require(try jobs.claimIfExists("job", any(Int.self), any(String.self))?.detach())
+            #expect(claim.tuple == tuple)
+            try jobs.complete(claim)
+        }
+    }
+
     // MARK: Any of several templates
 
     private let some = Template.anyOf(["a", .any], ["b"], ["kind": "c"])

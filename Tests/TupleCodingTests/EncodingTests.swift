@@ -233,4 +233,14 @@ import TupleCoding
         encoder.encode(deepest)
         #expect(encoder.failure?.code == .tooDeep)
     }
+
+    @Test func aTupleOfAnyLengthIsItsElementsInOrder() throws {
+        for length in 0..<300 {
+            let text = String(repeating: "x", count: length)
+            let tuple = Tuple(text, 70_000, "a\0b", -1, [text])
+            #expect(tuple.fields == [.string(text), .int(70_000), .string("a\0b"), .int(-1), .array([.string(text)])])
+            #expect(try Tuple(encoded: tuple.encoded, isRecord: false) == tuple)
+            #expect(Selection("first", text).matches(Tuple("first", text)))
+        }
+    }
 }

@@ -9,7 +9,7 @@ extension Engine {
     /// What a look at the near end without the gate has found.
     package enum NearSight {
         /// The first match, the tables included.
-        case match(Match)
+        case match(TupleID)
         /// There was no match, neither here nor in the tables.
         case nothing
         /// The tables have to be searched.
@@ -167,7 +167,8 @@ extension Engine {
             guard near.word.loadRelaxed() == word, lastCommit == commit else { continue }
             guard isSound, !control.isCut else { return .unknown }
             guard let match else { return .nothing }
-            return .match(match.lend(to: borrow))
+            match.lend(to: borrow)
+            return .match(match.id)
         }
         return .unknown
     }
@@ -195,7 +196,8 @@ extension Engine {
             SharedWord64.acquireFence()
             guard isSound, !control.isCut, near.word.loadRelaxed() == word else { return nil }
             guard let match else { return .nothing }
-            return .match(match.lend(to: borrow))
+            match.lend(to: borrow)
+            return .match(match.id)
         }
     }
 

@@ -24,7 +24,8 @@ package struct LookingAhead {
         return withUnsafeTemporaryAllocation(byteCount: NearRing.longestTuple, alignment: 8) { buffer in
             let found = engine.ahead.first(template, asOf: commit, near.marks, copiedTo: buffer)
             guard let (match, head) = found else { return nil }
-            return (match.lend(to: borrow), commit, head)
+            match.lend(to: borrow)
+            return (match.match(lending: nil), commit, head)
         }
     }
 

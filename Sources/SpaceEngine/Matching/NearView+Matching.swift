@@ -53,7 +53,9 @@ extension NearRing {
                 bytes: UnsafeRawBufferPointer(rebasing: buffer[..<tuple.bytes.count]),
                 isRecord: tuple.isRecord
             )
-            if template.matches(copy) { return CopiedMatch(id: id, tuple: copy, origin: record.origin) }
+            if template.matches(copy) {
+                return CopiedMatch(id: TupleID(rawValue: id), tuple: copy, origin: record.origin)
+            }
         }
         return nil
     }
@@ -61,17 +63,22 @@ extension NearRing {
 
 /// A tuple copied out of the ring, or out of a list of those that come next.
 struct CopiedMatch {
-    let id: UInt64
+    let id: TupleID
     let tuple: EncodedTuple
     let origin: Origin
     var deliveries: UInt32 = 0
 
-    /// Lends the copy; the result is the match after it was returned.
+    /// Lends the copy.
     @inline(__always)
-    func lend(to borrow: (Match) -> Void) -> Match {
+    func lend(to borrow: (Match) -> Void) {
+        withUnsafePointer(to: tuple) { borrow(match(lending: $0)) }
+    }
+
+    /// The match while the copy is lent; with `nil`, after it was returned.
+    @inline(__always)
+    func match(lending lent: UnsafePointer<EncodedTuple>?) -> Match {
         let row = TupleRow(expiry: 0, rawHolder: 0, deliveries: deliveries, origin: origin, encoded: tuple)
-        withUnsafePointer(to: tuple) { borrow(Match(lending: $0, id, row)) }
-        return Match(lending: nil, id, row)
+        return Match(lending: lent, id.rawValue, row)
     }
 }
 

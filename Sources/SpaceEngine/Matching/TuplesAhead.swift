@@ -172,7 +172,12 @@ final class TuplesAhead: Sendable {
         )
         // Another template of this shape and hash may want another type.
         guard template.matches(tuple) else { return nil }
-        let match = CopiedMatch(id: entry.id, tuple: tuple, origin: entry.origin, deliveries: entry.deliveries)
+        let match = CopiedMatch(
+            id: TupleID(rawValue: entry.id),
+            tuple: tuple,
+            origin: entry.origin,
+            deliveries: entry.deliveries
+        )
         return (match, head)
     }
 

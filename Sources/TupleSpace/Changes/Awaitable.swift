@@ -12,7 +12,7 @@ public struct Awaitable: Sendable {
 
     /// A tuple that matches.
     public static func tuple<Content>(_ selection: Selection<Content>, in namespace: Namespace) -> Awaitable {
-        let match = Selection(selection.form) { _ in }
+        let match = Selection(selection.form) { (decoder) in decoder.skipAll() }
         return Awaitable { (timeout) async throws(SpaceError) in
             guard let timeout else { return try await namespace.read(matching: match) == () }
             return try await namespace.read(matching: match, timeout: timeout) != nil

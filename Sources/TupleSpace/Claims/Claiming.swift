@@ -6,21 +6,17 @@ import TupleCoding
 package struct Claiming {
     let core: NamespaceCore
 
-    /// Looks for a match to claim, and decodes it; a tuple that does not decode stays in place.
+    /// Looks for a match to claim, and makes its tuple; one that is damaged, or does not decode, stays in place.
     @inline(__always)
     func lookToClaim(
         _ template: TemplateForm,
         _ order: MatchOrder,
         _ terms: ClaimTerms,
         _ aim: inout Aim,
-        _ keep: Keeping = { _ in }
+        _ tuple: (Match) throws(SpaceError) -> Tuple = { (match) throws(SpaceError) in try match.tuple() }
     ) throws(SpaceError) -> Found<HeldClaim>? {
         try core.looking.firstOfChoices(template, order, aim) { (template) throws(SpaceError) in
-            try core.looking.remove(template, order, &aim, by: { ClaimFound($0, terms) }) {
-                (match) throws(SpaceError) -> Tuple in
-                try match.decode(keep)
-                return try match.tuple()
-            }.map { taken in
+            try core.looking.remove(template, order, &aim, by: ClaimFound.self, terms, decode: tuple).map { taken in
                 Found(result: HeldClaim(taken.id, taken.result, taken.content), removed: taken.id.rawValue)
             }
         }

@@ -21,6 +21,7 @@ package struct Expiry {
     @inline(__always)
     func with(holder: ClaimHolder) -> Expiry { Expiry(end.with(holder: holder), isNeverSeen: isNeverSeen) }
 
+    @inline(__always)
     package init(_ duration: Duration?, _ lifetime: Lifetime = .permanent, _ core: NamespaceCore) throws(SpaceError) {
         try duration?.checkNotNegative("an expiry")
         let holder = try lifetime.holder(in: core)

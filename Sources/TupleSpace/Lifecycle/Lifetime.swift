@@ -12,6 +12,7 @@ public enum Lifetime: Sendable, Hashable {
 
 extension Lifetime {
     /// The holder with which a row of this lifetime ends.
+    @inline(__always)
     func holder(in core: NamespaceCore) throws(SpaceError) -> ClaimHolder? {
         switch self {
         case .permanent: return nil

@@ -13,14 +13,15 @@ extension Looking {
     /// How often a take that the daemon executes may lose all candidates before this process takes under the gate.
     private static let sentAttempts = 16
 
-    /// Makes the first match invisible, by the removal that `removal` makes of a candidate.
+    /// Makes the first match invisible, by a kind of removal on some terms.
     ///
     /// `decode` makes the result. It runs before the tuple is touched, so a tuple that does not decode stays in place.
     func remove<T, R: SharedRemoval>(
         _ template: TemplateForm,
         _ order: MatchOrder,
         _ aim: inout Aim,
-        by removal: (Candidate) -> R,
+        by kind: R.Type,
+        _ terms: R.Terms,
         decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Taken<T, R.Made>? {
         // The newest match may be another than the one that was granted; the daemon gives the first that is left.
@@ -31,11 +32,11 @@ extension Looking {
             var borrowed = Borrowed<T>()
             if let only = aim.only {
                 try look(for: only, template, &sight) { borrowed.decode($0, decode) }
-                if sight.match == nil { return nil }
+                if sight.id == nil { return nil }
             } else {
                 try look(template, order, &sight) { borrowed.decode($0, decode) }
             }
-            if aim.heeds != nil, let first = sight.match?.id.rawValue, try isLeft(first, &aim) {
+            if aim.heeds != nil, let first = sight.id?.rawValue, try isLeft(first, &aim) {
                 // A glance looks on only to note other granted tuples: the time for which they are left alone begins.
                 if aim.isGlance, !aim.hasNoted { return nil }
                 let next = try matchThatIsNotLeft(template, order, behind: first, &aim)
@@ -43,18 +44,25 @@ extension Looking {
                 if try isLeft(next, &aim) { continue }
                 sight = Sight(isForTake: true)
                 try look(for: next, template, &sight) { borrowed.decode($0, decode) }
-                if sight.match == nil { continue }
+                if sight.id == nil { continue }
             }
-            guard let match = sight.match else {
+            guard let id = sight.id else {
                 // First return overdue claims and those of dead processes: perhaps no write and no tick has done it
                 // yet.
                 if try core.endedHolders.returnEndedClaims() { continue }
                 followUp(template, sight)
                 return nil
             }
-            if match.endsWithHolder, core.endedHolders.returnIfAskingIsDue() { continue }
-            let content = try borrowed.content(of: match, decode)
-            let operation = removal(Candidate(match, isNear: sight.isNear, commit: sight.commit, head: sight.head))
+            if sight.endsWithHolder, core.endedHolders.returnIfAskingIsDue() { continue }
+            let content: T
+            let operation: R
+            if let match = sight.match {
+                content = try borrowed.content(of: match, decode)
+                operation = R(Candidate(match, isNear: sight.isNear, commit: sight.commit, head: sight.head), terms)
+            } else {
+                content = try borrowed.lentContent()
+                operation = R(Candidate(id), terms)
+            }
             attempt += 1
             if core.isSending, attempt <= Self.sentAttempts {
                 switch try removeByDaemon(operation, template, order, decode: decode) {
@@ -80,7 +88,7 @@ extension Looking {
                 continue
             }
             followUp(template, sight)
-            return Taken(match.id, content, made)
+            return Taken(id, content, made)
         }
     }
 
@@ -127,9 +135,7 @@ extension Looking {
             let word = core.engine.nearState.word
             let near = core.engine.lookNear(template, .oldestFirst, floor: id, since: word, borrow)
             guard let near else { continue }
-            if case .match(let match) = near, match.id.rawValue == id {
-                return (sight.match, sight.isNear) = (match, true)
-            }
+            if case .match(let found) = near, found.rawValue == id { return sight.near = found }
             break
         }
         try core.read(showsMarks: core.engine.nearState.mayHaveMarks) { (snapshot) throws(SpaceError) in

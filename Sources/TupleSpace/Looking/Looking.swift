@@ -23,18 +23,21 @@ package struct Looking {
         while true {
             var sight = Sight(isForTake: false)
             try look(template, order, &sight, borrow)
-            if let found = sight.match {
-                guard found.endsWithHolder, core.endedHolders.returnIfAskingIsDue() else { return true }
-            } else {
+            if sight.id == nil {
                 guard try core.endedHolders.returnEndedClaims() else { return false }
+            } else {
+                guard sight.endsWithHolder, core.endedHolders.returnIfAskingIsDue() else { return true }
             }
         }
     }
 
     /// What a look for the first match has found, and where.
     struct Sight {
+        /// A match in the near end, which was lent.
+        var near: TupleID?
+        /// A match in the tables, or one that was copied from a view of both.
         var match: Match?
-        /// Whether the match is in the near end.
+        /// Whether the copied match is in the near end.
         var isNear = false
         /// Whether the look is for a take, which needs the following properties.
         let isForTake: Bool
@@ -48,6 +51,15 @@ package struct Looking {
         var head: IndexKey?
 
         init(isForTake: Bool) { self.isForTake = isForTake }
+
+        var id: TupleID? {
+            @inline(__always) get { near ?? match?.id }
+        }
+
+        /// Whether the match ends with a holder; nothing in the near end does.
+        var endsWithHolder: Bool {
+            @inline(__always) get { match?.endsWithHolder ?? false }
+        }
     }
 
     static let looks = 16
@@ -61,7 +73,7 @@ package struct Looking {
         _ borrow: (Match) -> Void
     ) throws(SpaceError) {
         switch try core.engine.lookNear(template, order, borrow) {
-        case .match(let match): (sight.match, sight.isNear) = (match, true)
+        case .match(let id): sight.near = id
         case .nothing: break
         case .unknown:
             if sight.isForTake, order == .oldestFirst, let ahead = try LookingAhead(core.engine).first(template, borrow)
@@ -90,7 +102,7 @@ package struct Looking {
         var (floor, word) = (floor, word)
         for _ in 0..<Self.looks {
             switch floor.flatMap({ core.engine.lookNear(template, order, floor: $0, since: word, borrow) }) {
-            case .match(let match): return (sight.match, sight.isNear) = (match, true)
+            case .match(let id): return (sight.near, sight.match) = (id, nil)
             case .nothing: return
             case .unknown, nil: break
             }
@@ -247,7 +259,7 @@ package struct Looking {
         _ decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Found<T>? {
         try firstOfChoices(template, order, aim) { (template) throws(SpaceError) in
-            try remove(template, order, &aim, by: { Take($0) }, decode: decode).map {
+            try remove(template, order, &aim, by: Take.self, (), decode: decode).map {
                 Found(result: $0.content, removed: $0.id.rawValue)
             }
         }

@@ -8,38 +8,24 @@ struct Candidate {
     let isNear: Bool
     /// The commit whose tables were searched.
     let commit: Int
-    /// A copy of the tuple, if the look has made one.
+    /// The match, if it was found in the tables, or copied.
     ///
     /// The tuple may nevertheless be near: the last of several looks reads ring and tables together.
-    let copy: Match?
-    /// The size of the encoded tuple; 0 if it is not known.
-    let byteCount: Int
-    /// Whether the tuple ends by itself, with time or with a process.
-    let endsByItself: Bool
-    /// How often the tuple has returned from a claim.
-    let deliveries: UInt32
+    let match: Match?
     /// The key by which the tuple was found, if all older ones of that key were marked.
     let head: IndexKey?
 
     @inline(__always)
     init(_ match: Match, isNear: Bool, commit: Int, head: IndexKey?) {
-        (id, self.isNear, self.commit, copy) = (match.id, isNear, commit, match.isLent ? nil : match)
-        (byteCount, deliveries, self.head) = (match.byteCount, match.deliveries, head)
-        endsByItself = match.expiry != 0 || match.endsWithHolder
+        (id, self.isNear, self.commit, self.match, self.head) = (match.id, isNear, commit, match, head)
     }
 
     /// A match that is looked up again by its id, because it may have been changed since.
-    init(copied match: Match) {
-        (id, isNear, commit, copy, byteCount) = (match.id, true, -1, match, match.byteCount)
-        (endsByItself, deliveries, head) = (true, 0, nil)
-    }
+    init(copied match: Match) { self.init(match, isNear: true, commit: -1, head: nil) }
 
     /// A tuple of which nothing is known but its id.
-    init(_ id: TupleID) {
-        (self.id, isNear, commit, copy, byteCount, endsByItself, deliveries, head) = (
-            id, true, -1, nil, 0, true, 0, nil
-        )
-    }
+    @inline(__always)
+    init(_ id: TupleID) { (self.id, isNear, commit, match, head) = (id, true, -1, nil, nil) }
 
     /// Takes or claims the tuple, which was found in the tables, by a mark; `nil` if that has to be done by a transaction.
     @inline(never)
@@ -49,8 +35,8 @@ struct Candidate {
         _ made: (UInt64, Int) -> Made
     ) throws(SpaceError) -> Removed<Made>? {
         // The row of a claimed tuple is written again once the mark is applied; a long one has pages of its own.
-        guard !endsByItself, terms == nil || byteCount <= NearRing.longestTuple else { return nil }
-        switch try Marking(engine).mark(id.rawValue, asOf: commit, deliveries: deliveries, terms, head: head) {
+        guard let match, match.end.isNever, terms == nil || match.byteCount <= NearRing.longestTuple else { return nil }
+        switch try Marking(engine).mark(id.rawValue, asOf: commit, deliveries: match.deliveries, terms, head: head) {
         case .marked(let number, let deliveries): return .removed(made(number, Int(deliveries)))
         case .lost: return .lost
         case .refused: return nil
@@ -66,10 +52,10 @@ struct Candidate {
         in scope: WriteScope,
         _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
     ) throws(SpaceError) -> Removed<Made> {
-        if let copy {
+        if let match, !match.isLent {
             let isUnchanged = !isNear && scope.isUnchanged(since: commit)
             if isUnchanged || !Safeguard.secondLook.stands {
-                return try copy.withRow { (row) throws(SpaceError) in
+                return try match.withRow { (row) throws(SpaceError) in
                     // The tuple may have expired since it was found.
                     guard scope.snapshot.isVisible(row) else { return .lost }
                     return .removed(try body(id.rawValue, row))

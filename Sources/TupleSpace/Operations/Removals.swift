@@ -17,13 +17,17 @@ protocol Removal: Operation where Outcome == Removed<Made> {
 /// processes that look at the same time.
 protocol SharedRemoval: Removal {
     associatedtype OfFirst: SentOperation where OfFirst.Outcome == Removed<FirstLeft<Made>>
+    /// What is agreed on beside the candidate.
+    associatedtype Terms
+
+    init(_ candidate: Candidate, _ terms: Terms)
 
     func ofFirst(_ ids: [UInt64]) -> OfFirst
 }
 
 extension Removal {
     @inline(__always) var keeps: NearKept { candidate.isNear ? [] : .ring }
-    func size(in scope: WriteScope) -> Int { candidate.copy?.bytes.count ?? 0 }
+    func size(in scope: WriteScope) -> Int { candidate.match?.bytes.count ?? 0 }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Removed<Made> {
         try candidate.remove(in: scope) { (id, row) throws(SpaceError) in try remove(id, row, in: scope) }
@@ -36,7 +40,7 @@ extension Removal {
 struct Take: SharedRemoval {
     let candidate: Candidate
 
-    @inline(__always) init(_ candidate: Candidate) { self.candidate = candidate }
+    @inline(__always) init(_ candidate: Candidate, _ terms: Void = ()) { self.candidate = candidate }
 
     static var name: String { "take" }
 
@@ -102,7 +106,7 @@ struct ClaimFound: SharedRemoval {
     static var name: String { "claim" }
     @inline(__always) var holder: ClaimHolder? { terms.holder }
     @inline(__always) func with(holder: ClaimHolder) -> ClaimFound { ClaimFound(candidate, terms.with(holder: holder)) }
-    func size(in scope: WriteScope) -> Int { 2 * (candidate.copy?.bytes.count ?? 0) }
+    func size(in scope: WriteScope) -> Int { 2 * (candidate.match?.bytes.count ?? 0) }
 
     @inline(__always)
     func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Removed<ClaimMade>? {

@@ -80,3 +80,16 @@ extension Tuple {
         }
     }
 }
+
+extension TupleEncoder {
+    /// Lends the tuple of the fields that were encoded.
+    @inline(__always)
+    mutating func withEncoded<R>(_ body: (EncodedTuple) throws(SpaceError) -> R) throws(SpaceError) -> R {
+        let (count, long) = (count, long)
+        func lend(_ bytes: UnsafeRawBufferPointer) throws(SpaceError) -> R {
+            let bytes = UnsafeRawBufferPointer(start: bytes.baseAddress, count: count)
+            return try body(EncodedTuple(bytes: bytes, isRecord: false, long: long))
+        }
+        return try encoded.isInPlace ? withUnsafeBytes(of: &encoded.place, lend) : encoded.heap.withBytes(lend)
+    }
+}

@@ -169,7 +169,7 @@ extension Namespace {
         let claim = try carryOutClaim(template, order, deadline, wait) { (decoder) throws(TupleCodingError) in
             content = try decode(&decoder)
         }
-        guard let claim, let content else { return nil }
+        guard let claim, let content = content.take() else { return nil }
         return Claim(claim, content)
     }
 
@@ -194,7 +194,7 @@ extension Namespace {
                 content = try decode(&decoder)
             }
         }
-        guard let claim, let content else { return nil }
+        guard let claim, let content = content.take() else { return nil }
         return Claim(claim, content)
     }
 
@@ -212,7 +212,7 @@ extension Namespace {
         try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
             let terms = try core.claiming.prepareClaim(deadline)
             let claim = try core.looking.find(template, isTaking: true, wait) { (aim: inout Aim) throws(SpaceError) in
-                try core.claiming.lookToClaim(template, order, terms, &aim, keep)
+                try core.claiming.lookToClaim(template, order, terms, &aim, checkedBy: keep)
             }
             return claim.map { OwnClaim($0, in: self) }
         }
@@ -231,7 +231,7 @@ extension Namespace {
             if Task.isCancelled { throw .cancelled }
             let terms = try core.claiming.prepareClaim(deadline)
             let found = try first.make(in: core) { (aim: inout Aim) throws(SpaceError) in
-                try core.claiming.lookToClaim(template, order, terms, &aim, keep)
+                try core.claiming.lookToClaim(template, order, terms, &aim, checkedBy: keep)
             }
             return found.map { OwnClaim($0.result, in: self) }
         }
@@ -250,9 +250,22 @@ extension Namespace {
             let terms = try core.claiming.prepareClaim(deadline)
             let claim = try await core.looking.suspend(for: template, isTaking: true, after: first) {
                 (aim: inout Aim) throws(SpaceError) in
-                try core.claiming.lookToClaim(template, order, terms, &aim, keep)
+                try core.claiming.lookToClaim(template, order, terms, &aim, checkedBy: keep)
             }
             return claim.map { OwnClaim($0, in: self) }
         }
+    }
+}
+
+extension Claiming {
+    @inline(__always)
+    fileprivate func lookToClaim(
+        _ template: TemplateForm,
+        _ order: MatchOrder,
+        _ terms: ClaimTerms,
+        _ aim: inout Aim,
+        checkedBy keep: Keeping
+    ) throws(SpaceError) -> Found<HeldClaim>? {
+        try lookToClaim(template, order, terms, &aim) { (match) throws(SpaceError) in try match.tuple(checkedBy: keep) }
     }
 }

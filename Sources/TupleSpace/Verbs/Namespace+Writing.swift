@@ -28,7 +28,7 @@ extension Namespace {
     ) throws(SpaceError) {
         var encoder = TupleEncoder()
         repeat encoder.encode(each field)
-        try write(encoder, expires: expires, lifetime: lifetime)
+        try write(&encoder, expires: expires, lifetime: lifetime)
     }
 
     /// Writes a tuple that exists as a value.
@@ -71,12 +71,12 @@ extension Namespace {
     }
 
     /// The first function of a typed write that is not inlined into the caller.
+    ///
+    /// The encoder is `inout`, because a copy of bytes that were just stored one by one makes the processor wait for them.
     @usableFromInline
-    func write(_ encoder: TupleEncoder, expires: Duration?, lifetime: Lifetime) throws(SpaceError) {
+    func write(_ encoder: inout TupleEncoder, expires: Duration?, lifetime: Lifetime) throws(SpaceError) {
         if let failure = encoder.failure { throw SpaceError(failure, Write.name, namespace: name) }
-        _ = try encoder.bytes.withBytes { (bytes) throws(SpaceError) in
-            try insert(EncodedTuple(bytes: bytes, isRecord: false, long: encoder.long), expires, lifetime)
-        }
+        _ = try encoder.withEncoded { (tuple) throws(SpaceError) in try insert(tuple, expires, lifetime) }
     }
 
     private func insert(_ tuple: Tuple, _ expires: Duration?, _ lifetime: Lifetime) throws(SpaceError) -> TupleID {
