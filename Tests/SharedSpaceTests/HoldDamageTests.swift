@@ -268,6 +268,23 @@ import Testing
         }
     }
 
+    /// A look at a queue whose index calls a ready item overdue ends, and the item is as it was.
+    @Test func anItemThatIsNotTakenIsNotReturned() throws {
+        let queue = namespace.queue("mail")
+        try queue.put("letter")
+        let item = try #require(try queue.items().first)
+        try namespace.core.write(.adding) { (scope) throws(SpaceError) in
+            guard let (rows, _) = try scope.snapshot.queue("mail"),
+                var row = try scope.snapshot.queueItem(rows, item.id)
+            else { return }
+            (row.state, row.endTime) = (.taken, 1)
+            if let index = rows.index(of: row) { try scope.queueIndex.put(index, NoValue()) }
+            scope.noteUpkeep()
+        }
+        #expect(try namespace.verify() != [])
+        #expect(try queue.items().map(\.deliveries) == [0])
+    }
+
     @Test func aNameThatIsNoneIsFound() throws {
         for name: [UInt8] in [[0xFF, 0xFE], [UInt8](repeating: 0x61, count: 400)] {
             try damage(.objects, name) { _ in SharedObjectRow(kind: .latch, number: 1, details: .null).encoded }

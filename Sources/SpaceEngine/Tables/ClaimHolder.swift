@@ -17,7 +17,7 @@ package enum ClaimHolder: Hashable, Sendable {
     /// The member is that of the process's machine; 0 in a namespace of one machine. With a member, only the low bits of
     /// the start time are known (``ProcessIdentity/life(ofLowBits:)``).
     case process(ProcessIdentity, member: UInt32 = 0)
-    /// No holder: the tuple is buried.
+    /// No holder: the tuple is buried, or rests until a time.
     case nobody
 
     private static let processBit: UInt64 = 1 << 63

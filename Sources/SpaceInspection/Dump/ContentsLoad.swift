@@ -48,7 +48,7 @@ struct ContentsLoad {
     /// Loads a tuple, and returns its id, or `nil` if it has expired.
     private func load(_ loaded: LoadedTuple) throws(SpaceError) -> UInt64? {
         guard let end = scope.clock.end(ofLoaded: loaded.expires) else { return nil }
-        // The cursors are not kept from tuple to tuple, because setting a tuple aside changes the tables in between.
+        // The cursors are not kept from tuple to tuple, because burying a tuple changes the tables in between.
         var cursors: TupleCursors?
         return try loaded.tuple.encoded.withBytes { (bytes) throws(SpaceError) in
             try scope.insert(

@@ -5,7 +5,7 @@ import SpaceSystem
 /// A part for which there is no room is divided, down to single rows: a large transaction needs room for the old copies
 /// of all pages that it changes, while small ones reuse the pages that earlier ones have freed. So contents that filled
 /// a namespace step by step fit into a namespace with the same limit. A buried tuple is first written as a visible one,
-/// and buried at the end with the room for removals, as in the dumped namespace: a buried tuple's row is larger.
+/// and buried at the end with the room for removals, as in the dumped namespace: it has a row in `claims` too.
 struct NewLoad {
     private let core: NamespaceCore
     /// The tuples that are to be buried.

@@ -112,6 +112,9 @@ extension QueueTable {
             return true
         }
         for item in overdue {
+            guard item.state == .taken else {
+                throw .damaged("item \(item.id) of the queue \(name.quotedForPeople) is not taken")
+            }
             if let ticket = tickets[item.id] {
                 try scope.places.remove(ticket, of: name, by: TakerRules())
             } else {

@@ -127,6 +127,7 @@ package struct NamespaceRemover {
                 try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
             }
             let door = try control.takeDoor(timeout: timeout, of: folder)
+            guard folder.isInPlace(in: rootFolder) else { return nil }
             let path = try Reaping.setAside(folder, control, into: place, in: rootFolder, of: root, timeout: timeout)
             door.release()
             return path
