@@ -172,7 +172,7 @@ private nonisolated(unsafe) let version = strdup(Space.version)
 ) -> Int32 {
     use(ns, "look at the namespace", error) { (handle) throws(SpaceError) in
         let result = try CallResult(result)
-        try result.copy(text: StatusReport(status: try handle.namespace.status()).object.line)
+        try result.copy(text: StatusReport(status: try handle.namespace.status()).object.json)
         return 1
     }
 }

@@ -199,7 +199,7 @@ struct QueueCommand: ParsableCommand {
         if [.put, .kick, .drain, .removeQueue].contains(action) { try output.checkTaken() }
         switch action {
         case .put:
-            for put in try put() { output.append(line: json ? Self.object(put).line : "\(put.id)") }
+            for put in try put() { output.append(line: json ? Self.object(put).json : "\(put.id)") }
         case .take where hold: return try takeAndHold()
         case .take: return try take()
         case .extend: return try extend()
@@ -223,8 +223,7 @@ struct QueueCommand: ParsableCommand {
         case .peek: try list(state, output)
         case .buried: try list(.buried, output)
         case .count:
-            let counts = try use { try $0.counts() }
-            output.append(line: StatusReport.object(counts).line)
+            output.append(line: try use { try $0.counts() }.object.json)
         case .kick where words.isEmpty:
             let kicked = try use { try $0.kick(max: max) }
             output.append(line: "\(kicked)")
@@ -286,16 +285,11 @@ struct QueueCommand: ParsableCommand {
     }
 
     private static func object(_ put: QueuePut) -> JSONObject {
-        var object = JSONObject()
-        object.add("id", put.id)
         switch put {
-        case .added: object.add("new", true)
-        case .present: object.add("new", false)
-        case .replaced:
-            object.add("new", false)
-            object.add("replaced", true)
+        case .added: ["id": put.id, "new": true]
+        case .present: ["id": put.id, "new": false]
+        case .replaced: ["id": put.id, "new": false, "replaced": true]
         }
-        return object
     }
 
     private func put() throws -> [QueuePut] {
@@ -350,16 +344,13 @@ struct QueueCommand: ParsableCommand {
     }
 
     private static func line(_ item: QueueItem.Info) -> String {
-        var object = JSONObject()
-        object.add("id", item.id)
-        object.add("state", item.state.rawValue)
-        object.add("priority", item.priority)
-        object.add("group", item.group)
-        object.add("deliveries", item.deliveries)
-        if let reason = item.reason { object.add("reason", reason) }
+        var object: JSONObject = [
+            "id": item.id, "state": item.state.rawValue, "priority": item.priority, "group": item.group,
+            "deliveries": item.deliveries, "reason": item.reason.orLeftOut,
+        ]
         object.add(item.origin)
-        object.add("value", json: item.value.json)
-        return object.line
+        object.add("value", item.value)
+        return object.json
     }
 
     func use<Result>(_ body: (WorkQueue) throws -> Result) throws -> Result {

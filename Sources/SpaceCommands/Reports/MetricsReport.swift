@@ -78,7 +78,7 @@ struct MetricsReport {
         let longest = status.waiters.map { max(0, now - $0.since) }.max() ?? 0
         sample("longest_wait_seconds", [label], "\(longest / 1000).\(Self.padded(longest % 1000))")
         sample("watchers", [label], status.watchers.count)
-        let lag = status.watchers.map { StatusReport.lag(of: $0, in: status) }.max()
+        let lag = status.watchers.map { status.lag(of: $0) }.max()
         sample("watcher_lag", [label], Int(clamping: lag ?? 0))
         sample("claims", [label], status.claims.count)
         sample("buried", [label], status.buried.count)
@@ -90,7 +90,7 @@ struct MetricsReport {
         sample("requests", [label], status.requests.count)
         for object in status.objects {
             guard let items = object.queue?.items else { continue }
-            for (state, number) in StatusReport.numbers(of: items) {
+            for (state, number) in items.numbers {
                 sample("queue_items", [label, ("queue", object.name), ("state", state)], number)
             }
         }

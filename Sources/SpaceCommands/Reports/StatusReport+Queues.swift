@@ -6,7 +6,7 @@ extension StatusReport {
     static func countText(_ info: SharedObjectInfo) -> String {
         guard let count = info.count else { return "-" }
         let states =
-            info.queue?.items.map { numbers(of: $0).filter { $0.number > 0 }.map { "\($0.number) \($0.state)" } } ?? []
+            info.queue?.items.map { $0.numbers.filter { $0.number > 0 }.map { "\($0.number) \($0.state)" } } ?? []
         let text = states.isEmpty ? "\(count)" : "\(count): \(states.joined(separator: ", "))"
         return info.queue?.isPaused ?? false ? "\(text); paused" : text
     }

@@ -101,52 +101,35 @@ struct TopReport {
 
     /// One object with everything, as `top --json` prints it.
     func object(_ order: Order) -> JSONObject {
-        var object = JSONObject()
         let statuses = sights.compactMap(\.status)
         let circles = SpaceWaits(statuses)
-        object.add("time", now)
-        object.add("namespaces", sorted(order).map { Self.object($0, circles) })
-        object.add("processes", processes(statuses).map(Self.object))
-        object.add("deadlocks", json: "[\(circles.spanning.map(\.json).joined(separator: ","))]")
-        return object
+        return [
+            "time": now, "namespaces": sorted(order).map { Self.object($0, circles) },
+            "processes": processes(statuses).map(Self.object), "deadlocks": circles.spanning,
+        ]
     }
 
     private static func object(_ sight: Sight, _ circles: SpaceWaits) -> JSONObject {
-        var object = JSONObject()
-        object.add("name", sight.name)
         guard let status = sight.status else {
-            object.add("failed", true)
-            object.add("error", sight.failure.map { "\($0)" })
-            return object
+            return ["name": sight.name, "failed": true, "error": sight.failure.map { "\($0)" }]
         }
-        object.add("tuples", status.tuples)
-        object.add("cells", status.cells)
-        object.add("bytes", status.bytes)
-        object.add("disk", status.diskBytes)
-        object.add("rate", sight.rate)
-        object.add("waiters", status.waiters.count)
-        object.add("held", status.holds.count(where: \.isHeld))
-        object.add("claims", status.claims.count)
-        object.add("deliveries", (status.claims + status.buried).reduce(0) { $0 + $1.held.deliveries })
-        object.add("buried", buried(status))
-        object.add("oldest", status.oldest)
-        object.add("longest_wait", status.waiters.map(\.since).min())
-        object.add("waits", circles.waits(in: status.name))
-        object.add(
-            "deadlocks",
-            json: "[\(circles.deadlocks(in: status.name).map(\.json).joined(separator: ","))]"
-        )
-        object.add("life", "\(status.life)")
-        return object
+        return [
+            "name": sight.name, "tuples": status.tuples, "cells": status.cells, "bytes": status.bytes,
+            "disk": status.diskBytes, "rate": sight.rate, "waiters": status.waiters.count,
+            "held": status.holds.count(where: \.isHeld), "claims": status.claims.count,
+            "deliveries": (status.claims + status.buried).reduce(0) { $0 + $1.held.deliveries },
+            "buried": buried(status), "oldest": status.oldest, "longest_wait": status.waiters.map(\.since).min(),
+            "waits": circles.waits(in: status.name), "deadlocks": circles.deadlocks(in: status.name),
+            "life": status.life.description,
+        ]
     }
 
     private static func object(_ process: ProcessSight) -> JSONObject {
-        var object = StatusReport.object(process.owner, kindKey: "kind")
-        object.add("namespace", process.namespace)
-        object.add("state", process.state)
-        object.add("holds", process.holds)
-        object.add("waits_for", process.waits)
-        object.add("runs", process.command)
+        var object = process.owner.object()
+        object.add([
+            "namespace": process.namespace, "state": process.state, "holds": process.holds,
+            "waits_for": process.waits, "runs": process.command,
+        ])
         return object
     }
 

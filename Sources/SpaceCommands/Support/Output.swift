@@ -1,5 +1,6 @@
 import Glibc
 import SystemPackage
+import TupleCoding
 
 /// A line to print: text, or bytes as they are.
 enum PrintedLine {
@@ -63,6 +64,12 @@ final class Output {
 
     /// Appends a line of text, and writes the buffer once it holds enough.
     func print(_ line: String) throws { try print(.text(line)) }
+
+    /// Appends an object as a line, and writes the buffer once it holds enough.
+    func print(_ object: JSONObject) throws { try print(object.json) }
+
+    /// Prints an object as one line on standard output.
+    static func print(_ object: JSONObject) throws { try print(line: object.json) }
 
     /// Prints one line of text on standard output.
     static func print(line: String) throws { try print(line: .text(line)) }
