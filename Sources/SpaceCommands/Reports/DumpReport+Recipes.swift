@@ -60,7 +60,7 @@ extension DumpReport {
                     try add([
                         "\(item.id)", PeopleText.relative(item.origin.milliseconds, to: now), "\(item.origin.pid)",
                         item.state, "\(item.priority)",
-                        item.readyTime.map { PeopleText.relative($0, to: now) } ?? "-", item.group ?? "-",
+                        PeopleText.relative(item.readyTime, to: now), item.group ?? "-",
                         "\(item.deliveries)", item.reason ?? "-", item.value.json,
                     ])
                 }

@@ -97,7 +97,7 @@ struct DumpReport {
             try inspection.forEachTuple { match in
                 try add([
                     "\(match.id.rawValue)", PeopleText.relative(match.origin.milliseconds, to: now),
-                    "\(match.origin.pid)", inspection.expiry(of: match).map { PeopleText.relative($0, to: now) } ?? "-",
+                    "\(match.origin.pid)", PeopleText.relative(inspection.expiry(of: match), to: now),
                     "\(match.deliveries)", try match.tuple().json,
                 ])
             }
@@ -105,7 +105,7 @@ struct DumpReport {
         try section("cells", ["KEY", "EXPIRES", "SESSION", "VALUE"], print) { add in
             try inspection.forEachCell { cell in
                 try add([
-                    cell.key, cell.expires.map { PeopleText.relative($0, to: now) } ?? "-",
+                    cell.key, PeopleText.relative(cell.expires, to: now),
                     PeopleText.cell(cell.holder), cell.value.json,
                 ])
             }

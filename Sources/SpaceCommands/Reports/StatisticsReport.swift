@@ -59,8 +59,7 @@ struct StatisticsReport {
             ["changes kept", keptText],
         ])
         func section(_ title: String, _ titles: [String], _ rows: [[String]]) {
-            guard !rows.isEmpty else { return }
-            lines += ["", title] + PeopleText.table([titles] + rows, indent: "  ")
+            lines += PeopleText.section(title, titles, rows)
         }
         func groups(
             _ title: String,
@@ -96,7 +95,7 @@ struct StatisticsReport {
         section(
             "named objects",
             ["NAME", "TYPE", "COUNT"],
-            status.objects.map { [$0.name, $0.kind, StatusReport.countText($0)] }
+            status.objects.map { [$0.name, $0.kind.name, $0.countText] }
         )
         section(
             "tables",
@@ -110,5 +109,4 @@ struct StatisticsReport {
         guard let first = statistics.firstChange else { return "none of \(status.sequence)" }
         return "\(statistics.changes), from \(first) to \(status.sequence)"
     }
-
 }

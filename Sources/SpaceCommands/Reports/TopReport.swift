@@ -116,9 +116,8 @@ struct TopReport {
         return [
             "name": sight.name, "tuples": status.tuples, "cells": status.cells, "bytes": status.bytes,
             "disk": status.diskBytes, "rate": sight.rate, "waiters": status.waiters.count,
-            "held": status.holds.count(where: \.isHeld), "claims": status.claims.count,
-            "deliveries": (status.claims + status.buried).reduce(0) { $0 + $1.held.deliveries },
-            "buried": buried(status), "oldest": status.oldest, "longest_wait": status.waiters.map(\.since).min(),
+            "held": status.held, "claims": status.claims.count, "deliveries": status.deliveries,
+            "buried": status.allBuried, "oldest": status.oldest, "longest_wait": status.longestWait,
             "waits": circles.waits(in: status.name), "deadlocks": circles.deadlocks(in: status.name),
             "life": status.life.description,
         ]
@@ -134,11 +133,6 @@ struct TopReport {
     }
 
     // MARK: Text
-
-    /// The tuples and items that are buried.
-    private static func buried(_ status: NamespaceStatus) -> Int {
-        status.objects.reduce(status.buried.count) { $0 + ($1.queue?.items?[.buried] ?? 0) }
-    }
 
     private func sorted(_ order: Order) -> [Sight] {
         func rank(_ sight: Sight) -> Int {
@@ -164,10 +158,8 @@ struct TopReport {
         return [
             Self.short(status.name), "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
             PeopleText.bytes(status.diskBytes), PeopleText.cell(sight.rate), "\(status.waiters.count)",
-            "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)",
-            "\((status.claims + status.buried).reduce(0) { $0 + $1.held.deliveries })", "\(Self.buried(status))",
-            status.oldest.map { PeopleText.relative($0, to: now) } ?? "-",
-            status.waiters.map(\.since).min().map { PeopleText.relative($0, to: now) } ?? "-",
+            "\(status.held)", "\(status.claims.count)", "\(status.deliveries)", "\(status.allBuried)",
+            PeopleText.relative(status.oldest, to: now), PeopleText.relative(status.longestWait, to: now),
         ]
     }
 
@@ -189,7 +181,7 @@ struct TopReport {
             var seen: Set<Int32> = [getpid()]
             for owner in status.owners where owner.isAlive && seen.insert(owner.pid).inserted {
                 let pid = owner.pid
-                let held = status.holds.filter { $0.isHeld && $0.pid == pid }.map { "\($0.kind) \($0.name)" }
+                let held = status.holds.filter { $0.isHeld && $0.pid == pid }.map { "\($0.kind.word) \($0.name)" }
                 let claims = status.claims.count { $0.pid == pid }
                 let holds = held + (claims > 0 ? [PeopleText.count(claims, "claim")] : [])
                 sights.append(
@@ -218,9 +210,10 @@ struct TopReport {
     private static func waits(of pid: Int32, in status: NamespaceStatus) -> [String] {
         status.waiters.filter { $0.pid == pid }.map { waiter in
             switch waiter.kind {
-            case "tuple", "cell": "\(waiter.kind) \(waiter.template)"
+            case .tuple, .cell: "\(waiter.kind.name) \(waiter.template)"
             // Its text begins with the kind, and is a JSON string.
-            default: (try? Value(json: waiter.template)).flatMap(\.text) ?? "\(waiter.kind) \(waiter.template)"
+            case .object:
+                (try? Value(json: waiter.template)).flatMap(\.text) ?? "\(waiter.kind.name) \(waiter.template)"
             }
         }
     }

@@ -15,7 +15,7 @@ extension NamespaceStatus.Waiter {
     package func object(kindKey: String = "kind") -> JSONObject {
         // Another process wrote the template, and cut it if it was long: if it is not JSON, it is printed as text.
         let template: any JSONConvertible = (try? Value(json: template)) ?? template
-        return ["pid": pid, "template": template, "since": since, "taking": isTaking, kindKey: kind]
+        return ["pid": pid, "template": template, "since": since, "taking": isTaking, kindKey: kind.name]
     }
 }
 
@@ -76,7 +76,7 @@ extension History {
 extension SharedObjectInfo {
     var object: JSONObject {
         var object: JSONObject = [
-            "name": name, "type": kind, "element_type": elementType.orLeftOut, "count": count.orLeftOut,
+            "name": name, "type": kind.name, "element_type": elementType.orLeftOut, "count": count.orLeftOut,
         ]
         if let queue {
             object.add([

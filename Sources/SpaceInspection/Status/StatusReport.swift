@@ -21,12 +21,6 @@ package struct StatusReport {
 
     /// The processes that keep the namespace alive; a visitor does not.
     private var owners: [NamespaceStatus.Owner] { status.owners.filter { $0.kind != .visitor } }
-
-    package var livingOwners: Int { owners.count { $0.isAlive } }
-
-    /// How many objects of a kind there are.
-    package func count(_ kind: SharedObjectKind) -> Int { status.objects.count { $0.kind == "\(kind)" } }
-
     /// One object with everything, as `show --json` prints it.
     package var object: JSONObject {
         var object: JSONObject = [
@@ -56,9 +50,10 @@ package struct StatusReport {
     /// What `list --json` prints.
     package var summary: JSONObject {
         [
-            "name": status.name, "tuples": status.tuples, "cells": status.cells, "owners": livingOwners,
+            "name": status.name, "tuples": status.tuples, "cells": status.cells, "owners": status.livingOwners,
             "bytes": status.bytes, "mode": status.mode.rawValue, "persistent": status.isPersistent,
-            "queues": count(.queue), "sets": count(.orderedSet), "replicated": status.isReplicated.orLeftOut,
+            "queues": status.count(.queue), "sets": status.count(.orderedSet),
+            "replicated": status.isReplicated.orLeftOut,
         ]
     }
 
@@ -72,7 +67,8 @@ package struct StatusReport {
 
     package func object(_ hold: NamespaceStatus.Hold) -> JSONObject {
         [
-            "name": hold.name, "type": hold.kind, "held": hold.isHeld, "shared": hold.isShared, "count": hold.weight,
+            "name": hold.name, "type": hold.kind.name, "held": hold.isHeld, "shared": hold.isShared,
+            "count": hold.weight,
             "fencing": hold.fencing, "pid": hold.pid, "elsewhere": hold.elsewhere.orLeftOut, "since": hold.since,
             "details": hold.details, "waits_for": blockers(of: hold),
         ]
@@ -81,13 +77,6 @@ package struct StatusReport {
     /// The processes for which the process of a place waits; empty if it waits for none, or holds.
     package func blockers(of hold: NamespaceStatus.Hold) -> [Int32] {
         guard !hold.isHeld, let pid = hold.pid else { return [] }
-        return graph.blockers(of: pid, for: .hold(kind: hold.kind, name: hold.named))
-    }
-}
-
-extension NamespaceStatus {
-    /// How many changes a watcher has not acknowledged.
-    package func lag(of watcher: Watcher) -> UInt64 {
-        sequence > watcher.position ? sequence - watcher.position : 0
+        return graph.blockers(of: pid, for: .hold(kind: hold.kind.word, name: hold.named))
     }
 }
