@@ -95,6 +95,16 @@ final class Output {
         try output.flush()
     }
 
+    /// Prints lines that say what was done; if they do not reach a reader, undoes it.
+    static func print(lines: [String], orElse undo: () throws -> Void) throws {
+        do {
+            try print(lines: lines)
+        } catch {
+            try? undo()
+            throw error
+        }
+    }
+
     /// Appends a line, and writes the buffer once it holds enough.
     func print(_ line: PrintedLine) throws {
         append(line: line)
