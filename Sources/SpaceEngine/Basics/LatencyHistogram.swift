@@ -33,9 +33,4 @@ public struct LatencyHistogram: Sendable, Hashable {
     package static func bucket(of duration: UInt64) -> Int {
         nanoseconds.firstIndex { duration <= $0 } ?? nanoseconds.count
     }
-
-    package init(counts: [Int], total: Duration) {
-        self.counts = counts
-        self.total = total
-    }
 }
