@@ -62,7 +62,7 @@ private func acquire(
             .acquireOrTell(how.count, timeout: timeout, interruption: interruption)
     case .election:
         hold = try namespace.election(names[0])
-            .standOrTell(as: try how.valueOrNull, timeout: timeout, interruption: interruption)
+            .acquireOrTell(try how.valueOrNull, timeout: timeout, interruption: interruption)
     }
     return KeptHold.alone(hold)
 }

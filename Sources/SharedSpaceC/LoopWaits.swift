@@ -91,7 +91,7 @@ extension NamespaceHandle {
         case .election:
             let value = try how.valueOrNull
             return holding(flags) { () async throws(SpaceError) in
-                KeptHold.alone(try await namespace.election(name).standOrTell(as: value, timeout: timeout))
+                KeptHold.alone(try await namespace.election(name).acquireOrTell(value, timeout: timeout))
             }
         case .barrier:
             let barrier = namespace.barrier(name, parties: how.permits)

@@ -69,8 +69,8 @@ struct ElectCommand: ParsableCommand {
         } else {
             let value = try value.map { try JSONText.value($0, what: "--as") } ?? .null
             try holding.hold(.election, grace: grace?.duration ?? .seconds(5)) { namespace throws(SpaceError) in
-                try namespace.election(holding.name).standOrTell(
-                    as: value,
+                try namespace.election(holding.name).acquireOrTell(
+                    value,
                     timeout: holding.timeout,
                     interruption: Signals.interruption
                 )
