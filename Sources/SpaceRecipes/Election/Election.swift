@@ -13,17 +13,20 @@ public import TupleCoding
 /// one, so it remains leader until a process deposes it. Then the next term begins at once. The old leader learns of
 /// its loss when it runs again.
 public struct Election: SharedObject, TurnHandle {
-    package typealias Wish = Value
     package let object: ObjectReference
 
-    /// The request of a candidate; throws `badData` if its content doesn't encode.
-    package func request(_ content: some Encodable) throws(SpaceError) -> PlaceRequest {
-        let value = try namespace.core.naming("acquire an election") { () throws(SpaceError) in
-            let value = if let value = content as? Value { value } else { try Value(checking: content) }
-            try Self.check(value)
-            return value
-        }
+    /// The request of a candidate with a value.
+    package func request(_ value: Value) throws(SpaceError) -> PlaceRequest {
+        try namespace.core.naming("acquire an election") { () throws(SpaceError) in try Self.check(value) }
         return PlaceRequest(name: name, kind: .election, rules: TurnRules(), details: value)
+    }
+
+    /// The request of a candidate; throws `badData` if its content doesn't encode.
+    private func request(_ content: some Encodable) throws(SpaceError) -> PlaceRequest {
+        if let value = content as? Value { return try request(value) }
+        return try request(
+            try namespace.core.naming("acquire an election") { () throws(SpaceError) in try Value(checking: content) }
+        )
     }
 
     private static func check(_ value: Value) throws(SpaceError) {
