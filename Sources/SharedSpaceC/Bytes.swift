@@ -273,12 +273,12 @@ struct OutputElement: Sendable {
 
     /// An object of a report that may enclose stored values: if it is nested too deep, it comes as JSON.
     init(report: JSONObject, _ flags: Flags) {
-        if !flags.contains(.json), case .object(let record)? = try? Value(line: report.line),
+        if !flags.contains(.json), case .object(let record)? = try? Value(line: report.json),
             let tuple = try? Tuple(checking: record)
         {
             self.init(tuple, flags)
         } else {
-            self.init(Array(report.line.utf8), flags.contains(.json) ? [] : .json)
+            self.init(Array(report.json.utf8), flags.contains(.json) ? [] : .json)
         }
     }
 

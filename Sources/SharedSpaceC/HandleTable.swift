@@ -14,12 +14,16 @@ import Synchronization
 /// What a handle stands for.
 protocol HandleObject: AnyObject, Sendable {
     static var kind: HandleKind { get }
+    /// What a call on it attempts, for the error of one that does not say it itself.
+    static var operation: String? { get }
 
     /// Ends what the handle stands for; called once, while other calls may still run.
     func close() throws(SpaceError)
 }
 
 extension HandleObject {
+    static var operation: String? { nil }
+
     func close() throws(SpaceError) {}
 }
 
@@ -212,5 +216,20 @@ final class HandleTable: @unchecked Sendable {
             isNull ? "the handle of \(kind.text) is NULL" : "this is no handle of \(kind.text)",
             advice: "give what the call that opens it has stored"
         )
+    }
+}
+
+/// Runs the body of a call on the object of a handle.
+func use<Object: HandleObject>(
+    _ handle: OpaquePointer?,
+    _ type: Object.Type,
+    _ error: UnsafeMutablePointer<OpaquePointer?>?,
+    _ body: (Object) throws(SpaceError) -> Int32
+) -> Int32 {
+    call(error) { () throws(SpaceError) in
+        guard let operation = type.operation else { return try HandleTable.shared.use(handle, type, body) }
+        return try SpaceError.naming(operation, on: nil) { () throws(SpaceError) in
+            try HandleTable.shared.use(handle, type, body)
+        }
     }
 }

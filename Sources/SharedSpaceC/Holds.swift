@@ -5,15 +5,10 @@ import SpaceRecipes
 import SpaceSystem
 import TupleCoding
 
-private enum Holding: Int32 {
+private enum Holding: Int32, Choice {
     case lock = 1, semaphore, election
 
-    init(_ number: Int32) throws(SpaceError) {
-        guard let holding = Holding(rawValue: number) else {
-            throw .misuse("\(number) is nothing to hold", advice: "a lock, a semaphore or an election")
-        }
-        self = holding
-    }
+    static let refusal = (reason: "is nothing to hold", advice: "a lock, a semaphore or an election")
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
@@ -67,7 +62,7 @@ private func acquire(
             .acquireOrTell(how.count, timeout: timeout, interruption: interruption)
     case .election:
         hold = try namespace.election(names[0])
-            .standOrTell(as: try how.valueOrNull, timeout: timeout, interruption: interruption)
+            .acquireOrTell(try how.valueOrNull, timeout: timeout, interruption: interruption)
     }
     return KeptHold.alone(hold)
 }

@@ -47,13 +47,11 @@ func place(
     _ result: UnsafeMutablePointer<sharedspace_result>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try HandleTable.shared.use(list, List.self) { (list) throws(SpaceError) in
-            let result = try CallResult(result)
-            guard let element = list.next() else { return 0 }
-            try result.give(element)
-            return 1
-        }
+    use(list, List.self, error) { (list) throws(SpaceError) in
+        let result = try CallResult(result)
+        guard let element = list.next() else { return 0 }
+        try result.give(element)
+        return 1
     }
 }
 

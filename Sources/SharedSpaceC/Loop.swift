@@ -44,6 +44,7 @@ typealias LoopWork = @Sendable () async throws(SpaceError) -> LoopOutcome
 /// What a `sharedspace_loop` stands for.
 final class Loop: HandleObject {
     static var kind: HandleKind { .loop }
+    static let operation: String? = "use a loop"
 
     private struct Wait {
         /// Tells it from an earlier wait with the same token.

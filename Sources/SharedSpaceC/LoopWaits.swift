@@ -7,15 +7,10 @@ import TupleCoding
 import TupleSpace
 
 /// What a loop waits for in a namespace.
-private enum Awaited: Int32 {
+private enum Awaited: Int32, Choice {
     case read = 1, take, claim, cell, lock, semaphore, election, barrier, latch, rateLimit, item, reply
 
-    init(_ number: Int32) throws(SpaceError) {
-        guard let awaited = Awaited(rawValue: number) else {
-            throw .misuse("\(number) is nothing to wait for", advice: "see SHAREDSPACE_WAIT_…")
-        }
-        self = awaited
-    }
+    static let refusal = (reason: "is nothing to wait for", advice: "see SHAREDSPACE_WAIT_…")
 
     /// The flags of the call that blocks the thread.
     var flags: Flags {
@@ -96,7 +91,7 @@ extension NamespaceHandle {
         case .election:
             let value = try how.valueOrNull
             return holding(flags) { () async throws(SpaceError) in
-                KeptHold.alone(try await namespace.election(name).standOrTell(as: value, timeout: timeout))
+                KeptHold.alone(try await namespace.election(name).acquireOrTell(value, timeout: timeout))
             }
         case .barrier:
             let barrier = namespace.barrier(name, parties: how.permits)
@@ -237,21 +232,6 @@ extension ResponderHandle {
 
 // MARK: Calls
 
-/// Runs the body of a call on a loop.
-private func use(
-    loop: OpaquePointer?,
-    _ error: UnsafeMutablePointer<OpaquePointer?>?,
-    _ body: (Loop) throws(SpaceError) -> Int32
-) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try SpaceError.naming("use a loop", on: nil) { () throws(SpaceError) in
-            try HandleTable.shared.use(loop, Loop.self) { (loop) throws(SpaceError) in
-                try body(loop)
-            }
-        }
-    }
-}
-
 /// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_loop_open(
     _ loop: UnsafeMutablePointer<OpaquePointer?>!,
@@ -278,7 +258,7 @@ private func use(
     _ loop: OpaquePointer!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(loop: loop, error) { (loop) throws(SpaceError) in loop.descriptor }
+    use(loop, Loop.self, error) { (loop) throws(SpaceError) in loop.descriptor }
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
@@ -293,7 +273,7 @@ private func use(
     _ how: UnsafePointer<sharedspace_how>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(loop: loop, error) { (loop) throws(SpaceError) in
+    use(loop, Loop.self, error) { (loop) throws(SpaceError) in
         try HandleTable.shared.use(ns, NamespaceHandle.self) { (handle) throws(SpaceError) in
             try SpaceError.naming("begin a wait", on: handle.namespace.name) { () throws(SpaceError) in
                 let awaited = try Awaited(what)
@@ -317,7 +297,7 @@ private func use(
     _ how: UnsafePointer<sharedspace_how>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(loop: loop, error) { (loop) throws(SpaceError) in
+    use(loop, Loop.self, error) { (loop) throws(SpaceError) in
         try HandleTable.shared.use(watch, Watch.self) { (watch) throws(SpaceError) in
             let how = try Options(how, allowing: .json)
             let work = watch.work(try how.timeout, how.flags)
@@ -341,7 +321,7 @@ private func use(
     _ how: UnsafePointer<sharedspace_how>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(loop: loop, error) { (loop) throws(SpaceError) in
+    use(loop, Loop.self, error) { (loop) throws(SpaceError) in
         try HandleTable.shared.use(responder, ResponderHandle.self) { (responder) throws(SpaceError) in
             let how = try Options(how, allowing: .json)
             try loop.begin(token, responder.work(try how.timeout, how.flags))
@@ -356,7 +336,7 @@ private func use(
     _ token: UInt64,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(loop: loop, error) { (loop) throws(SpaceError) in loop.cancel(token) ? 1 : 0 }
+    use(loop, Loop.self, error) { (loop) throws(SpaceError) in loop.cancel(token) ? 1 : 0 }
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
@@ -367,7 +347,7 @@ private func use(
     _ result: UnsafeMutablePointer<sharedspace_result>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(loop: loop, error) { (loop) throws(SpaceError) in
+    use(loop, Loop.self, error) { (loop) throws(SpaceError) in
         guard let token, let outcome else { throw .isNull("the place for the token or the outcome") }
         let result = try CallResult(result)
         guard let next = loop.next() else { return 0 }

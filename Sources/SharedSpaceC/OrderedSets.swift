@@ -4,8 +4,10 @@ import SharedSpaceObjects
 import SpaceEngine
 import TupleCoding
 
-private enum OrderedSetVerb: Int32 {
+private enum OrderedSetVerb: Int32, Choice {
     case append = 1, insert, without, move, exchange, sort, index
+
+    static let refusal = (reason: "is nothing to do with an ordered set", advice: "see SHAREDSPACE_APPEND")
 
     /// How many values it has; `nil`: any number from 1.
     var values: Int? {
@@ -31,9 +33,7 @@ private enum OrderedSetVerb: Int32 {
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(ns, "edit an ordered set", error) { (handle) throws(SpaceError) in
-        guard let verb = OrderedSetVerb(rawValue: verb) else {
-            throw .misuse("\(verb) is nothing to do with an ordered set", advice: "see SHAREDSPACE_APPEND")
-        }
+        let verb = try OrderedSetVerb(verb)
         let how = try Options(how, allowing: .json)
         let name = try required(name, "the name")
         let all = try SharedSpaceC.values(values, count, how.flags)

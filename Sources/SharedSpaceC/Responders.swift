@@ -70,6 +70,7 @@ extension CallResult {
 /// What a `sharedspace_responder` stands for: its requests, and a handle on the namespace that doesn't keep it alive.
 final class ResponderHandle: HandleObject {
     static var kind: HandleKind { .responder }
+    static let operation: String? = "respond"
 
     let requests: RequestSource
 
@@ -136,21 +137,6 @@ extension CallResult {
     }
 }
 
-/// Runs the body of a call on a responder.
-func use(
-    responder: OpaquePointer?,
-    _ error: UnsafeMutablePointer<OpaquePointer?>?,
-    _ body: (ResponderHandle) throws(SpaceError) -> Int32
-) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try SpaceError.naming("respond", on: nil) { () throws(SpaceError) in
-            try HandleTable.shared.use(responder, ResponderHandle.self) { (responder) throws(SpaceError) in
-                try body(responder)
-            }
-        }
-    }
-}
-
 /// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_responder_next(
     _ responder: OpaquePointer!,
@@ -158,7 +144,7 @@ func use(
     _ result: UnsafeMutablePointer<sharedspace_result>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(responder: responder, error) { (responder) throws(SpaceError) in
+    use(responder, ResponderHandle.self, error) { (responder) throws(SpaceError) in
         let how = try Options(how, allowing: .json)
         let result = try CallResult(result)
         let turn = try responder.requests.nextBlocking(timeout: try how.timeout, interruption: how.interruption)
@@ -181,7 +167,7 @@ func use(
     _ how: UnsafePointer<sharedspace_how>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(responder: responder, error) { (responder) throws(SpaceError) in
+    use(responder, ResponderHandle.self, error) { (responder) throws(SpaceError) in
         let how = try Options(how, allowing: .json)
         let request = try responder.request(number)
         let reply: Result<Value, ResponderFailure> =
@@ -202,7 +188,7 @@ func use(
     _ number: UInt64,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(responder: responder, error) { (responder) throws(SpaceError) in
+    use(responder, ResponderHandle.self, error) { (responder) throws(SpaceError) in
         responder.requests.giveBack(try responder.request(number))
         return 1
     }
@@ -217,7 +203,7 @@ func use(
     _ result: UnsafeMutablePointer<sharedspace_result>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(responder: responder, error) { (responder) throws(SpaceError) in
+    use(responder, ResponderHandle.self, error) { (responder) throws(SpaceError) in
         let how = try Options(how, allowing: .json)
         let result = try CallResult(result)
         let timeout: Duration? = if case .none = try how.wait { nil } else { try how.timeout }

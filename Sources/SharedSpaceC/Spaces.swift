@@ -54,12 +54,10 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     _ list: UnsafeMutablePointer<OpaquePointer?>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
-            let list = try place(list, "the list")
-            let names = try handle.space.namespaceNames()
-            return try store(names.map { OutputElement(text: $0) }, in: list, evenIfEmpty: true)
-        }
+    use(space, SpaceHandle.self, error) { (handle) throws(SpaceError) in
+        let list = try place(list, "the list")
+        let names = try handle.space.namespaceNames()
+        return try store(names.map { OutputElement(text: $0) }, in: list, evenIfEmpty: true)
     }
 }
 
@@ -69,15 +67,13 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     _ name: UnsafePointer<CChar>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
-            do throws(SpaceError) {
-                try handle.space.delete(try required(name, "the name"))
-            } catch  where error.code == .namespaceNotFound {
-                return 0
-            }
-            return 1
+    use(space, SpaceHandle.self, error) { (handle) throws(SpaceError) in
+        do throws(SpaceError) {
+            try handle.space.delete(try required(name, "the name"))
+        } catch  where error.code == .namespaceNotFound {
+            return 0
         }
+        return 1
     }
 }
 
@@ -87,13 +83,11 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     _ list: UnsafeMutablePointer<OpaquePointer?>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
-            list?.pointee = nil
-            let names = try handle.space.reap()
-            if let list { _ = try store(names.map { OutputElement(text: $0) }, in: list, evenIfEmpty: true) }
-            return 1
-        }
+    use(space, SpaceHandle.self, error) { (handle) throws(SpaceError) in
+        list?.pointee = nil
+        let names = try handle.space.reap()
+        if let list { _ = try store(names.map { OutputElement(text: $0) }, in: list, evenIfEmpty: true) }
+        return 1
     }
 }
 
@@ -104,19 +98,17 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     _ how: UnsafePointer<sharedspace_how>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
-            let how = try Options(how, allowing: .gone)
-            let deadline = MonotonicInstant.deadline(after: try how.timeout) ?? .distantFuture
-            let existence = Existence(space: handle.space, name: try required(name, "the name"))
-            return try orSpaceError {
-                try existence.wait(
-                    for: how.flags.contains(.gone) ? .gone : .existing,
-                    until: deadline,
-                    interruption: how.interruption
-                )
-            } ? 1 : 0
-        }
+    use(space, SpaceHandle.self, error) { (handle) throws(SpaceError) in
+        let how = try Options(how, allowing: .gone)
+        let deadline = MonotonicInstant.deadline(after: try how.timeout) ?? .distantFuture
+        let existence = Existence(space: handle.space, name: try required(name, "the name"))
+        return try orSpaceError {
+            try existence.wait(
+                for: how.flags.contains(.gone) ? .gone : .existing,
+                until: deadline,
+                interruption: how.interruption
+            )
+        } ? 1 : 0
     }
 }
 
@@ -128,26 +120,24 @@ private nonisolated(unsafe) let version = strdup(Space.version)
     _ ns: UnsafeMutablePointer<OpaquePointer?>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try HandleTable.shared.use(space, SpaceHandle.self) { (handle) throws(SpaceError) in
-            try SpaceError.naming("open the namespace", on: nil) { () throws(SpaceError) in
-                // This comes first: a child of another thread's fork must not find the following steps half done.
-                try LibraryUse.begin()
-                let ns = try place(ns, "the namespace")
-                let how = try Options(how, allowing: [.observer, .persistent])
-                let options = NamespaceOptions(
-                    mode: try how.mode,
-                    isPersistent: how.flags.contains(.persistent),
-                    byteLimit: how.byteLimit
-                )
-                let opened = try handle.space.namespace(
-                    try required(name, "the name"),
-                    owning: !how.flags.contains(.observer),
-                    options: options
-                )
-                ns.pointee = try HandleTable.shared.open(NamespaceHandle(opened))
-                return 1
-            }
+    use(space, SpaceHandle.self, error) { (handle) throws(SpaceError) in
+        try SpaceError.naming("open the namespace", on: nil) { () throws(SpaceError) in
+            // This comes first: a child of another thread's fork must not find the following steps half done.
+            try LibraryUse.begin()
+            let ns = try place(ns, "the namespace")
+            let how = try Options(how, allowing: [.observer, .persistent])
+            let options = NamespaceOptions(
+                mode: try how.mode,
+                isPersistent: how.flags.contains(.persistent),
+                byteLimit: how.byteLimit
+            )
+            let opened = try handle.space.namespace(
+                try required(name, "the name"),
+                owning: !how.flags.contains(.observer),
+                options: options
+            )
+            ns.pointee = try HandleTable.shared.open(NamespaceHandle(opened))
+            return 1
         }
     }
 }
@@ -172,14 +162,16 @@ private nonisolated(unsafe) let version = strdup(Space.version)
 ) -> Int32 {
     use(ns, "look at the namespace", error) { (handle) throws(SpaceError) in
         let result = try CallResult(result)
-        try result.copy(text: StatusReport(status: try handle.namespace.status()).object.line)
+        try result.copy(text: StatusReport(status: try handle.namespace.status()).object.json)
         return 1
     }
 }
 
 /// What is ruled for a namespace.
-private enum NamespaceRule: Int32 {
+private enum NamespaceRule: Int32, Choice {
     case owner = 1, noOwner, persistent, deliveries, history
+
+    static let refusal = (reason: "is nothing to rule", advice: "see SHAREDSPACE_NS_…")
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
@@ -193,10 +185,7 @@ private enum NamespaceRule: Int32 {
     use(ns, "rule for a namespace", error) { (handle) throws(SpaceError) in
         let how = try Options(how)
         let namespace = handle.namespace
-        guard let rule = NamespaceRule(rawValue: what) else {
-            throw .misuse("\(what) is nothing to rule", advice: "see SHAREDSPACE_NS_…")
-        }
-        switch rule {
+        switch try NamespaceRule(what) {
         case .owner: try namespace.addOwner(pid: Int32(clamping: number))
         case .noOwner: return try namespace.removeOwner(pid: Int32(clamping: number)) ? 1 : 0
         case .persistent: try namespace.setPersistent(number != 0)

@@ -8,15 +8,10 @@ import TupleCoding
 // Shared things with names: what is passed, ruled and looked at.
 
 /// The kinds of shared things.
-private enum Thing: Int32 {
+private enum Thing: Int32, Choice {
     case lock = 1, semaphore, election, barrier, latch, rateLimit, counter, queue, ordered, responder
 
-    init(_ number: Int) throws(SpaceError) {
-        guard let thing = Int32(exactly: number).flatMap({ Thing(rawValue: $0) }) else {
-            throw .misuse("\(number) is no kind of a shared thing", advice: "see SHAREDSPACE_LOCK")
-        }
-        self = thing
-    }
+    static let refusal = (reason: "is no kind of a shared thing", advice: "see SHAREDSPACE_LOCK")
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
@@ -49,9 +44,11 @@ private enum Thing: Int32 {
 }
 
 /// What is ruled for a shared thing.
-private enum Rule: Int32 {
+private enum Rule: Int32, Choice {
     case remove = 1, count, down, permits, depose
     case pause, resume, kick, drop, cancel, extend, drain, queue, items
+
+    static let refusal = (reason: "is nothing to rule", advice: "see SHAREDSPACE_RULE_…")
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
@@ -65,9 +62,7 @@ private enum Rule: Int32 {
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(ns, "rule for a shared thing", error) { (handle) throws(SpaceError) in
-        guard let rule = Rule(rawValue: verb) else {
-            throw .misuse("\(verb) is nothing to rule", advice: "see SHAREDSPACE_RULE_…")
-        }
+        let rule = try Rule(verb)
         let how = try Options(how, allowing: rule == .remove ? .force : [])
         let name = try required(name, "the name")
         guard let made = try handle.carryOut(rule, name, number, how) else { return 0 }

@@ -34,15 +34,10 @@ import TupleSpace
 }
 
 /// What is done with the tuples that are found.
-private enum TupleUse: Int32 {
+private enum TupleUse: Int32, Choice {
     case read = 1, take, claim, lookClaimed, lookBuried
 
-    init(_ number: Int32) throws(SpaceError) {
-        guard let search = TupleUse(rawValue: number) else {
-            throw .misuse("\(number) is nothing to look for", advice: "read, take or claim: see SHAREDSPACE_READ")
-        }
-        self = search
-    }
+    static let refusal = (reason: "is nothing to look for", advice: "read, take or claim: see SHAREDSPACE_READ")
 }
 
 let searching: Flags = [.record, .json, .newest, .exact]
@@ -156,15 +151,10 @@ let searching: Flags = [.record, .json, .newest, .exact]
 
 // MARK: Ends
 
-private enum End: Int32 {
+private enum End: Int32, Choice {
     case complete = 1, release, bury, extend
 
-    init(_ number: Int32) throws(SpaceError) {
-        guard let end = End(rawValue: number) else {
-            throw .misuse("\(number) is no end of a claim", advice: "complete, release, bury or extend")
-        }
-        self = end
-    }
+    static let refusal = (reason: "is no end of a claim", advice: "complete, release, bury or extend")
 }
 
 /// The C function of this name, which `sharedspace.h` documents.

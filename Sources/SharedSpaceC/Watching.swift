@@ -9,6 +9,7 @@ import TupleSpace
 /// What a `sharedspace_watch` stands for: changes, and a handle on the namespace that doesn't keep it alive.
 final class Watch: HandleObject {
     static var kind: HandleKind { .watch }
+    static let operation: String? = "watch"
 
     private let namespace: Namespace
     let changes: Changes
@@ -232,21 +233,6 @@ extension CallResult {
     }
 }
 
-/// Runs the body of a call on a watch.
-private func use(
-    watch: OpaquePointer?,
-    _ error: UnsafeMutablePointer<OpaquePointer?>?,
-    _ body: (Watch) throws(SpaceError) -> Int32
-) -> Int32 {
-    call(error) { () throws(SpaceError) in
-        try SpaceError.naming("watch", on: nil) { () throws(SpaceError) in
-            try HandleTable.shared.use(watch, Watch.self) { (watch) throws(SpaceError) in
-                try body(watch)
-            }
-        }
-    }
-}
-
 /// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_watch_next(
     _ watch: OpaquePointer!,
@@ -254,7 +240,7 @@ private func use(
     _ result: UnsafeMutablePointer<sharedspace_result>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(watch: watch, error) { (watch) throws(SpaceError) in
+    use(watch, Watch.self, error) { (watch) throws(SpaceError) in
         let how = try Options(how, allowing: .json)
         let result = try CallResult(result)
         guard let change = try watch.next(how) else { return 0 }
@@ -269,7 +255,7 @@ private func use(
     _ result: UnsafeMutablePointer<sharedspace_result>!,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(watch: watch, error) { (watch) throws(SpaceError) in
+    use(watch, Watch.self, error) { (watch) throws(SpaceError) in
         try CallResult(result).copy(text: try watch.point().text)
         return 1
     }
@@ -281,7 +267,7 @@ private func use(
     _ sequence: UInt64,
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
-    use(watch: watch, error) { (watch) throws(SpaceError) in
+    use(watch, Watch.self, error) { (watch) throws(SpaceError) in
         try watch.changes.acknowledge(through: sequence)
         return 1
     }

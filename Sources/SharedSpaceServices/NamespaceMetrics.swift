@@ -66,8 +66,8 @@ public struct NamespaceMetrics: Service {
         record(status.buried.count, "buried")
         for object in status.objects {
             guard let items = object.queue?.items else { continue }
-            for state in QueueItem.Info.State.allCases {
-                record(items[state], "queue_items", ("queue", object.name), ("state", state.rawValue))
+            for (state, number) in items.numbers {
+                record(number, "queue_items", ("queue", object.name), ("state", state))
             }
         }
         if let latency = status.latency {
@@ -77,14 +77,11 @@ public struct NamespaceMetrics: Service {
     }
 
     private func record(_ histogram: LatencyHistogram, _ name: String) {
-        var sum = 0
-        for (index, count) in histogram.counts.enumerated() {
-            sum += count
-            let bounds = LatencyHistogram.bounds
-            record(sum, "\(name)_bucket", ("le", index < bounds.count ? "\(bounds[index] / .seconds(1))" : "+Inf"))
+        for (bound, count) in histogram.cumulative {
+            record(count, "\(name)_bucket", ("le", bound.map { "\($0 / .seconds(1))" } ?? "+Inf"))
         }
         gauge("\(name)_sum").record(histogram.total / .seconds(1))
-        record(sum, "\(name)_count")
+        record(histogram.count, "\(name)_count")
     }
 
     private func record(_ number: Int, _ name: String, _ dimensions: (String, String)...) {

@@ -36,7 +36,7 @@ extension Selection where Content == Tuple {
     }
 }
 
-extension Selection: CustomStringConvertible, JSONConvertible {
+extension Selection: CustomStringConvertible, JSONDescribed {
     /// The template as JSON text, on one line.
     ///
     /// Reading the text gives a template that matches the same tuples, with three exceptions. The text does not say

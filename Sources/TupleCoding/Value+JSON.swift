@@ -4,18 +4,21 @@
 // one name: {"$base64": "AP8="}, {"$uuid": "…"}, {"$double": "nan"|"inf"|"-inf"}. If a user's object has only one name
 // and this begins with `$`, the name is written with another `$` before it.
 
-/// What has a JSON form, which is also its description.
-package protocol JSONConvertible: CustomStringConvertible {
+/// What has a JSON form.
+package protocol JSONConvertible {
     /// The JSON text, on one line; equal values give equal text.
     var json: String { get }
 }
 
-extension JSONConvertible {
+/// What is described by its JSON form.
+package protocol JSONDescribed: JSONConvertible, CustomStringConvertible {}
+
+extension JSONDescribed {
     /// The JSON form.
     public var description: String { json }
 }
 
-extension Value: CustomStringConvertible, JSONConvertible {
+extension Value: CustomStringConvertible, JSONDescribed {
     /// Reads JSON text.
     ///
     /// - Parameters:
@@ -77,12 +80,12 @@ extension Value: CustomStringConvertible, JSONConvertible {
     }
 }
 
-extension Record: CustomStringConvertible, JSONConvertible {
+extension Record: CustomStringConvertible, JSONDescribed {
     /// The record as JSON text, on one line.
     public var json: String { Value.object(self).json }
 }
 
-extension Tuple: CustomStringConvertible, JSONConvertible {
+extension Tuple: CustomStringConvertible, JSONDescribed {
     /// Reads JSON text: an array of fields or an object, which is a record.
     ///
     /// - Parameters:

@@ -122,7 +122,7 @@ import Testing
         let dictionary = try namespace.dictionary("d", of: String.self)
         try dictionary.merge(["a": "A", "b": "B"]) { _, new in new }
         let info = try namespace.objects.first
-        #expect(info?.name == "d" && info?.kind == "dictionary" && info?.elementType == "String" && info?.count == 2)
+        #expect(info?.name == "d" && info?.kind == .dictionary && info?.elementType == "String" && info?.count == 2)
         #expect(try dictionary.remove() && !dictionary.remove())
         #expect(try namespace.objects == [] && namespace.cells().isEmpty)
         #expect(errorCode { _ = try dictionary["a"] } == .closed)

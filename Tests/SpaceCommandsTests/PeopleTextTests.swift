@@ -54,12 +54,14 @@ struct PeopleTextTests {
 
     @Test("Objects keep the order of their keys, and JSON's rules")
     func objects() {
-        var object = JSONObject()
-        object.add("z", "a\"\u{1}")
-        object.add("a", 7)
-        object.add("none", nil as String?)
-        object.add("yes", true)
-        object.add("list", [JSONObject]())
-        #expect(object.line == #"{"z":"a\"\u0001","a":7,"none":null,"yes":true,"list":[]}"#)
+        var object: JSONObject = [
+            "z": "a\"\u{1}", "a": 7, "none": nil as String?, "yes": true, "list": [JSONObject](),
+            "out": (nil as Int?).orLeftOut, "no": false.orLeftOut, "empty": "".orLeftOut, "in": [1, 2].orLeftOut,
+        ]
+        object.add([:])
+        object.add(["last": "b"])
+        #expect(
+            object.json == #"{"z":"a\"\u0001","a":7,"none":null,"yes":true,"list":[],"in":[1,2],"last":"b"}"#
+        )
     }
 }

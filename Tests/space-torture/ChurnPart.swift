@@ -111,7 +111,7 @@ struct ChurnPart: SupervisedPart {
     }
 
     private func report(_ damage: [String], _ leftovers: [String]) -> Report {
-        var object = JSONObject()
+        var object: JSONObject = [:]
         let counts = [
             ("openings", ledger.openings), ("written", ledger.written), ("taken", ledger.taken),
             ("cancelled", ledger.cancellations), ("leftUnderOthers", ledger.left), ("forks", ledger.forks),

@@ -180,24 +180,24 @@ struct ClusterAudit {
             note("\(what): \(numbers.prefix(8))")
         }
         for text in (differences + damage + setAside).prefix(8) { note(text) }
-        var refusals = JSONObject()
+        var refusals: JSONObject = [:]
         for (index, code) in ClusterLedger.refusals.enumerated() {
             refusals.add(code.rawValue, Int(ledger.refused(index).load()))
         }
         let unknown = Int(ledger.unknown.load())
         object.add("entries", entries)
         object.add("workersKilled", Int(ledger.kill.kills(KillLedger.points.count).load()))
-        var points = JSONObject()
+        var points: JSONObject = [:]
         for (index, point) in ClusterSupervisor.points.enumerated() {
             points.add(point.rawValue, Int(ledger.killedAt(index).load()))
         }
-        object.add("killedAtPoints", json: points.text)
+        object.add("killedAtPoints", points)
         object.add("workersStopped", Int(ledger.stops.load()))
         object.add("openEnds", deaths.count { $0.doing != .nothing })
         object.add("acknowledged", acknowledged)
         object.add("taken", Int(ledger.kill.takenCount.load()))
         object.add("outcomesUnknown", unknown)
-        object.add("refused", json: refusals.text)
+        object.add("refused", refusals)
         object.add("claimsLost", Int(ledger.claimsLost.load()))
         object.add("lost", lost.count)
         object.add("doubled", doubled.count)

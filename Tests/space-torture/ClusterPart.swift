@@ -187,20 +187,17 @@ struct ClusterPart {
     // MARK: The report
 
     private func report(_ audit: ClusterAudit, _ servers: ClusterServers) -> Report {
-        var faults = JSONObject()
-        var recoveries = JSONObject()
+        var faults: JSONObject = [:]
+        var recoveries: JSONObject = [:]
         for fault in played {
             faults.add(fault.name, fault.count)
             recoveries.add(fault.name, fault.slowest.wholeMilliseconds)
         }
-        var object = JSONObject()
-        object.add("faults", json: faults.text)
-        object.add("faultCount", played.reduce(0) { $0 + $1.count })
-        object.add("skipped", skipped)
-        object.add("delayedLinks", servers.network?.hasDelays ?? false)
-        object.add("slowestRecoveryMs", json: recoveries.text)
-        object.add("stuck", stuck)
-        object.add("serversEnded", servers.ended)
+        var object: JSONObject = [
+            "faults": faults, "faultCount": played.reduce(0) { $0 + $1.count }, "skipped": skipped,
+            "delayedLinks": servers.network?.hasDelays ?? false, "slowestRecoveryMs": recoveries, "stuck": stuck,
+            "serversEnded": servers.ended,
+        ]
         audit.add(to: &object)
         object.add("histories", sum(\.histories))
         object.add("historyCalls", sum(\.calls))

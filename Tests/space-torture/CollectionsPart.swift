@@ -159,7 +159,7 @@ struct CollectionsPart {
             ("resumed", ledger.resumed), ("acknowledged", ledger.acknowledged), ("indeterminate", ledger.indeterminate),
             ("changesTold", ledger.changesTold), ("compared", ledger.compared),
         ]
-        var object = JSONObject()
+        var object: JSONObject = [:]
         for (key, word) in done + mustBeZero { object.add(key, Int(word.load())) }
         let isGood =
             mustBeZero.allSatisfy { $0.1.load() == 0 } && ledger.acknowledged.load() > 0 && ledger.kills.load() > 0

@@ -112,14 +112,10 @@ struct HandOffPart: Sendable {
         try namespace.leave()
         try workRoot.remove()
 
-        var object = JSONObject()
-        object.add("handOffs", Int(taken.load()))
-        object.add("barged", Int(barged.load()))
-        object.add("givenUp", Int(givenUp.load()))
-        object.add("lost", asleep ? 1 : 0)
-        object.add("late", Int(late.load()))
-        object.add("failures", Int(failures.load()))
-        object.add("damage", damage)
+        let object: JSONObject = [
+            "handOffs": Int(taken.load()), "barged": Int(barged.load()), "givenUp": Int(givenUp.load()),
+            "lost": asleep ? 1 : 0, "late": Int(late.load()), "failures": Int(failures.load()), "damage": damage,
+        ]
         return Report("handoff", isGood: !asleep && failures.load() == 0 && late.load() == 0 && damage.isEmpty, object)
     }
 

@@ -49,14 +49,10 @@ struct HistoryPart {
             }
         }
         try workRoot.remove()
-        var object = JSONObject()
-        object.add("histories", histories)
-        object.add("calls", calls)
-        object.add("kills", kills)
-        object.add("pending", pending)
-        object.add("notLinearizable", wrong.count)
-        object.add("failures", failures)
-        object.add("damaged", damaged)
+        let object: JSONObject = [
+            "histories": histories, "calls": calls, "kills": kills, "pending": pending, "notLinearizable": wrong.count,
+            "failures": failures, "damaged": damaged,
+        ]
         return Report("history", isGood: wrong.isEmpty && failures == 0 && damaged == 0 && kills > 0, object)
     }
 

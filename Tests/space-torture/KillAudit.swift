@@ -73,32 +73,24 @@ struct KillAudit {
     func report() -> Report {
         let failures = Int(ledger.failures.load())
         let delays = ledger.delays
-        var byPoint = JSONObject()
+        var byPoint: JSONObject = [:]
         for (index, point) in KillLedger.points.enumerated() {
             byPoint.add(point.rawValue, Int(ledger.kills(index).load()))
         }
         byPoint.add("atRandom", Int(ledger.kills(KillLedger.points.count).load()))
-        var waits = JSONObject()
-        waits.add("median", json: milliseconds(delays.isEmpty ? 0 : delays[delays.count / 2]))
-        waits.add("max", json: milliseconds(delays.last ?? 0))
+        let waits: JSONObject = [
+            "median": RawJSON(milliseconds(delays.isEmpty ? 0 : delays[delays.count / 2])),
+            "max": RawJSON(milliseconds(delays.last ?? 0)),
+        ]
 
-        var object = JSONObject()
-        object.add("kills", Int(ledger.deathCount.load()))
-        object.add("killsInsideAnOperation", deaths.count { $0.doing != .nothing })
-        object.add("killsByPoint", json: byPoint.text)
-        object.add("acknowledged", acknowledged)
-        object.add("taken", Int(ledger.takenCount.load()))
-        object.add("lost", lost.count)
-        object.add("doubled", doubled.count)
-        object.add("unexplained", unexplained.count)
-        object.add("indeterminate", indeterminate)
-        object.add("journalDisagrees", disagreeing.count)
-        object.add("journalGaps", told.gaps)
-        object.add("journalOutOfOrder", told.disorder)
-        object.add("failures", failures)
-        object.add("damage", damage)
-        object.add("leftovers", leftovers)
-        object.add("nextWriterMs", json: waits.text)
+        let object: JSONObject = [
+            "kills": Int(ledger.deathCount.load()), "killsInsideAnOperation": deaths.count { $0.doing != .nothing },
+            "killsByPoint": byPoint, "acknowledged": acknowledged, "taken": Int(ledger.takenCount.load()),
+            "lost": lost.count, "doubled": doubled.count, "unexplained": unexplained.count,
+            "indeterminate": indeterminate, "journalDisagrees": disagreeing.count, "journalGaps": told.gaps,
+            "journalOutOfOrder": told.disorder, "failures": failures, "damage": damage, "leftovers": leftovers,
+            "nextWriterMs": waits,
+        ]
         let isGood =
             lost.isEmpty && doubled.isEmpty && unexplained.isEmpty && disagreeing.isEmpty && told.disorder == 0
             && failures == 0 && damage.isEmpty && leftovers.isEmpty && acknowledged > 0

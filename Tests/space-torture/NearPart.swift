@@ -153,15 +153,11 @@ struct NearPart: SupervisedPart {
             note("\(what): \(numbers.prefix(8))")
         }
         let failures = Int(ledger.failures.load())
-        var object = JSONObject()
-        object.add("kills", Int(ledger.deathCount.load()))
-        object.add("acknowledged", acknowledged)
-        object.add("taken", Int(ledger.takenCount.load()))
-        object.add("lost", lost.count)
-        object.add("doubled", doubled.count)
-        object.add("takenByTheDead", indeterminate)
-        object.add("failures", failures)
-        object.add("damage", damage)
+        let object: JSONObject = [
+            "kills": Int(ledger.deathCount.load()), "acknowledged": acknowledged,
+            "taken": Int(ledger.takenCount.load()), "lost": lost.count, "doubled": doubled.count,
+            "takenByTheDead": indeterminate, "failures": failures, "damage": damage,
+        ]
         let isGood = lost.isEmpty && doubled.isEmpty && failures == 0 && damage.isEmpty && acknowledged > 0
         return Report("near", isGood: isGood, object)
     }

@@ -159,16 +159,14 @@ struct ObjectsPart {
     // MARK: Reporting
 
     private func report() -> Report {
-        var object = JSONObject()
-        object.add("rounds", Int(rounds.load()))
+        var object: JSONObject = ["rounds": Int(rounds.load())]
         var isGood = ledger.kills.load() > 0
         for trial in trials {
-            var inner = JSONObject()
-            inner.add("kills", Int(trial.ledger.kills.load()))
+            var inner: JSONObject = ["kills": Int(trial.ledger.kills.load())]
             for (key, word) in trial.done + trial.faults { inner.add(key, Int(word.load())) }
             inner.add("hung", Int(trial.ledger.hung.load()))
             inner.add("found", trial.found)
-            object.add(trial.name, json: inner.text)
+            object.add(trial.name, inner)
             isGood = isGood && trial.found == 0 && trial.ledger.hung.load() == 0 && !isUndone(trial)
         }
         for (key, word) in [

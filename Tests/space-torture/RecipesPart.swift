@@ -83,16 +83,12 @@ struct RecipesPart: SupervisedPart {
             }
         }
         let damage = try namespace.verify() + (namespace.status().holds.isEmpty ? [] : ["something is still held"])
-        var object = JSONObject()
-        object.add("kills", Int(ledger.kills.load()))
-        object.add("held", Int(ledger.entries.load()))
-        object.add("completed", Int(ledger.completed.load()))
-        object.add("overlaps", Int(ledger.overlaps.load()))
-        object.add("unfenced", Int(ledger.unfenced.load()))
-        object.add("lost", lost)
-        object.add("doubled", doubled)
-        object.add("failures", Int(ledger.failures.load()))
-        object.add("damage", damage)
+        let object: JSONObject = [
+            "kills": Int(ledger.kills.load()), "held": Int(ledger.entries.load()),
+            "completed": Int(ledger.completed.load()), "overlaps": Int(ledger.overlaps.load()),
+            "unfenced": Int(ledger.unfenced.load()), "lost": lost, "doubled": doubled,
+            "failures": Int(ledger.failures.load()), "damage": damage,
+        ]
         let isGood =
             ledger.overlaps.load() == 0 && ledger.unfenced.load() == 0 && lost == 0 && doubled == 0
             && ledger.failures.load() == 0 && damage.isEmpty && ledger.entries.load() > 0

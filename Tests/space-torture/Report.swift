@@ -1,22 +1,7 @@
 import Glibc
+import SharedSpace
 import SpaceSystem
 import SystemPackage
-
-/// A JSON object, written in the order in which it is filled.
-struct JSONObject {
-    private(set) var fields: [String] = []
-
-    var text: String { "{" + fields.joined(separator: ",") + "}" }
-
-    mutating func add(_ key: String, json: String) { fields.append("\"\(key)\":\(json)") }
-    mutating func add(_ key: String, _ number: Int) { add(key, json: "\(number)") }
-    mutating func add(_ key: String, _ truth: Bool) { add(key, json: "\(truth)") }
-    /// Texts without quotes, backslashes and control characters: the project's own names and messages.
-    mutating func add(_ key: String, _ texts: [String]) {
-        let safe = texts.map { $0.filter { $0 != "\"" && $0 != "\\" && $0.asciiValue ?? 32 >= 32 } }
-        add(key, json: "[" + safe.map { "\"\($0)\"" }.joined(separator: ",") + "]")
-    }
-}
 
 /// The findings of a part.
 struct Report {
@@ -27,7 +12,7 @@ struct Report {
     init(_ part: String, isGood: Bool, _ object: JSONObject) {
         self.part = part
         self.isGood = isGood
-        json = object.text
+        json = object.json
     }
 
     private init(line: String) throws {

@@ -204,7 +204,7 @@ struct RespondersPart {
             ("answered", ledger.total(.answered)), ("failed", ledger.total(.failed)),
             ("nobody", ledger.total(.nobody)), ("timedOut", ledger.total(.timedOut)), ("killed", ledger.total(.killed)),
         ]
-        var object = JSONObject()
+        var object: JSONObject = [:]
         for (key, word) in done + mustBeZero { object.add(key, Int(word.load())) }
         let isGood =
             mustBeZero.allSatisfy { $0.1.load() == 0 } && ledger.total(.answered).load() > 0

@@ -73,15 +73,13 @@ struct Rounds {
         }
         for fault in faults.prefix(8) { note(fault) }
 
-        var byScene = JSONObject()
+        var byScene: JSONObject = [:]
         for (index, scene) in scenes.enumerated() { byScene.add(scene.name, played[index]) }
-        var object = JSONObject()
-        object.add("rounds", played.reduce(0, +))
-        object.add("roundsByScene", json: byScene.text)
-        object.add("races", races)
-        object.add("slowestRefusalMs", slowest.wholeMilliseconds)
-        object.add("skipped", skipped.values.sorted())
-        object.add("faults", Array(faults.prefix(100)))
+        let object: JSONObject = [
+            "rounds": played.reduce(0, +), "roundsByScene": byScene, "races": races,
+            "slowestRefusalMs": slowest.wholeMilliseconds, "skipped": skipped.values.sorted(),
+            "faults": Array(faults.prefix(100)),
+        ]
         return Report(part.rawValue, isGood: faults.isEmpty, object)
     }
 }

@@ -20,13 +20,13 @@ struct Torture {
                 reports.append(try Report.ofChild { try part.run(options, $0) })
             }
             let isGood = reports.allSatisfy(\.isGood)
-            var result = JSONObject()
-            result.add("seed", Int(truncatingIfNeeded: options.seed))
-            result.add("seconds", options.seconds)
-            result.add("processes", options.processes)
-            for report in reports { result.add(report.part, json: report.json) }
+            var result: JSONObject = [
+                "seed": Int(truncatingIfNeeded: options.seed), "seconds": options.seconds,
+                "processes": options.processes,
+            ]
+            for report in reports { result.add(report.part, RawJSON(report.json)) }
             result.add("good", isGood)
-            print(result.text)
+            print(result.json)
             exit(isGood ? 0 : 1)
         } catch let error as UsageError {
             note(error.text)

@@ -167,22 +167,22 @@ package final class AgentServer: Sendable {
         if let client = ProtocolEra.client(in: message.parameters) { agent.note(client: client) }
         if message.method == "initialize" { return Answer(line: response(id, try initialize(message.parameters))) }
         let era = try ProtocolEra(message.parameters, agreed: state.withLock { $0.version })
-        var result = JSONObject()
         switch message.method {
         case "server/discover":
             guard era == .modern else {
                 throw ProtocolError.parameters("\"_meta\" names no version from 2026-07-28 on")
             }
-            result.add("supportedVersions", ProtocolEra.versions)
-            result.add("capabilities", json: Self.capabilities)
-            result.add("instructions", Self.instructions)
+            let result: JSONObject = [
+                "supportedVersions": ProtocolEra.versions, "capabilities": Self.capabilities,
+                "instructions": Self.instructions,
+            ]
             return Answer(line: response(id, era.completed(result, isCacheable: true)))
         case "ping" where era != .modern:
-            return Answer(line: response(id, "{}"))
+            return Answer(line: response(id, [:]))
         case "tools/list":
             guard message.parameters["cursor"] == nil else { throw ProtocolError.parameters("there is no such cursor") }
-            result.add("tools", json: ToolList.json)
-            return Answer(line: response(id, era.completed(result, isCacheable: true)))
+            let result = era.completed(["tools": RawJSON(ToolList.json)], isCacheable: true)
+            return Answer(line: response(id, result))
         case "tools/call":
             return try call(message.parameters, era, id, isInBatch: isInBatch)
         default:
@@ -190,22 +190,19 @@ package final class AgentServer: Sendable {
         }
     }
 
-    private func response(_ id: RequestID, _ result: String) -> String {
-        var response = JSONObject()
-        response.add("jsonrpc", "2.0")
-        response.add("id", json: id.json)
-        response.add("result", json: result)
-        return response.line
+    private func response(_ id: RequestID, _ result: JSONObject) -> String {
+        let response: JSONObject = ["jsonrpc": "2.0", "id": id, "result": result]
+        return response.json
     }
 
-    private static let capabilities = #"{"tools":{}}"#
+    private static let capabilities: JSONObject = ["tools": [:] as JSONObject]
 
     private static let instructions = """
         Several agents may work on this repository at once. Before you edit files, hold them; take work with task_claim and end \
         it with task_end. What you have goes to others if you stop.
         """
 
-    private func initialize(_ parameters: Record) throws(ProtocolError) -> String {
+    private func initialize(_ parameters: Record) throws(ProtocolError) -> JSONObject {
         guard let wanted = parameters["protocolVersion"]?.text else {
             throw .parameters(
                 "\"protocolVersion\" is not a string; there are \(ProtocolEra.versions.joined(separator: ", "))"
@@ -213,12 +210,10 @@ package final class AgentServer: Sendable {
         }
         let version = ProtocolEra.legacyVersions.contains(wanted) ? wanted : ProtocolEra.legacyVersions[0]
         state.withLock { $0.version = version }
-        var result = JSONObject()
-        result.add("protocolVersion", version)
-        result.add("capabilities", json: Self.capabilities)
-        result.add("serverInfo", json: ProtocolEra.serverInfo)
-        result.add("instructions", Self.instructions)
-        return result.line
+        return [
+            "protocolVersion": version, "capabilities": Self.capabilities, "serverInfo": ProtocolEra.serverInfo,
+            "instructions": Self.instructions,
+        ]
     }
 
     // MARK: Tools
@@ -273,13 +268,11 @@ package final class AgentServer: Sendable {
     }
 
     private func answer(_ result: ToolAnswer, _ era: ProtocolEra, _ id: RequestID) -> Answer {
-        var content = JSONObject()
-        content.add("type", "text")
-        content.add("text", result.json)
-        var object = JSONObject()
-        object.add("content", [content])
-        if era.hasStructuredContent { object.add("structuredContent", json: result.json) }
-        if result.isError { object.add("isError", true) }
+        let content: JSONObject = ["type": "text", "text": result.json]
+        let structured = era.hasStructuredContent ? RawJSON(result.json) : nil
+        let object: JSONObject = [
+            "content": [content], "structuredContent": structured.orLeftOut, "isError": result.isError.orLeftOut,
+        ]
         return Answer(
             line: response(id, era.completed(object)),
             delivered: result.delivered,

@@ -2,7 +2,7 @@ import SharedSpace
 import TupleCoding
 
 /// The id of a request: a string or an integer.
-enum RequestID: Hashable {
+enum RequestID: Hashable, JSONConvertible {
     case number(Int)
     case text(Name)
 
@@ -21,7 +21,7 @@ enum RequestID: Hashable {
     var json: String {
         switch self {
         case .number(let number): "\(number)"
-        case .text(let name): Value.string(name.text).json
+        case .text(let name): name.text.json
         }
     }
 }
@@ -30,8 +30,8 @@ enum RequestID: Hashable {
 struct ProtocolError: Error {
     let code: Int
     let message: String
-    /// More, as JSON.
-    var data: String?
+    /// More on it.
+    var data: JSONObject?
 
     static func parse(_ reason: String) -> ProtocolError {
         ProtocolError(code: -32700, message: "Parse error: \(reason)")
@@ -53,15 +53,9 @@ struct ProtocolError: Error {
     ///   - hasNull: Whether a missing id is null, as JSON-RPC says; the protocol leaves it out from 2025-11-25 on.
     /// - Returns: The answer as JSON.
     func response(to id: RequestID?, hasNull: Bool = false) -> String {
-        var error = JSONObject()
-        error.add("code", code)
-        error.add("message", message)
-        if let data { error.add("data", json: data) }
-        var response = JSONObject()
-        response.add("jsonrpc", "2.0")
-        if let id { response.add("id", json: id.json) } else if hasNull { response.add("id", json: "null") }
-        response.add("error", json: error.line)
-        return response.line
+        let error: JSONObject = ["code": code, "message": message, "data": data.orLeftOut]
+        let response: JSONObject = ["jsonrpc": "2.0", "id": hasNull ? id : id.orLeftOut, "error": error]
+        return response.json
     }
 }
 

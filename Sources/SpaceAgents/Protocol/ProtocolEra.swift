@@ -34,10 +34,11 @@ enum ProtocolEra: Equatable {
             return
         }
         guard version == Self.modernVersion else {
-            var data = JSONObject()
-            data.add("supported", Self.versions)
-            data.add("requested", version)
-            throw ProtocolError(code: -32022, message: "Unsupported protocol version", data: data.line)
+            throw ProtocolError(
+                code: -32022,
+                message: "Unsupported protocol version",
+                data: ["supported": Self.versions, "requested": version]
+            )
         }
         guard meta[Self.prefix + "clientCapabilities"]?.members != nil else {
             throw .parameters("\"_meta\" lacks \(Self.prefix)clientCapabilities")
@@ -51,31 +52,21 @@ enum ProtocolEra: Equatable {
         return info?.members?["name"]?.text
     }
 
-    static let serverInfo: String = {
-        var info = JSONObject()
-        info.add("name", "space")
-        info.add("version", Space.version)
-        return info.line
-    }()
+    static let serverInfo: JSONObject = ["name": "space", "version": Space.version]
 
     /// A result with what this form adds to it.
     ///
     /// - Parameters:
     ///   - result: The result.
     ///   - isCacheable: Whether the client may keep it: it is the same for all.
-    /// - Returns: The result as JSON.
-    func completed(_ result: JSONObject, isCacheable: Bool = false) -> String {
-        guard self == .modern else { return result.line }
+    /// - Returns: The whole result.
+    func completed(_ result: JSONObject, isCacheable: Bool = false) -> JSONObject {
+        guard self == .modern else { return result }
         var result = result
         result.add("resultType", "complete")
-        if isCacheable {
-            result.add("ttlMs", 3_600_000)
-            result.add("cacheScope", "public")
-        }
-        var meta = JSONObject()
-        meta.add(Self.prefix + "serverInfo", json: Self.serverInfo)
-        result.add("_meta", json: meta.line)
-        return result.line
+        if isCacheable { result.add(["ttlMs": 3_600_000, "cacheScope": "public"]) }
+        result.add("_meta", [Self.prefix + "serverInfo": Self.serverInfo] as JSONObject)
+        return result
     }
 
     /// Whether a result may have its answer as an object too.

@@ -12,12 +12,11 @@ struct ToolAnswer {
     /// Called if the answer can't be given: the call was cancelled, or the client is gone.
     var undelivered: @Sendable () -> Void = {}
 
-    init(_ object: JSONObject) { json = object.line }
+    init(_ object: JSONObject) { json = object.json }
 
     init(error: String) {
-        var object = JSONObject()
-        object.add("error", error)
-        (json, isError) = (object.line, true)
+        self.init(["error": error])
+        isError = true
     }
 }
 
@@ -73,19 +72,10 @@ struct Tools {
     private func add(_ arguments: ToolArguments, _ namespace: Namespace) throws -> ToolAnswer {
         try arguments.check(["tasks"])
         let added = try TaskList(namespace).add(try arguments.tasks())
-        var answer = JSONObject()
-        answer.add(
-            "tasks",
-            added.map { task in
-                var object = JSONObject()
-                object.add("id", task.id)
-                if !task.isNew { object.add("was_there", true) }
-                if !task.after.isEmpty { object.add("after", json: "\(task.after)") }
-                return object
-            }
-        )
-        answer.add("next", "task_claim gives you one to work on")
-        return ToolAnswer(answer)
+        let tasks = added.map { task -> JSONObject in
+            ["id": task.id, "was_there": (!task.isNew).orLeftOut, "after": task.after.orLeftOut]
+        }
+        return ToolAnswer(["tasks": tasks, "next": "task_claim gives you one to work on"])
     }
 
     private func claim(
@@ -107,46 +97,29 @@ struct Tools {
             interruption: interruption
         )
         guard let claimed else { return try nothing(for: who, namespace) }
-        var answer = JSONObject()
-        answer.add("id", claimed.task.id)
-        answer.add("title", claimed.task.title)
-        if !claimed.task.detail.isEmpty { answer.add("detail", claimed.task.detail) }
-        answer.add("tried_before", claimed.claim.deliveries)
-        if !claimed.notes.isEmpty {
-            answer.add(
-                "notes",
-                claimed.notes.map { note in
-                    var object = JSONObject()
-                    object.add("from", note.author)
-                    object.add("text", note.text)
-                    return object
-                }
-            )
-        }
+        let notes = claimed.notes.map { note -> JSONObject in ["from": note.author, "text": note.text] }
         let others = try Survey(namespace).tasks(of: who).filter { $0.id != claimed.task.id }
-        if !others.isEmpty { answer.add("you_also_have", others.map(\.json)) }
-        answer.add("next", "hold the files that you will edit, do the task, then task_end with id \(claimed.task.id)")
-        var result = ToolAnswer(answer)
+        var result = ToolAnswer([
+            "id": claimed.task.id, "title": claimed.task.title, "detail": claimed.task.detail.orLeftOut,
+            "tried_before": claimed.claim.deliveries, "notes": notes.orLeftOut,
+            "you_also_have": others.map(\.object).orLeftOut,
+            "next": "hold the files that you will edit, do the task, then task_end with id \(claimed.task.id)",
+        ])
         result.undelivered = { tasks.giveBackUntold(claimed) }
         return result
     }
 
     private func nothing(for who: AgentName, _ namespace: Namespace) throws -> ToolAnswer {
         let survey = try Survey(namespace)
-        var answer = JSONObject()
-        answer.add("nothing", true)
         let own = survey.tasks(of: who)
-        if !own.isEmpty { answer.add("you_have", own.map(\.json)) }
-        answer.add("others", survey.claimedByOthers(than: who))
-        answer.add("waiting_for_others", survey.later)
-        answer.add("set_aside", survey.aside)
-        answer.add(
-            "next",
+        let advice =
             own.isEmpty
-                ? "wait in line with wait_s, or tell the user that nothing is left to do"
-                : "you have tasks; end them with task_end"
-        )
-        return ToolAnswer(answer)
+            ? "wait in line with wait_s, or tell the user that nothing is left to do"
+            : "you have tasks; end them with task_end"
+        return ToolAnswer([
+            "nothing": true, "you_have": own.map(\.object).orLeftOut, "others": survey.claimedByOthers(than: who),
+            "waiting_for_others": survey.later, "set_aside": survey.aside, "next": advice,
+        ])
     }
 
     private func end(_ arguments: ToolArguments, _ namespace: Namespace) throws -> ToolAnswer {
@@ -160,12 +133,10 @@ struct Tools {
         let name = try AgentDirectory(of: namespace).name(of: who)
         let note = try arguments.text("note") ?? ""
         let freed = try TaskList(namespace).end(id, end, note: note, by: who, named: name)
-        var answer = JSONObject()
-        answer.add("ended", id)
-        answer.add("how", how)
-        if !freed.isEmpty { answer.add("frees", freed.map { Survey.Task($0.id, $0.title).json }) }
-        answer.add("next", "let_go of what you hold for it; task_claim gives you the next one")
-        return ToolAnswer(answer)
+        return ToolAnswer([
+            "ended": id, "how": how, "frees": freed.map { Survey.Task($0.id, $0.title).object }.orLeftOut,
+            "next": "let_go of what you hold for it; task_claim gives you the next one",
+        ])
     }
 
     // MARK: Holds
@@ -204,34 +175,25 @@ struct Tools {
             wait: try arguments.wait,
             interruption: interruption
         )
-        var answer = JSONObject()
         let hints = names.compactMap { $0.hint(in: agent.worktree) }
-        if !hints.isEmpty { answer.add("hint", hints.joined(separator: "; ")) }
+        var answer: JSONObject = ["hint": hints.joined(separator: "; ").orLeftOut]
         switch outcome {
         case .granted(let granted, let new):
-            answer.add("held", granted.map(\.text))
-            answer.add("next", "let_go when you are done with it")
+            answer.add(["held": granted.map(\.text), "next": "let_go when you are done with it"])
             var result = ToolAnswer(answer)
             result.undelivered = { _ = try? holding.letGo(new, by: who) }
             return result
         case .refused(let obstacles, let ahead, let deadlock):
             let directory = try AgentDirectory(of: namespace)
-            answer.add("refused", true)
-            answer.add("in_the_way", obstacles.flatMap { $0.objects(directory, who) })
-            answer.add("place_in_line", ahead + 1)
-            if let deadlock {
-                let circle = Survey.text(of: deadlock, directory)
-                answer.add("deadlock", circle)
-                answer.add(
-                    "next",
-                    "you hold what the others wait for: let_go of it, then hold all that you need in one call"
-                )
-            } else {
-                answer.add(
-                    "next",
-                    "nothing was held; do something else, wait in line with wait_s, or say to who has it"
-                )
-            }
+            let advice =
+                deadlock == nil
+                ? "nothing was held; do something else, wait in line with wait_s, or say to who has it"
+                : "you hold what the others wait for: let_go of it, then hold all that you need in one call"
+            answer.add([
+                "refused": true, "in_the_way": obstacles.flatMap { $0.objects(directory, who) },
+                "place_in_line": ahead + 1, "deadlock": deadlock.map { Survey.text(of: $0, directory) }.orLeftOut,
+                "next": advice,
+            ])
             return ToolAnswer(answer)
         }
     }
@@ -240,11 +202,8 @@ struct Tools {
         try arguments.check(["names", "as"])
         let who = try agent.named(try arguments.text("as"))
         let gone = try Holding(namespace: namespace).letGo(try names(arguments), by: who)
-        var answer = JSONObject()
-        answer.add("let_go", gone.map(\.text))
         let left = try namespace.rows(HoldRow.all, as: HoldRow.self).filter { $0.who == who }
-        answer.add("held", left.map(\.name.text))
-        return ToolAnswer(answer)
+        return ToolAnswer(["let_go": gone.map(\.text), "held": left.map(\.name.text)])
     }
 
     // MARK: Messages
@@ -258,11 +217,11 @@ struct Tools {
         let who = try agent.named(try arguments.text("as"))
         let mail = Mail(namespace: namespace)
         let directory = try AgentDirectory(of: namespace)
-        var answer = JSONObject()
+        var isSent = false
         let to = try arguments.text("to") ?? ""
         if let text = try arguments.text("text"), !text.isEmpty {
             try mail.send(text, to: to == "all" ? "" : to, from: who, in: directory)
-            answer.add("sent", true)
+            isSent = true
         } else if !to.isEmpty {
             throw AgentError("to needs a text")
         }
@@ -272,19 +231,15 @@ struct Tools {
             unread = try mail.unread(by: who, in: directory)
             return unread.messages.isEmpty ? nil : true
         }
-        answer.add(
-            "messages",
-            unread.messages.map { message in
-                var object = JSONObject()
-                object.add("from", message.from)
-                if message.to.isEmpty { object.add("to", "all") }
-                object.add("time", Clock.moment(message.time))
-                object.add("text", message.text)
-                return object
-            }
-        )
-        if unread.more > 0 { answer.add("more", unread.more) }
-        var result = ToolAnswer(answer)
+        let messages = unread.messages.map { message -> JSONObject in
+            [
+                "from": message.from, "to": (message.to.isEmpty ? "all" : nil).orLeftOut,
+                "time": Clock.moment(message.time), "text": message.text,
+            ]
+        }
+        var result = ToolAnswer([
+            "sent": isSent.orLeftOut, "messages": messages, "more": (unread.more > 0 ? unread.more : nil).orLeftOut,
+        ])
         if let last = unread.messages.last?.number { result.delivered = { try? mail.note(last, seenBy: who) } }
         return result
     }
@@ -299,31 +254,22 @@ struct Tools {
 extension HoldRules.Obstacle {
     /// What is in the way, for a model.
     fileprivate func objects(_ directory: AgentDirectory, _ who: AgentName) -> [JSONObject] {
-        var objects = holds.map { hold in
-            var object = JSONObject()
-            object.add("name", name.text)
-            object.add("held", hold.name.text)
-            object.add("by", directory.name(of: hold.who))
-            object.add("pid", hold.who.process.pid)
-            object.add("since", Clock.moment(hold.since))
-            object.add("why", hold.why)
-            if hold.who.process == who.process { object.add("same_process", true) }
-            return object
+        var objects = holds.map { hold -> JSONObject in
+            [
+                "name": name.text, "held": hold.name.text, "by": directory.name(of: hold.who),
+                "pid": hold.who.process.pid, "since": Clock.moment(hold.since), "why": hold.why,
+                "same_process": (hold.who.process == who.process).orLeftOut,
+            ]
         }
-        objects += ahead.map { ask in
-            var object = JSONObject()
-            object.add("name", name.text)
-            object.add("waits_before_you", directory.name(of: ask.who))
-            object.add("pid", ask.who.process.pid)
-            object.add("since", Clock.moment(ask.since))
-            object.add("why", ask.why)
-            return object
+        objects += ahead.map { ask -> JSONObject in
+            [
+                "name": name.text, "waits_before_you": directory.name(of: ask.who), "pid": ask.who.process.pid,
+                "since": Clock.moment(ask.since), "why": ask.why,
+            ]
         }
         if isTaken || isOwn, objects.isEmpty {
-            var object = JSONObject()
-            object.add("name", name.text)
-            object.add("why", isTaken ? "another program uses it" : "the other names of this call take it")
-            objects.append(object)
+            let reason = isTaken ? "another program uses it" : "the other names of this call take it"
+            objects.append(["name": name.text, "why": reason])
         }
         return objects
     }

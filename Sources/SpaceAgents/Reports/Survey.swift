@@ -12,13 +12,7 @@ package struct Survey {
 
         init(_ id: Int, _ title: String, since: Int64? = nil) { (self.id, self.title, self.since) = (id, title, since) }
 
-        var json: JSONObject {
-            var object = JSONObject()
-            object.add("id", id)
-            object.add("title", title)
-            if let since { object.add("since", Clock.moment(since)) }
-            return object
-        }
+        var object: JSONObject { ["id": id, "title": title, "since": since.map(Clock.moment).orLeftOut] }
     }
 
     let directory: AgentDirectory
@@ -55,7 +49,7 @@ package struct Survey {
     /// The tasks that others have.
     func claimedByOthers(than who: AgentName) -> [JSONObject] {
         claimed.filter { $0.who != who }.map { task, who in
-            var object = task.json
+            var object = task.object
             object.add("by", who.map { directory.name(of: $0) })
             return object
         }
@@ -117,57 +111,26 @@ package struct Survey {
 
     /// The answer of the tool `who`, and what `space agents --json` prints.
     package func report(for who: AgentName?, of space: AgentSpace) -> JSONObject {
-        var report = JSONObject()
-        if let who { report.add("you", directory.name(of: who)) }
-        report.add(
-            "agents",
-            lines.map { line in
-                var object = JSONObject()
-                object.add("name", line.name)
-                object.add("pid", line.pid)
-                object.add("folder", line.folder)
-                object.add("branch", line.branch)
-                if let since = line.since { object.add("since", Clock.moment(since)) }
-                if !line.tasks.isEmpty {
-                    let tasks: [JSONObject] = self.tasks(of: line.who).map(\.json)
-                    object.add("tasks", tasks)
-                }
-                if !line.holds.isEmpty {
-                    object.add(
-                        "holds",
-                        line.holds.map { hold in
-                            var object = JSONObject()
-                            object.add("name", hold.name)
-                            object.add("why", hold.why)
-                            object.add("since", Clock.moment(hold.since))
-                            return object
-                        }
-                    )
-                }
-                if !line.waits.isEmpty {
-                    object.add(
-                        "waits",
-                        line.waits.map { wait in
-                            var object = JSONObject()
-                            object.add("names", wait.names)
-                            object.add("for", wait.for)
-                            object.add("since", Clock.moment(wait.since))
-                            return object
-                        }
-                    )
-                }
-                return object
+        let agents = lines.map { line -> JSONObject in
+            let holds = line.holds.map { hold -> JSONObject in
+                ["name": hold.name, "why": hold.why, "since": Clock.moment(hold.since)]
             }
-        )
-        report.add("deadlocks", deadlocks)
-        var tasks = JSONObject()
-        tasks.add("free", free)
-        tasks.add("claimed", claimed.count)
-        tasks.add("waiting_for_others", later)
-        tasks.add("set_aside", aside)
-        report.add("tasks", json: tasks.line)
-        report.add("repository", space.repository.common)
-        report.add("namespace", space.name)
-        return report
+            let waits = line.waits.map { wait -> JSONObject in
+                ["names": wait.names, "for": wait.for, "since": Clock.moment(wait.since)]
+            }
+            return [
+                "name": line.name, "pid": line.pid, "folder": line.folder, "branch": line.branch,
+                "since": line.since.map(Clock.moment).orLeftOut,
+                "tasks": tasks(of: line.who).map(\.object).orLeftOut,
+                "holds": holds.orLeftOut, "waits": waits.orLeftOut,
+            ]
+        }
+        let counts: JSONObject = [
+            "free": free, "claimed": claimed.count, "waiting_for_others": later, "set_aside": aside,
+        ]
+        return [
+            "you": who.map { directory.name(of: $0) }.orLeftOut, "agents": agents, "deadlocks": deadlocks,
+            "tasks": counts, "repository": space.repository.common, "namespace": space.name,
+        ]
     }
 }

@@ -23,16 +23,12 @@ extension TaskList {
 
         /// The task as a JSON object on one line.
         package var json: String {
-            var object = JSONObject()
-            object.add("id", id)
-            object.add("state", state.rawValue)
-            object.add("priority", priority)
-            object.add("title", title)
-            if !task.detail.isEmpty { object.add("detail", task.detail) }
-            if !task.key.isEmpty { object.add("key", task.key) }
-            if !after.isEmpty { object.add("after", json: "\(after)") }
-            object.add("tried_before", tries)
-            return object.line
+            let object: JSONObject = [
+                "id": id, "state": state.rawValue, "priority": priority, "title": title,
+                "detail": task.detail.orLeftOut, "key": task.key.orLeftOut, "after": after.orLeftOut,
+                "tried_before": tries,
+            ]
+            return object.json
         }
     }
 

@@ -10,12 +10,6 @@ package struct BaseReader: Sendable {
     package let keys: NamespaceKeys
     package let manifest: ManifestValue
 
-    package init(store: any Store, keys: NamespaceKeys, manifest: ManifestValue) {
-        self.store = store
-        self.keys = keys
-        self.manifest = manifest
-    }
-
     package enum Failure: Error {
         case store(StoreError)
         /// Another base has taken its place.

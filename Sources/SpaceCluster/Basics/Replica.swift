@@ -123,11 +123,6 @@ package protocol Replica: AnyObject, Sendable {
 package struct ReplicaPosition: Hashable, Sendable {
     package let entry: UInt64
     package let link: UInt64
-
-    package init(entry: UInt64, link: UInt64) {
-        self.entry = entry
-        self.link = link
-    }
 }
 
 /// The first numbers that nothing has had yet: of tuples, and of claims, holds, items and requests.
@@ -155,11 +150,6 @@ package struct ClusterMember: Hashable, Sendable {
     package let number: UInt32
     /// The machine's name.
     package let machine: String
-
-    package init(number: UInt32, machine: String) {
-        self.number = number
-        self.machine = machine
-    }
 }
 
 /// What a replica is made of.
@@ -169,13 +159,6 @@ package struct ReplicaBase: Sendable {
     package let header: [UInt8]
     package let position: ReplicaPosition
     package let isPersistent: Bool
-
-    package init(name: String, header: [UInt8], position: ReplicaPosition, isPersistent: Bool) {
-        self.name = name
-        self.header = header
-        self.position = position
-        self.isPersistent = isPersistent
-    }
 }
 
 /// The replicas of a root.

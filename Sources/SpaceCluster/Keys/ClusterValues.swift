@@ -57,11 +57,6 @@ package struct MemberValue: Equatable, Sendable {
 package struct CommitID: Hashable, Sendable {
     package let member: UInt32
     package let counter: UInt64
-
-    package init(member: UInt32, counter: UInt64) {
-        self.member = member
-        self.counter = counter
-    }
 }
 
 /// An entry of the log: who appended it, and the bytes of the process, which only a replica reads.

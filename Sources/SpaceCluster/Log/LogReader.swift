@@ -6,11 +6,6 @@ package struct LogReader: Sendable {
     package let store: any Store
     package let keys: NamespaceKeys
 
-    package init(store: any Store, keys: NamespaceKeys) {
-        self.store = store
-        self.keys = keys
-    }
-
     /// Why entries can't be read.
     package enum Failure: Error {
         case store(StoreError)

@@ -66,17 +66,17 @@ final class WaitNotice: Sendable {
     /// For what a process waits in a namespace; `nil` if it does not wait.
     static func text(_ status: NamespaceStatus, pid: Int32, now: Int64) -> String? {
         if let place = status.holds.first(where: { $0.pid == pid && !$0.isHeld }) {
-            let what = "\(place.kind) \(place.name.quotedForPeople)"
+            let what = "\(place.kind.word) \(place.name.quotedForPeople)"
             switch place.kind {
-            case "queue": return "\(what): nothing in it is ready"
-            case "barrier": return "\(what): other processes are not there yet"
+            case .queue: return "\(what): nothing in it is ready"
+            case .barrier: return "\(what): other processes are not there yet"
             default: return "\(what), \(holders(of: place, status, now))"
             }
         }
         guard let waiter = status.waiters.first(where: { $0.pid == pid }) else { return nil }
         let namespace = status.name.quotedForPeople
         switch waiter.kind {
-        case "tuple":
+        case .tuple:
             var text =
                 "a tuple in \(namespace) that matches \(PeopleText.shortened(waiter.template, to: 60)): there is none"
             if let claim = status.claims.first {
@@ -85,9 +85,9 @@ final class WaitNotice: Sendable {
                 if let pid = claim.pid { text += ", \(count == 1 ? "" : "one of them ")by \(process(pid))" }
             }
             return text
-        case "cell": return "cell \(PeopleText.shortened(waiter.template, to: 60)) in \(namespace), which has no value"
+        case .cell: return "cell \(PeopleText.shortened(waiter.template, to: 60)) in \(namespace), which has no value"
         // The text of any other waiter says what it waits for.
-        default: return "\(PeopleText.shortened(waiter.template, to: 60)) in \(namespace)"
+        case .object: return "\(PeopleText.shortened(waiter.template, to: 60)) in \(namespace)"
         }
     }
 

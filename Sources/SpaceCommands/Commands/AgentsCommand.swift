@@ -120,14 +120,8 @@ struct AgentsCommand: ParsableCommand {
         }
         try Output().checkTaken()
         for task in try space.use({ try TaskList($0).add(tasks) }) {
-            if json {
-                var object = JSONObject()
-                object.add("id", task.id)
-                object.add("new", task.isNew)
-                try Output.print(line: object.line)
-            } else {
-                try Output.print(line: "\(task.id)")
-            }
+            let object: JSONObject = ["id": task.id, "new": task.isNew]
+            try Output.print(line: json ? object.json : "\(task.id)")
         }
     }
 
@@ -171,7 +165,7 @@ struct AgentsCommand: ParsableCommand {
 
     private func lines(of namespace: Namespace, _ space: AgentSpace) throws -> [String] {
         let survey = try Survey(namespace)
-        return json ? [survey.report(for: nil, of: space).line] : AgentReport(survey, space).lines
+        return json ? [survey.report(for: nil, of: space).json] : AgentReport(survey, space).lines
     }
 
     private func watch(_ space: AgentSpace) throws {

@@ -52,17 +52,9 @@ struct BackupCommand: ParsableCommand {
         guard let to else { return try access.use { try $0.endLog() } }
         if eachCommit {
             let log = try access.use { try $0.beginLog(to: to) }
-            var object = JSONObject()
-            object.add("log", log.path)
-            object.add("entry", Int(clamping: log.entry))
-            object.add("sequence", log.sequence)
-            return try Output.print(lines: [object.line])
+            return try Output.print(["log": log.path, "entry": Int(clamping: log.entry), "sequence": log.sequence])
         }
         let result = try access.use { try $0.backUp(to: to) }
-        var object = JSONObject()
-        object.add("moments", result.entries)
-        object.add("rows", result.changes)
-        object.add("sequence", result.sequence)
-        try Output.print(lines: [object.line])
+        try Output.print(["moments": result.entries, "rows": result.changes, "sequence": result.sequence])
     }
 }

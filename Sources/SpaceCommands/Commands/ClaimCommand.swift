@@ -239,15 +239,9 @@ struct ClaimCommand: ParsableCommand {
                 interruption: Signals.interruption
             )
             guard let claim else { return nil }
-            do {
-                let output = Output()
-                output.append(line: "\(claim.number)")
-                if tuple { output.append(line: claim.tuple.json) }
-                try output.flush()
-            } catch {
-                // The id did not reach a reader, so no process could end the claim.
-                try? namespace.release([claim], wasDelivered: false)
-                throw error
+            // If the id does not reach a reader, no process can end the claim.
+            try Output.print(lines: ["\(claim.number)"] + (tuple ? [claim.tuple.json] : [])) {
+                try namespace.release([claim], wasDelivered: false)
             }
             return true
         }

@@ -61,6 +61,6 @@ struct ClaimsCommand: ParsableCommand {
     }
 
     private func line(_ claim: NamespaceStatus.Claim) -> String {
-        (buried ? StatusReport.object(buried: claim) : StatusReport.object(claim)).line
+        (buried ? claim.buriedObject : claim.object).json
     }
 }

@@ -157,11 +157,7 @@ struct DumpCommand: ParsableCommand {
             case .text:
                 try output.print(PeopleText.escaped("\(name): \(text)"))
             case .json:
-                var object = JSONObject()
-                object.add("kind", "damage")
-                object.add("namespace", name)
-                object.add("damage", text)
-                try output.print(object.line)
+                try output.print(["kind": "damage", "namespace": name, "damage": text])
             }
         }
     }

@@ -65,16 +65,12 @@ struct ElectCommand: ParsableCommand {
             guard let leader = try look({ election throws(SpaceError) in try election.leader() }) else {
                 throw holding.status.nothingObtained
             }
-            var object = JSONObject()
-            object.add("term", leader.term)
-            object.add("pid", leader.pid)
-            object.add("value", json: leader.value.json)
-            try Output.print(line: object.line)
+            try Output.print(["term": leader.term, "pid": leader.pid, "value": leader.value])
         } else {
             let value = try value.map { try JSONText.value($0, what: "--as") } ?? .null
             try holding.hold(.election, grace: grace?.duration ?? .seconds(5)) { namespace throws(SpaceError) in
-                try namespace.election(holding.name).standOrTell(
-                    as: value,
+                try namespace.election(holding.name).acquireOrTell(
+                    value,
                     timeout: holding.timeout,
                     interruption: Signals.interruption
                 )

@@ -82,10 +82,8 @@ struct GetCommand: ParsableCommand {
     }
 
     private static func line(_ cell: CellDetails) -> PrintedLine {
-        var object = JSONObject()
-        object.add("version", cell.version)
-        object.add("value", json: cell.value.json)
-        return .text(object.line)
+        let object: JSONObject = ["version": cell.version, "value": cell.value]
+        return .text(object.json)
     }
 
     /// Prints the cells that `--keys` names.
@@ -94,10 +92,7 @@ struct GetCommand: ParsableCommand {
         guard !cells.isEmpty else { throw status.nothingObtained }
         let output = Output()
         for cell in cells.prefix(max ?? .max) {
-            var object = JSONObject()
-            object.add("key", cell.key)
-            object.add("value", json: cell.value.json)
-            try output.print(object.line)
+            try output.print(["key": cell.key, "value": cell.value])
         }
         try output.flush()
     }

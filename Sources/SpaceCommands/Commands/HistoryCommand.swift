@@ -65,6 +65,6 @@ struct HistoryCommand: ParsableCommand {
             return try namespace.status()
         }
         guard let status else { return }
-        try Output.print(line: StatusReport.json(status.history))
+        try Output.print(line: (status.history?.object).json)
     }
 }

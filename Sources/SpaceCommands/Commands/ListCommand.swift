@@ -57,13 +57,13 @@ struct ListCommand: ParsableCommand {
             switch result {
             case .success(let status):
                 let report = StatusReport(status: status)
-                if json { try output.print(report.summary.line) } else { rows.append(report.summaryRow) }
+                if json { try output.print(report.summary) } else { rows.append(report.summaryRow) }
             case .failure(let error):
                 // The others can still be listed.
                 Messages.print("space: \(error)")
                 firstFailure = firstFailure ?? error
                 if json {
-                    try output.print(StatusReport.failedSummary(name, error).line)
+                    try output.print(StatusReport.failedSummary(name, error))
                 } else {
                     rows.append(StatusReport.failedRow(name, error))
                 }

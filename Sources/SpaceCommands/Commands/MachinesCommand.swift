@@ -29,34 +29,24 @@ struct MachinesCommand: ParsableCommand {
 
     func run() throws {
         let report = try ClusterReport(json: try common.space(mustExist: true).daemonReport())
-        try Output.print(lines: json ? Self.objects(report).map(\.line) : Self.text(report))
+        try Output.print(lines: json ? Self.objects(report).map(\.json) : Self.text(report))
     }
 
     private static func objects(_ report: ClusterReport) -> [JSONObject] {
-        var cluster = JSONObject()
-        cluster.add("kind", "cluster")
-        cluster.add("machine", report.machine)
-        cluster.add("member", report.member)
-        cluster.add("pid", report.pid)
-        cluster.add("prefix", report.prefix)
-        cluster.add("quorum_since", report.since)
-        cluster.add("trouble", report.trouble)
-        cluster.add("store", report.store?.version)
-        cluster.add("store_troubles", report.store?.troubles ?? [])
-        cluster.add("set_aside", report.aside ?? [])
-        let machines = report.machines.map { member in
-            var machine = JSONObject()
-            machine.add("kind", "machine")
-            machine.add("machine", member.machine)
-            machine.add("member", member.number)
-            machine.add("here", member.number == report.member)
-            return machine
+        let cluster: JSONObject = [
+            "kind": "cluster", "machine": report.machine, "member": report.member, "pid": report.pid,
+            "prefix": report.prefix, "quorum_since": report.since, "trouble": report.trouble,
+            "store": report.store?.version, "store_troubles": report.store?.troubles ?? [],
+            "set_aside": report.aside ?? [],
+        ]
+        let machines = report.machines.map { member -> JSONObject in
+            [
+                "kind": "machine", "machine": member.machine, "member": member.number,
+                "here": member.number == report.member,
+            ]
         }
-        let namespaces = report.namespaces.map { namespace in
-            var object = JSONObject()
-            object.add("kind", "namespace")
-            object.add("namespace", json: ReplicationReport(cluster: report, namespace: namespace).object.line)
-            return object
+        let namespaces = report.namespaces.map { namespace -> JSONObject in
+            ["kind": "namespace", "namespace": ReplicationReport(cluster: report, namespace: namespace).object]
         }
         return [cluster] + machines + namespaces
     }

@@ -91,7 +91,7 @@ struct MetricsCommand: ParsableCommand {
 
     /// The text, and the first failure of a look, which standard error tells.
     private func metrics() throws -> (text: String, failure: SpaceError?) {
-        var report = MetricsReport()
+        var report = MetricsReport(spansAll: namespace == nil)
         if let namespace {
             let access = try NamespaceAccess(common, namespace)
             var failure: SpaceError?
@@ -102,7 +102,6 @@ struct MetricsCommand: ParsableCommand {
                 failure = error
                 report.add(namespace, nil)
             }
-            report.addDeadlocks(spansAll: false)
             return (report.text, failure)
         }
         let space = try common.space(mustExist: true)
@@ -116,7 +115,6 @@ struct MetricsCommand: ParsableCommand {
                 report.add(name, nil)
             }
         }
-        report.addDeadlocks(spansAll: true)
         return (report.text, failure)
     }
 }

@@ -9,9 +9,7 @@ extension QueueCommand {
 
     /// Gives an item more time: the one of a number, or that of the command which calls this.
     func extend() throws {
-        guard let word = words.last, let duration = DurationArgument(argument: word)?.duration else {
-            throw CommandFailure.usage("'\(words.last ?? "")' is no duration: write \(DurationText.forms)")
-        }
+        let duration = try duration(words.last ?? "")
         let (id, ticket) = words.count == 2 ? (try number(words[0]), nil) : try ownItem()
         let isExtended = try use { try $0.extend(id, by: duration, heldWith: ticket) }
         if isExtended { return }
@@ -42,6 +40,19 @@ extension QueueCommand {
         }
         for hindrance in hindrances { Messages.hint(hindrance) }
         if !hindrances.isEmpty { throw status.nothingObtained }
+    }
+
+    /// Prints what was done with each item of a number, also if nothing was done with others.
+    func forEachItem(_ deed: Deed, _ output: Output, _ body: (WorkQueue, UInt64) throws -> String?) throws {
+        let outcome = Swift.Result {
+            try forEachItem(deed) { (queue, id) in
+                guard let line = try body(queue, id) else { return false }
+                output.append(line: line)
+                return true
+            }
+        }
+        try output.flush()
+        try outcome.get()
     }
 
     /// What is done to an item of a number.
@@ -75,13 +86,26 @@ extension QueueCommand {
         return id
     }
 
+    private func duration(_ word: String) throws -> Duration {
+        guard let duration = DurationArgument(argument: word)?.duration else {
+            throw CommandFailure.usage("'\(word)' is no duration: write \(DurationText.forms)")
+        }
+        return duration
+    }
+
     // MARK: The queue
 
-    func setNumbers() throws {
-        let access = try NamespaceAccess(common, namespace)
-        try NamespaceAccess.use(try access.openExisting()) {
-            try $0.queue(name).set(deliveries: deliveries, bound: bound)
-        }
+    /// Puts back what is buried, and prints how many items.
+    func kick(_ output: Output) throws {
+        let kicked = try use { try $0.kick(max: max) }
+        output.append(line: "\(kicked)")
+        try output.flush()
+        if kicked == 0 { throw status.nothingObtained("no buried item was put back") }
+    }
+
+    func pause() throws {
+        let duration = try words.first.map(self.duration)
+        try use { try $0.pause(for: duration) }
     }
 
     /// - Returns: How many items went with the queue.
@@ -93,54 +117,5 @@ extension QueueCommand {
             throw status.nothingObtained("the queue was not removed: \(error.reason); \(advice)")
         }
         throw status.nothingObtained("there is no queue \(name.quotedForPeople)")
-    }
-
-    // MARK: Held items
-
-    /// Takes an item for the owner, and prints its number.
-    func takeAndHold() throws {
-        let holder = try owner.holder(of: "a held item")
-        let access = try NamespaceAccess(common, namespace)
-        let id = try words.first.map(number)
-        try Output().checkTaken()
-        let done = try access.obtain(wait, for: owner) { (namespace, remaining) -> Bool? in
-            let queue = queue(of: namespace)
-            guard let item = try taken(id, from: queue, remaining) else { return nil }
-            let held = try item.handOver(to: holder)
-            do {
-                let output = Output()
-                output.append(line: "\(held.id)")
-                if value { output.append(line: held.value.json) }
-                try output.flush()
-            } catch {
-                // The number did not reach a reader, so no process could end the item.
-                try? held.attach().returnUnseen()
-                throw error
-            }
-            return true
-        }
-        if done == nil { throw nothingTaken(id) }
-    }
-
-    /// Ends an item that `take --hold` took for the owner.
-    func endHeld(_ body: (borrowing QueueItem) throws -> Void) throws {
-        let holder = try owner.holder(of: "a held item")
-        let id = try number(words[0])
-        try use { queue in
-            guard let item = try queue.item(id, heldFor: holder) else {
-                throw CommandFailure(
-                    .tryAgain,
-                    "item \(id) is not held for process \(holder.pid): it was ended, or has returned to the queue; "
-                        + "an item of 'take --hold' is its owner's (see --owner)"
-                )
-            }
-            do {
-                try body(item)
-            } catch {
-                // It is still held: this process is not the one with whose value it returns.
-                _ = item.detach()
-                throw error
-            }
-        }
     }
 }

@@ -148,340 +148,43 @@ struct QueueCommand: ParsableCommand {
     /// The items or numbers; only take has a command behind `--`, which otherwise ends the options.
     var words: [String] { action == .take ? firstWords : firstWords + (tail ?? []).map(\.text) }
 
-    func validate() throws {
-        if hold, action == .take, tail?.first != nil { throw ValidationError("--hold runs no command") }
-        if action == .take, !hold, tail?.first == nil { throw ValidationError("take ends with '--' and a command") }
-        if action != .take, let word = tail?.first(where: { !$0.isText }) {
-            throw CommandFailure.badData("\(word.text.quotedForPeople) is not UTF-8")
-        }
-        let count = words.count
-        switch action {
-        case .put where count < 1: throw ValidationError("put has the items to put")
-        case .put where count > 1 && (unique != nil || wait != nil):
-            throw ValidationError("--unique and --wait are for one item")
-        case .remove where count < 1: throw ValidationError("remove has the numbers of the items")
-        case .cancel where count < 1: throw ValidationError("cancel has the numbers of the items")
-        case .extend where !(1...2).contains(count):
-            throw ValidationError("extend has a duration, and before it the number of an item if it is not CMD's own")
-        case .complete, .release, .bury:
-            if count != 1 {
-                throw ValidationError("\(action.rawValue) has the number of an item that 'take --hold' printed")
-            }
-        case .set where deliveries == nil && bound == nil:
-            throw ValidationError("set has --deliveries, --bound, or both")
-        case .take where hold && forever: throw ValidationError("--hold and --forever exclude each other")
-        case .take where count > 1: throw ValidationError("take has one number, or none")
-        case .take where count == 1 && wait != nil:
-            throw ValidationError("take with a number tries once: --wait is for whatever item comes next")
-        case .take where !others.isEmpty && (count == 1 || hold):
-            throw ValidationError(
-                "--or is for what comes next: leave out the number, and --hold, whose number is of one queue"
-            )
-        case .take where count == 1 && forever: throw ValidationError("--forever takes what comes, and has no number")
-        case .pause where count > 1: throw ValidationError("pause has one duration, or none")
-        case .peek where count > 0 && (state != nil || max != .max):
-            throw ValidationError("peek has numbers of items, or --state and --max")
-        case .count, .buried, .drain, .resume, .set, .removeQueue:
-            if count > 0 { throw ValidationError("\(action.rawValue) has no further words") }
-        default: break
-        }
-        try checkOptions()
-        if let ttr, ttr.duration <= .zero {
-            throw ValidationError("--ttr is longer than 0: the time would be over at once")
-        }
-        if max < 0 { throw ValidationError("--max is 0 or more") }
-    }
-
     func run() throws {
-        let access = try NamespaceAccess(common, namespace)
         for name in [name] + others { try access.check(name, of: .queue) }
         let output = Output()
         if [.put, .kick, .drain, .removeQueue].contains(action) { try output.checkTaken() }
         switch action {
-        case .put:
-            for put in try put() { output.append(line: json ? Self.object(put).line : "\(put.id)") }
-        case .take where hold: return try takeAndHold()
-        case .take: return try take()
-        case .extend: return try extend()
-        case .complete: return try endHeld { try $0.complete() }
-        case .release: return try endHeld { try $0.release(delay: delay?.duration ?? .zero) }
-        case .bury: return try endHeld { try $0.bury() }
-        case .cancel: return try forEachItem(.cancelled) { try $0.cancel($1) != nil }
-        case .remove: return try forEachItem(.removed) { try $0.remove($1) }
-        case .set: return try setNumbers()
-        case .removeQueue: output.append(line: "\(try removeQueue())")
-        case .peek where !words.isEmpty:
-            let outcome = Swift.Result {
-                try forEachItem(.shown) { (queue, id) in
-                    guard let item = try queue.item(id) else { return false }
-                    output.append(line: Self.line(item))
-                    return true
-                }
-            }
-            try output.flush()
-            try outcome.get()
-        case .peek: try list(state, output)
+        case .put: for put in try put() { output.append(line: json ? Self.object(put).json : "\(put.id)") }
+        case .take where hold: try takeAndHold()
+        case .take: try take()
+        case .complete: try endHeld { try $0.complete() }
+        case .release: try endHeld { try $0.release(delay: delay?.duration ?? .zero) }
+        case .bury: try endHeld { try $0.bury() }
+        case .extend: try extend()
+        case .cancel: try forEachItem(.cancelled) { try $0.cancel($1) != nil }
+        case .remove: try forEachItem(.removed) { try $0.remove($1) }
+        case .kick where words.isEmpty: try kick(output)
+        case .kick: try forEachItem(.kicked, output) { try $0.kick($1).map { "\($0)" } }
+        case .peek where words.isEmpty: try list(state, output)
+        case .peek: try forEachItem(.shown, output) { try $0.item($1).map(Self.line) }
         case .buried: try list(.buried, output)
-        case .count:
-            let counts = try use { try $0.counts() }
-            output.append(line: StatusReport.object(counts).line)
-        case .kick where words.isEmpty:
-            let kicked = try use { try $0.kick(max: max) }
-            output.append(line: "\(kicked)")
-            try output.flush()
-            if kicked == 0 { throw status.nothingObtained("no buried item was put back") }
-        case .kick:
-            let outcome = Swift.Result {
-                try forEachItem(.kicked) { (queue, id) in
-                    guard let new = try queue.kick(id) else { return false }
-                    output.append(line: "\(new)")
-                    return true
-                }
-            }
-            try output.flush()
-            try outcome.get()
-        case .drain: output.append(line: "\(try use { try $0.drain() })")
-        case .pause:
-            let duration = try words.first.map { word in
-                guard let duration = DurationArgument(argument: word) else {
-                    throw CommandFailure.usage("'\(word)' is no duration: write \(DurationText.forms)")
-                }
-                return duration.duration
-            }
-            try use { try $0.pause(for: duration) }
+        case .count: output.append(line: try use { try $0.counts() }.object.json)
+        case .set: try use { try $0.set(deliveries: deliveries, bound: bound) }
+        case .pause: try pause()
         case .resume: try use { try $0.resume() }
+        case .drain: output.append(line: "\(try use { try $0.drain() })")
+        case .removeQueue: output.append(line: "\(try removeQueue())")
         }
         try output.flush()
     }
 
-    /// Refuses options that mean nothing for the action.
-    private func checkOptions() throws {
-        func only(_ isGiven: Bool, _ option: String, for actions: Action...) throws {
-            guard isGiven, !actions.contains(action) else { return }
-            let names = actions.map(\.rawValue).joined(separator: ", ")
-            throw ValidationError("\(option) is for \(names), and not for \(action.rawValue)")
-        }
-        try only(ttr != nil, "--ttr", for: .take)
-        try only(forever, "--forever", for: .take)
-        try only(hold, "--hold", for: .take)
-        try only(!others.isEmpty, "--or", for: .take)
-        try only(value, "--value", for: .take)
-        try only(force, "--force", for: .removeQueue)
-        if action == .removeQueue {
-            try only(deliveries != nil, "--deliveries", for: .put, .take, .set)
-            try only(bound != nil, "--bound", for: .put, .take, .set)
-        }
-        try only(state != nil, "--state", for: .peek)
-        try only(max != .max, "--max", for: .peek, .buried, .kick)
-        try only(unique != nil, "--unique", for: .put)
-        try only(replace, "--replace", for: .put)
-        try only(again, "--again", for: .put)
-        try only(json, "--json", for: .put)
-        if unique == nil, replace || again { throw ValidationError("--replace and --again are for --unique KEY") }
-        if replace && again { throw ValidationError("it is --replace or --again") }
-        try only(group != nil, "--group", for: .put)
-        try only(priority != 0, "--priority", for: .put)
-        try only(delay != nil, "--delay", for: .put, .take, .release)
-        if value, !hold { throw ValidationError("--value is for --hold: CMD gets the item on its standard input") }
-    }
-
-    private static func object(_ put: QueuePut) -> JSONObject {
-        var object = JSONObject()
-        object.add("id", put.id)
-        switch put {
-        case .added: object.add("new", true)
-        case .present: object.add("new", false)
-        case .replaced:
-            object.add("new", false)
-            object.add("replaced", true)
-        }
-        return object
-    }
-
-    private func put() throws -> [QueuePut] {
-        let named = try arguments.resolved()
-        let items = try words.map { try values.value($0, what: "the item", arguments: named) }
-        let delay = delay?.duration ?? .zero
-        let access = try NamespaceAccess(common, namespace)
-        return try NamespaceAccess.use(try access.open(creating: creation, owner: owner)) { opened in
-            let queue = self.queue(of: opened)
-            let rule: UniqueRule = replace ? .replace : again ? .again : .keep
-            guard let limit = wait else {
-                guard let unique else {
-                    let ids = try queue.put(contentsOf: items, priority: priority, delay: delay, group: group)
-                    return ids.map { .added($0) }
-                }
-                return [
-                    try queue.put(
-                        items[0],
-                        priority: priority,
-                        delay: delay,
-                        group: group,
-                        unique: unique,
-                        ifPresent: rule
-                    )
-                ]
-            }
-            let put = try WaitNotice.during(opened, isUnlimited: limit.timeout == nil) {
-                try queue.putBlocking(
-                    items[0],
-                    priority: priority,
-                    delay: delay,
-                    group: group,
-                    unique: unique,
-                    ifPresent: rule,
-                    timeout: limit.timeout,
-                    interruption: Signals.interruption
-                )
-            }
-            guard let put else { throw status.nothingObtained }
-            return [put]
-        }
-    }
-
-    private func list(_ state: QueueItem.Info.State?, _ output: Output) throws {
-        try use { queue in
-            try queue.forEachPart(in: state, max: max) { items in
-                try Signals.check()
-                for item in items { try output.print(Self.line(item)) }
-                try output.flush()
-            }
-        }
-    }
-
-    private static func line(_ item: QueueItem.Info) -> String {
-        var object = JSONObject()
-        object.add("id", item.id)
-        object.add("state", item.state.rawValue)
-        object.add("priority", item.priority)
-        object.add("group", item.group)
-        object.add("deliveries", item.deliveries)
-        if let reason = item.reason { object.add("reason", reason) }
-        object.add(item.origin)
-        object.add("value", json: item.value.json)
-        return object.line
-    }
+    var access: NamespaceAccess { get throws(SpaceError) { try NamespaceAccess(common, namespace) } }
 
     func use<Result>(_ body: (WorkQueue) throws -> Result) throws -> Result {
-        let access = try NamespaceAccess(common, namespace)
-        return try NamespaceAccess.use(try access.openExisting()) { try body(queue(of: $0)) }
+        try access.use { try body(queue(of: $0)) }
     }
 
     func queue(of namespace: Namespace) -> WorkQueue {
         namespace.queue(name, deliveries: deliveries, bound: bound)
-    }
-}
-
-// MARK: Working
-
-extension QueueCommand {
-    /// What became of an item that was taken.
-    private enum Outcome: Equatable {
-        case ended(ChildCommand.Ending)
-        /// The item returned before it could be ended.
-        case late(String)
-    }
-
-    /// The status with which CMD says that no worker can do anything with the item.
-    private static let buryStatus = ExitStatus.badData.rawValue
-
-    private func take() throws {
-        let command = ChildCommand(wordCount: tail?.count ?? 0)
-        let access = try NamespaceAccess(common, namespace)
-        let id = try words.first.map(number)
-        guard forever else {
-            switch try workOnOne(access, wait, id, command) {
-            case nil: throw nothingTaken(id)
-            case .ended(let ending)?: return try ending.checkSuccess()
-            case .late(let reason)?: throw CommandFailure(.tryAgain, reason)
-            }
-        }
-        var isFirst = true
-        while let outcome = try workOnOne(access, wait ?? .unlimited, nil, command) {
-            isFirst = false
-            try Signals.check()
-            switch outcome {
-            case .ended(let ending):
-                guard !ending.isSuccess else { continue }
-                let fate = ending.status == Self.buryStatus ? "is buried" : "returns"
-                Messages.print("space: the command ended with status \(ending.status), and the item \(fate)")
-            case .late(let reason): Messages.print("space: \(reason)")
-            }
-        }
-        if isFirst { throw status.nothingObtained }
-    }
-
-    /// Takes an item and runs the command for it; `nil` if there was none to take.
-    private func workOnOne(
-        _ access: NamespaceAccess,
-        _ wait: WaitLimit?,
-        _ id: UInt64?,
-        _ command: ChildCommand
-    ) throws -> Outcome? {
-        try access.obtain(wait, for: owner) { (namespace, remaining) -> Outcome? in
-            if others.isEmpty {
-                guard let item = try taken(id, from: queue(of: namespace), remaining) else { return nil }
-                return try work(on: item, access, command)
-            }
-            guard let item = try takenFromAny(of: namespace, in: access.space, remaining) else { return nil }
-            return try work(on: item, access, command)
-        }
-    }
-
-    func taken(_ id: UInt64?, from queue: WorkQueue, _ remaining: Duration?) throws(SpaceError) -> QueueItem? {
-        if let id { return try queue.take(id, deadline: ttr?.duration) }
-        return try queue.takeBlocking(
-            timeout: remaining ?? .zero,
-            deadline: ttr?.duration,
-            interruption: Signals.interruption
-        )
-    }
-
-    private func work(
-        on item: consuming QueueItem,
-        _ access: NamespaceAccess,
-        _ command: ChildCommand
-    ) throws -> Outcome {
-        let item = item
-        var facts = CommandFacts(
-            access.name,
-            root: access.space.root,
-            id: item.id,
-            deliveries: item.deliveries,
-            fencing: item.fencing
-        )
-        facts.add(queue: item.queueName, ticket: item.fencing)
-        facts.publish()
-        let (deliveries, json) = (item.deliveries, item.value.json)
-        let ending: ChildCommand.Ending
-        do {
-            let right = CommandRight(grace: .seconds(5)) { item.isHeld }
-            ending = try command.run(input: .line(json), with: right)
-        } catch {
-            // The command never ran.
-            item.returnUnseen()
-            throw error
-        }
-        do throws(SpaceError) {
-            switch ending.status {
-            case 0: try item.complete()
-            case Self.buryStatus: try item.bury(reason: "the command ended with status \(ending.status)")
-            case let status:
-                let growing = forever ? FailureDecision.delay(afterDeliveries: deliveries) : .zero
-                try item.giveBack(
-                    delay: delay?.duration ?? growing,
-                    reason: "the command ended with status \(status)"
-                )
-            }
-        } catch {
-            switch error.code {
-            // The item went with its namespace; the command's status still says whether the work was done.
-            case .namespaceDeleted: break
-            case .holdLost: return .late("\(error)")
-            default: throw error
-            }
-        }
-        return .ended(ending)
     }
 }
 

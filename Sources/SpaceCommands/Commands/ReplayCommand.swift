@@ -108,7 +108,7 @@ struct ReplayCommand: ParsableCommand {
         if follow { return try keepUp(made, with: from) }
         if !persistent { choice.tell(creationOf: target) }
         try NamespaceAccess.use(made) { _ in
-            try Output.print(lines: [Self.line(moment)])
+            try Output.print(Self.object(moment))
         }
     }
 
@@ -117,9 +117,7 @@ struct ReplayCommand: ParsableCommand {
         try NamespaceAccess.use(namespace) { namespace in
             let standby = try Standby(namespace, log: path)
             try standby.follow(until: { Signals.pending != nil }) { entry in
-                var object = JSONObject()
-                object.add("entry", Int(clamping: entry))
-                try Output.print(lines: [object.line])
+                try Output.print(["entry": Int(clamping: entry)])
             }
             try Signals.check()
         }
@@ -128,7 +126,7 @@ struct ReplayCommand: ParsableCommand {
     /// Prints the complete moments of a file, and reports damage or an incomplete moment behind them.
     private func printMoments(of path: String) throws {
         let contents = try Space.contents(ofBackup: path)
-        try Output.print(lines: contents.moments.map { Self.line($0) })
+        try Output.print(lines: contents.moments.map { Self.object($0).json })
         if let damage = contents.damage { throw damage }
         if contents.bytesBehind > 0 {
             Messages.print(
@@ -138,11 +136,7 @@ struct ReplayCommand: ParsableCommand {
         }
     }
 
-    private static func line(_ moment: BackupMoment) -> String {
-        var object = JSONObject()
-        object.add("sequence", moment.sequence)
-        object.add("time", moment.time)
-        object.add("bytes", moment.bytes)
-        return object.line
+    private static func object(_ moment: BackupMoment) -> JSONObject {
+        ["sequence": moment.sequence, "time": moment.time, "bytes": moment.bytes]
     }
 }

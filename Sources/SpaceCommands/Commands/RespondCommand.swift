@@ -103,7 +103,7 @@ struct RespondCommand: ParsableCommand {
         let responders = try access.use { try $0.status().responders }
         let output = Output()
         for responder in responders where name.map({ $0.utf8.elementsEqual(responder.name.utf8) }) ?? true {
-            try output.print(StatusReport.object(responder).line)
+            try output.print(responder.object)
         }
         try output.flush()
     }

@@ -56,7 +56,7 @@ struct ShowCommand: ParsableCommand {
         let waits = WaitReport(report.graph)
         let lines =
             if json {
-                [report.object.line]
+                [report.object.json]
             } else if graph {
                 waits.tree()
             } else if dot {

@@ -32,6 +32,6 @@ struct StatsCommand: ParsableCommand {
     func run() throws {
         let statistics = try NamespaceAccess(common, namespace).use { try $0.statistics() }
         let report = StatisticsReport(statistics: statistics)
-        try Output.print(lines: json ? [report.object.line] : report.text())
+        try Output.print(lines: json ? [report.object.json] : report.text())
     }
 }

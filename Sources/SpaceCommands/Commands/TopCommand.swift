@@ -70,7 +70,7 @@ struct TopCommand: ParsableCommand {
             var report = try looks.next()
             count += 1
             if json {
-                try Output.print(line: report.object(order).line)
+                try Output.print(report.object(order))
             } else if let terminal {
                 report.isColoured = true
                 try draw(report, space, order, on: terminal)

@@ -17,12 +17,10 @@ extension CompletionKind {
 
     /// The names of objects of this kind in the namespace on the line.
     static func objects(_ kinds: SharedObjectKind...) -> CompletionKind {
-        // Objects are listed under the name of their kind (`orderedSet`), holds under its word.
-        let words = kinds.flatMap { ["\($0)", $0.word] }
-        return of { (namespace, _) in
+        of { (namespace, _) in
             let status = try namespace.status()
-            return status.objects.filter { words.contains($0.kind) }.map(\.name)
-                + status.holds.filter { words.contains($0.kind) }.map(\.name)
+            return status.objects.filter { kinds.contains($0.kind) }.map(\.name)
+                + status.holds.filter { kinds.contains($0.kind) }.map(\.name)
                 + (kinds.contains(.responder) ? status.responders.map(\.name) : [])
         }
     }

@@ -16,22 +16,18 @@ extension DumpReport {
 
     /// The line of a collection.
     static func line(of collection: CollectionDump) -> String {
-        var object = line("collection")
-        object.add("name", collection.name)
-        object.add("type", collection.kind.rawValue)
-        object.add("element_type", collection.elementType)
-        if let type = collection.keyType { object.add("key_type", type) }
-        object.add("count", collection.count)
-        return object.line
+        line(
+            "collection",
+            [
+                "name": collection.name, "type": collection.kind.rawValue, "element_type": collection.elementType,
+                "key_type": collection.keyType.orLeftOut, "count": collection.count,
+            ]
+        )
     }
 
     /// The line of an element of an ordered set.
     static func line(of element: Value, key: Value?, in collection: CollectionDump) -> String {
-        var object = line("element")
-        object.add("collection", collection.name)
-        if let key { object.add("key", json: key.json) }
-        object.add("element", json: element.json)
-        return object.line
+        line("element", ["collection": collection.name, "key": key.orLeftOut, "element": element])
     }
 
     func collectionText(_ print: @escaping (String) throws -> Void) throws {

@@ -16,57 +16,38 @@ extension DumpReport {
 
     /// The line of a queue.
     static func line(of queue: QueueDump, count: Int) -> String {
-        var object = line("queue")
-        object.add("name", queue.name)
-        object.add("deliveries", queue.deliveries)
-        object.add("bound", queue.bound ?? 0)
-        object.add("count", count)
-        return object.line
+        line(
+            "queue",
+            ["name": queue.name, "deliveries": queue.deliveries, "bound": queue.bound ?? 0, "count": count]
+        )
     }
 
     /// The line of an item of a queue.
     static func line(of item: QueueDump.Item, in queue: QueueDump) -> String {
-        var object = line("item")
-        object.add("queue", queue.name)
-        object.add("id", item.id)
-        object.add("state", item.state)
-        object.add("priority", item.priority)
-        object.add("ready", item.readyTime)
-        object.add("group", item.group)
-        if let key = item.key { object.add("unique", key) }
-        if let reason = item.reason { object.add("reason", reason) }
-        object.add("deliveries", item.deliveries)
+        var object: JSONObject = [
+            "queue": queue.name, "id": item.id, "state": item.state, "priority": item.priority,
+            "ready": item.readyTime, "group": item.group, "unique": item.key.orLeftOut,
+            "reason": item.reason.orLeftOut, "deliveries": item.deliveries,
+        ]
         object.add(item.origin)
-        object.add("value", json: item.value.json)
-        return object.line
+        object.add("value", item.value)
+        return line("item", object)
     }
 
     /// The line of a counter, a latch, a rate limit or a semaphore.
     static func line(of dump: ObjectStateDump) -> String {
-        var object: JSONObject
+        let name = dump.name
         switch dump.state {
         case .counter(let number):
-            object = line("counter")
-            object.add("name", dump.name)
-            object.add("value", number)
+            return line("counter", ["name": name, "value": number])
         case .latch(let count, let left):
-            object = line("latch")
-            object.add("name", dump.name)
-            object.add("count", count)
-            object.add("left", left)
+            return line("latch", ["name": name, "count": count, "left": left])
         case .rateLimit(let limit, let nanoseconds, let moments):
-            object = line("rate")
-            object.add("name", dump.name)
-            object.add("limit", limit)
-            object.add("nanoseconds", nanoseconds)
-            let pairs = moments.map { Value.array([.int(Int($0.time)), .int($0.count)]) }
-            object.add("moments", json: Value.array(pairs).json)
+            let pairs = moments.map { [Int($0.time), $0.count] }
+            return line("rate", ["name": name, "limit": limit, "nanoseconds": nanoseconds, "moments": pairs])
         case .semaphore(let permits):
-            object = line("semaphore")
-            object.add("name", dump.name)
-            object.add("permits", permits)
+            return line("semaphore", ["name": name, "permits": permits])
         }
-        return object.line
     }
 
     func recipeText(now: Int64, _ print: @escaping (String) throws -> Void) throws {
@@ -79,7 +60,7 @@ extension DumpReport {
                     try add([
                         "\(item.id)", PeopleText.relative(item.origin.milliseconds, to: now), "\(item.origin.pid)",
                         item.state, "\(item.priority)",
-                        item.readyTime.map { PeopleText.relative($0, to: now) } ?? "-", item.group ?? "-",
+                        PeopleText.relative(item.readyTime, to: now), item.group ?? "-",
                         "\(item.deliveries)", item.reason ?? "-", item.value.json,
                     ])
                 }

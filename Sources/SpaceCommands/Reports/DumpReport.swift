@@ -11,27 +11,16 @@ struct DumpReport {
     /// Prints JSON lines, each with a `kind`; the last one says that the dump is whole.
     func lines(_ print: (String) throws -> Void) throws {
         let status = inspection.status
-        var namespace = Self.line("namespace")
-        namespace.add("name", status.name)
-        namespace.add("mode", status.mode.rawValue)
-        namespace.add("persistent", status.isPersistent)
-        namespace.add("version", status.version)
-        namespace.add("created", status.created)
-        namespace.add("life", "\(status.life)")
-        namespace.add("sequence", status.sequence)
-        namespace.add("tuples", status.tuples)
-        namespace.add("cells", status.cells)
-        namespace.add("bytes", status.bytes)
-        namespace.add("limit", status.byteLimit)
-        namespace.add("history", json: StatusReport.json(status.history))
-        namespace.add("delivery_limit", status.deliveryLimit)
-        namespace.add("unlocked", inspection.isLockFree)
-        namespace.add("ends_with", Self.end)
-        try print(namespace.line)
-        for owner in status.owners {
-            // `kind` is the line's: here the kind of the owner is called `tie`.
-            try print(StatusReport.object(owner, kindKey: "tie", in: Self.line("owner")).line)
-        }
+        let namespace: JSONObject = [
+            "name": status.name, "mode": status.mode.rawValue, "persistent": status.isPersistent,
+            "version": status.version, "created": status.created, "life": status.life.description,
+            "sequence": status.sequence, "tuples": status.tuples, "cells": status.cells, "bytes": status.bytes,
+            "limit": status.byteLimit, "history": status.history?.object, "delivery_limit": status.deliveryLimit,
+            "unlocked": inspection.isLockFree, "ends_with": Self.end,
+        ]
+        try print(Self.line("namespace", namespace))
+        // `kind` is the line's: here the kind of the owner is called `tie`.
+        for owner in status.owners { try print(Self.line("owner", owner.object(kindKey: "tie"))) }
         try inspection.forEachTuple { match in
             try print(
                 Self.tuple(
@@ -44,36 +33,30 @@ struct DumpReport {
                 )
             )
         }
-        try inspection.forEachClaim(buried: false) { claim in
-            try print(Self.claimed(StatusReport.object(claim, in: Self.line("claim")), claim))
-        }
-        try inspection.forEachClaim(buried: true) { buried in
-            try print(Self.claimed(StatusReport.object(buried: buried, in: Self.line("buried")), buried))
-        }
+        try inspection.forEachClaim(buried: false) { try print(Self.line("claim", $0.object, $0.origin)) }
+        try inspection.forEachClaim(buried: true) { try print(Self.line("buried", $0.buriedObject, $0.origin)) }
         try inspection.forEachCell { try print(Self.cell($0)) }
-        for responder in status.responders {
-            try print(StatusReport.object(responder, in: Self.line("responder")).line)
-        }
-        for request in status.requests { try print(StatusReport.object(request, in: Self.line("request")).line) }
+        for responder in status.responders { try print(Self.line("responder", responder.object)) }
+        for request in status.requests { try print(Self.line("request", request.object)) }
         let report = StatusReport(status: status)
-        for hold in status.holds { try print(report.holdObject(hold, in: Self.line("hold")).line) }
+        for hold in status.holds { try print(Self.line("hold", report.object(hold))) }
         try collectionLines(print)
         try recipeLines(print)
-        for waiter in status.waiters {
-            try print(StatusReport.object(waiter, kindKey: "type", in: Self.line("waiter")).line)
-        }
-        for watcher in status.watchers { try print(StatusReport.object(watcher, in: Self.line("watcher")).line) }
-        try inspection.forEachChange { try print($0.object(in: Self.line("change")).line) }
-        try print(Self.line(Self.end).line)
+        for waiter in status.waiters { try print(Self.line("waiter", waiter.object(kindKey: "type"))) }
+        for watcher in status.watchers { try print(Self.line("watcher", watcher.object)) }
+        try inspection.forEachChange { try print(Self.line("change", $0.object())) }
+        try print(Self.line(Self.end))
     }
 
     /// The kind of the last line, which the first one announces: without it, the dump was cut off.
     static let end = "end"
 
-    static func line(_ kind: String) -> JSONObject {
-        var object = JSONObject()
-        object.add("kind", kind)
-        return object
+    /// A line of a kind, with when and by which process it was written, if that belongs there.
+    static func line(_ kind: String, _ members: JSONObject = [:], _ origin: Origin = .unknown) -> String {
+        var object: JSONObject = ["kind": kind]
+        object.add(members)
+        object.add(origin)
+        return object.json
     }
 
     static func tuple(
@@ -84,30 +67,20 @@ struct DumpReport {
         _ origin: Origin,
         holder: Int32?
     ) -> String {
-        var object = line("tuple")
-        object.add("id", id)
-        object.add("tuple", json: tuple.json)
-        object.add("expires", expires)
-        object.add("deliveries", deliveries)
+        var object: JSONObject = ["id": id, "tuple": tuple, "expires": expires, "deliveries": deliveries]
         object.add(origin)
-        if let holder { object.add("session", holder) }
-        return object.line
-    }
-
-    /// The line of a tuple that is claimed or buried, with its origin.
-    private static func claimed(_ line: JSONObject, _ claim: NamespaceStatus.Claim) -> String {
-        var object = line
-        object.add(claim.origin)
-        return object.line
+        object.add("session", holder.orLeftOut)
+        return line("tuple", object)
     }
 
     static func cell(_ cell: DumpedCell) -> String {
-        var object = line("cell")
-        object.add("key", cell.key)
-        object.add("value", json: cell.value.json)
-        if let expires = cell.expires { object.add("expires", expires) }
-        if let holder = cell.holder { object.add("session", holder) }
-        return object.line
+        line(
+            "cell",
+            [
+                "key": cell.key, "value": cell.value, "expires": cell.expires.orLeftOut,
+                "session": cell.holder.orLeftOut,
+            ]
+        )
     }
 
     // MARK: Text
@@ -124,7 +97,7 @@ struct DumpReport {
             try inspection.forEachTuple { match in
                 try add([
                     "\(match.id.rawValue)", PeopleText.relative(match.origin.milliseconds, to: now),
-                    "\(match.origin.pid)", inspection.expiry(of: match).map { PeopleText.relative($0, to: now) } ?? "-",
+                    "\(match.origin.pid)", PeopleText.relative(inspection.expiry(of: match), to: now),
                     "\(match.deliveries)", try match.tuple().json,
                 ])
             }
@@ -132,7 +105,7 @@ struct DumpReport {
         try section("cells", ["KEY", "EXPIRES", "SESSION", "VALUE"], print) { add in
             try inspection.forEachCell { cell in
                 try add([
-                    cell.key, cell.expires.map { PeopleText.relative($0, to: now) } ?? "-",
+                    cell.key, PeopleText.relative(cell.expires, to: now),
                     PeopleText.cell(cell.holder), cell.value.json,
                 ])
             }

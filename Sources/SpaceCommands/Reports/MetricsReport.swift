@@ -7,164 +7,222 @@ struct MetricsReport {
     /// The media type of the text.
     static let mediaType = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-    private enum Kind: String { case gauge, counter, histogram }
+    /// The namespaces at the times of the looks; without a status if that failed.
+    private var looks: [(name: String, status: NamespaceStatus?, time: Int64)] = []
+    /// Whether the namespaces are all of the space.
+    private let spansAll: Bool
 
-    /// One metric with its samples, in the order in which they were added.
-    private struct Family {
-        let name: String
-        let kind: Kind
-        let help: String
-        var samples: [String] = []
-    }
-
-    /// The namespaces that were looked at.
-    private var statuses: [NamespaceStatus] = []
-
-    private var families: [Family] = [
-        Family(name: "up", kind: .gauge, help: "1 if the namespace could be looked at, 0 if not."),
-        Family(name: "tuples", kind: .gauge, help: "Tuples that can be read and taken."),
-        Family(name: "oldest_tuple_seconds", kind: .gauge, help: "The age of the oldest tuple that can be taken."),
-        Family(name: "cells", kind: .gauge, help: "Cells that are set."),
-        Family(name: "used_bytes", kind: .gauge, help: "Bytes of the data file in use, free pages among them."),
-        Family(name: "disk_bytes", kind: .gauge, help: "Bytes of the blocks of the namespace's files."),
-        Family(name: "limit_bytes", kind: .gauge, help: "The most bytes that the data file may use."),
-        Family(name: "changes", kind: .counter, help: "Changes since the namespace was created."),
-        Family(name: "owners", kind: .gauge, help: "Living processes that keep the namespace alive."),
-        Family(name: "halted_processes", kind: .gauge, help: "Processes of the namespace that are stopped or frozen."),
-        Family(name: "waiters", kind: .gauge, help: "Threads and tasks that wait, by what they wait for."),
-        Family(name: "longest_wait_seconds", kind: .gauge, help: "For how long the longest wait has lasted."),
-        Family(name: "watchers", kind: .gauge, help: "Registrations to be told of changes."),
-        Family(name: "watcher_lag", kind: .gauge, help: "Changes that the slowest watcher has not acknowledged."),
-        Family(name: "claims", kind: .gauge, help: "Tuples that are claimed."),
-        Family(name: "buried", kind: .gauge, help: "Tuples that were buried."),
-        Family(name: "held", kind: .gauge, help: "Places that are held, by kind of object."),
-        Family(name: "queued", kind: .gauge, help: "Places in queues for what is held, by kind of object."),
-        Family(name: "responders", kind: .gauge, help: "Responders that answer requests."),
-        Family(name: "requests", kind: .gauge, help: "Requests that are not done."),
-        Family(name: "queue_items", kind: .gauge, help: "Items of work queues, by queue and state."),
-        Family(name: "wait_seconds", kind: .histogram, help: "How long waits for tuples lasted, if it is measured."),
-        Family(
-            name: "hand_off_seconds",
-            kind: .histogram,
-            help: "From the grant of a tuple to a waiting taker to the taker's return, if it is measured."
-        ),
-        Family(name: "deadlocks", kind: .gauge, help: "Circles of processes that wait for each other."),
-        Family(
-            name: "own_waits",
-            kind: .gauge,
-            help: "Waits of processes, for a second or longer, for what they hold themselves."
-        ),
-        Family(name: "spanning_deadlocks", kind: .gauge, help: "Such circles through several namespaces."),
-    ]
+    init(spansAll: Bool) { self.spansAll = spansAll }
 
     /// Adds a namespace; `nil` for one that could not be looked at.
     mutating func add(_ name: String, _ status: NamespaceStatus?, now: Int64 = Clock.realtimeMilliseconds()) {
-        let label = ("namespace", name)
-        sample("up", [label], status == nil ? 0 : 1)
-        guard let status else { return }
-        sample("tuples", [label], status.tuples)
-        sample("oldest_tuple_seconds", [label], status.oldest.map { max(0, now - $0) / 1000 } ?? 0)
-        sample("cells", [label], status.cells)
-        sample("used_bytes", [label], status.bytes)
-        sample("disk_bytes", [label], status.diskBytes)
-        sample("limit_bytes", [label], status.byteLimit)
-        sample("changes", [label], Int(clamping: status.sequence))
-        let living = status.owners.filter(\.isAlive)
-        sample("owners", [label], living.count { $0.kind != .visitor })
-        sample("halted_processes", [label], Set(living.map(\.pid)).count { ProcessIdentity.halt(of: $0) != nil })
-        for (kind, count) in Self.counts(status.waiters.map(\.kind)) {
-            sample("waiters", [label, ("kind", kind)], count)
-        }
-        let longest = status.waiters.map { max(0, now - $0.since) }.max() ?? 0
-        sample("longest_wait_seconds", [label], "\(longest / 1000).\(Self.padded(longest % 1000))")
-        sample("watchers", [label], status.watchers.count)
-        let lag = status.watchers.map { StatusReport.lag(of: $0, in: status) }.max()
-        sample("watcher_lag", [label], Int(clamping: lag ?? 0))
-        sample("claims", [label], status.claims.count)
-        sample("buried", [label], status.buried.count)
-        for (name, isHeld) in [("held", true), ("queued", false)] {
-            let kinds = status.holds.filter { $0.isHeld == isHeld }.map(\.kind)
-            for (kind, count) in Self.counts(kinds) { sample(name, [label, ("kind", kind)], count) }
-        }
-        sample("responders", [label], status.responders.count)
-        sample("requests", [label], status.requests.count)
-        for object in status.objects {
-            guard let items = object.queue?.items else { continue }
-            for (state, number) in StatusReport.numbers(of: items) {
-                sample("queue_items", [label, ("queue", object.name), ("state", state)], number)
-            }
-        }
-        if let latency = status.latency {
-            histogram("wait_seconds", [label], latency.waiting)
-            histogram("hand_off_seconds", [label], latency.handOff)
-        }
-        statuses.append(status)
+        looks.append((name, status, now))
     }
 
-    /// Adds the deadlocks, once all namespaces are added.
-    ///
-    /// - Parameter spansAll: Whether the namespaces are all of the space.
-    mutating func addDeadlocks(spansAll: Bool) {
-        let waits = SpaceWaits(statuses)
-        for status in statuses {
-            sample("deadlocks", [("namespace", status.name)], waits.deadlocks(in: status.name).count)
-            sample("own_waits", [("namespace", status.name)], waits.ownWaits(in: status.name))
-        }
-        if spansAll { sample("spanning_deadlocks", [], waits.spanning.count) }
+    // MARK: The metrics
+
+    fileprivate enum Kind: String { case gauge, counter, histogram }
+
+    /// A namespace with what metrics are read from.
+    fileprivate struct Sight {
+        let status: NamespaceStatus
+        let now: Int64
+        /// The waits of all namespaces together.
+        let waits: SpaceWaits
     }
+
+    /// A number, with the labels that tell it from others of its metric and namespace.
+    fileprivate struct Sample {
+        let value: String
+        let labels: [(String, String)]
+        let suffix: String
+
+        init(_ value: some CustomStringConvertible, _ labels: (String, String)..., suffix: String = "") {
+            (self.value, self.labels, self.suffix) = ("\(value)", labels, suffix)
+        }
+    }
+
+    /// A metric of a namespace: its name, its help text, and how its samples are read.
+    fileprivate struct Family: Sendable {
+        let name: String
+        let kind: Kind
+        let help: String
+        let samples: @Sendable (Sight) -> [Sample]
+
+        init(_ name: String, _ help: String, _ kind: Kind = .gauge, samples: @escaping @Sendable (Sight) -> [Sample]) {
+            (self.name, self.help, self.kind, self.samples) = (name, help, kind, samples)
+        }
+
+        /// A metric with one number.
+        init(_ name: String, _ help: String, number: @escaping @Sendable (NamespaceStatus) -> Int) {
+            self.init(name, help) { [Sample(number($0.status))] }
+        }
+
+        /// A metric that counts by kind.
+        init(_ name: String, _ help: String, kinds: @escaping @Sendable (NamespaceStatus) -> [String]) {
+            self.init(name, help) { sight in
+                Dictionary(grouping: kinds(sight.status), by: \.self).sorted { $0.key < $1.key }
+                    .map { Sample($0.value.count, ("kind", $0.key)) }
+            }
+        }
+
+        init(
+            _ name: String,
+            _ help: String,
+            histogram: @escaping @Sendable (NamespaceStatus.Latency) -> LatencyHistogram
+        ) {
+            self.init(name, help, .histogram) { sight in sight.status.latency.map { Sample.all(histogram($0)) } ?? [] }
+        }
+    }
+
+    /// The metrics of a namespace, in the order in which they are printed.
+    private static let families = [
+        Family("tuples", "Tuples that can be read and taken.", number: \.tuples),
+        Family("oldest_tuple_seconds", "The age of the oldest tuple that can be taken.") { sight in
+            [Sample(sight.status.oldest.map { max(0, sight.now - $0) / 1000 } ?? 0)]
+        },
+        Family("cells", "Cells that are set.", number: \.cells),
+        Family("used_bytes", "Bytes of the data file in use, free pages among them.", number: \.bytes),
+        Family("disk_bytes", "Bytes of the blocks of the namespace's files.", number: \.diskBytes),
+        Family("limit_bytes", "The most bytes that the data file may use.", number: \.byteLimit),
+        Family("changes", "Changes since the namespace was created.", .counter) { sight in
+            [Sample(Int(clamping: sight.status.sequence), suffix: "_total")]
+        },
+        Family("owners", "Living processes that keep the namespace alive.", number: \.livingOwners),
+        Family(
+            "halted_processes",
+            "Processes of the namespace that are stopped or frozen.",
+            number: { status in
+                Set(status.owners.filter(\.isAlive).map(\.pid)).count { ProcessIdentity.halt(of: $0) != nil }
+            }
+        ),
+        Family(
+            "waiters",
+            "Threads and tasks that wait, by what they wait for.",
+            kinds: { $0.waiters.map(\.kind.name) }
+        ),
+        Family("longest_wait_seconds", "For how long the longest wait has lasted.") { sight in
+            let longest = sight.status.longestWait.map { max(0, sight.now - $0) } ?? 0
+            return [Sample("\(longest / 1000).\(padded(longest % 1000, to: 3))")]
+        },
+        Family("watchers", "Registrations to be told of changes.", number: \.watchers.count),
+        Family(
+            "watcher_lag",
+            "Changes that the slowest watcher has not acknowledged.",
+            number: { status in
+                Int(clamping: status.watchers.map(status.lag).max() ?? 0)
+            }
+        ),
+        Family("claims", "Tuples that are claimed.", number: \.claims.count),
+        Family("buried", "Tuples that were buried.", number: \.buried.count),
+        Family(
+            "held",
+            "Places that are held, by kind of object.",
+            kinds: { status in
+                status.holds.filter(\.isHeld).map(\.kind.name)
+            }
+        ),
+        Family(
+            "queued",
+            "Places in queues for what is held, by kind of object.",
+            kinds: { status in
+                status.holds.filter { !$0.isHeld }.map(\.kind.name)
+            }
+        ),
+        Family("responders", "Responders that answer requests.", number: \.responders.count),
+        Family("requests", "Requests that are not done.", number: \.requests.count),
+        Family("queue_items", "Items of work queues, by queue and state.") { sight in
+            sight.status.objects.flatMap { object in
+                (object.queue?.items?.numbers ?? []).map { (state, number) in
+                    Sample(number, ("queue", object.name), ("state", state))
+                }
+            }
+        },
+        Family("wait_seconds", "How long waits for tuples lasted, if it is measured.", histogram: \.waiting),
+        Family(
+            "hand_off_seconds",
+            "From the grant of a tuple to a waiting taker to the taker's return, if it is measured.",
+            histogram: \.handOff
+        ),
+        Family("deadlocks", "Circles of processes that wait for each other.") { sight in
+            [Sample(sight.waits.deadlocks(in: sight.status.name).count)]
+        },
+        Family("own_waits", "Waits of processes, for a second or longer, for what they hold themselves.") { sight in
+            [Sample(sight.waits.ownWaits(in: sight.status.name))]
+        },
+    ]
+
+    // MARK: The text
 
     /// The text, which ends with a line of its own.
     var text: String {
-        var text = ""
-        for family in families where !family.samples.isEmpty {
-            text += "# TYPE shared_space_\(family.name) \(family.kind.rawValue)\n"
-            if family.name.hasSuffix("_bytes") { text += "# UNIT shared_space_\(family.name) bytes\n" }
-            if family.name.hasSuffix("_seconds") { text += "# UNIT shared_space_\(family.name) seconds\n" }
-            text += "# HELP shared_space_\(family.name) \(family.help)\n"
-            for sample in family.samples { text += sample + "\n" }
+        let up = Family("up", "1 if the namespace could be looked at, 0 if not.") { _ in [] }
+        var text = up.text(looks.map { (Sample($0.status == nil ? 0 : 1), $0.name) })
+        let waits = SpaceWaits(looks.compactMap(\.status))
+        for family in Self.families {
+            let samples = looks.flatMap { look in
+                let sight = look.status.map { Sight(status: $0, now: look.time, waits: waits) }
+                return sight.map(family.samples)?.map { ($0, look.name) } ?? []
+            }
+            text += family.text(samples)
+        }
+        if spansAll {
+            let spanning = Family("spanning_deadlocks", "Such circles through several namespaces.") { _ in [] }
+            text += spanning.text([(Sample(waits.spanning.count), nil)])
         }
         return text + "# EOF\n"
     }
+}
 
-    /// OpenMetrics: each bucket counts all durations up to its bound.
-    private mutating func histogram(_ name: String, _ labels: [(String, String)], _ histogram: LatencyHistogram) {
-        var sum = 0
-        for (index, count) in histogram.counts.enumerated() {
-            sum = Int(clamping: UInt(sum) + UInt(count))
-            let bound = index < LatencyHistogram.bounds.count ? Self.seconds(LatencyHistogram.bounds[index]) : "+Inf"
-            sample(name, labels + [("le", bound)], sum, suffix: "_bucket")
+extension MetricsReport.Family {
+    /// The lines of a metric with samples of namespaces, if there are any.
+    fileprivate func text(_ samples: [(MetricsReport.Sample, namespace: String?)]) -> String {
+        guard !samples.isEmpty else { return "" }
+        var text = "# TYPE shared_space_\(name) \(kind.rawValue)\n"
+        for unit in ["bytes", "seconds"] where name.hasSuffix("_\(unit)") {
+            text += "# UNIT shared_space_\(name) \(unit)\n"
         }
-        sample(name, labels, Self.seconds(histogram.total), suffix: "_sum")
-        sample(name, labels, sum, suffix: "_count")
+        text += "# HELP shared_space_\(name) \(help)\n"
+        for (sample, namespace) in samples {
+            let labels = (namespace.map { [("namespace", $0)] } ?? []) + sample.labels
+            let set = labels.map { "\($0)=\"\(MetricsReport.escaped($1))\"" }.joined(separator: ",")
+            text += "shared_space_\(name)\(sample.suffix)\(labels.isEmpty ? "" : "{\(set)}") \(sample.value)\n"
+        }
+        return text
     }
+}
 
+extension MetricsReport.Sample {
+    /// OpenMetrics: each bucket counts all durations up to its bound.
+    fileprivate static func all(_ histogram: LatencyHistogram) -> [MetricsReport.Sample] {
+        let buckets = histogram.cumulative.map { (bound, count) in
+            Self(count, ("le", bound.map(MetricsReport.seconds) ?? "+Inf"), suffix: "_bucket")
+        }
+        return buckets + [
+            Self(MetricsReport.seconds(histogram.total), suffix: "_sum"), Self(histogram.count, suffix: "_count"),
+        ]
+    }
+}
+
+extension MetricsReport {
     /// A duration in seconds, with at least one decimal and no needless ones.
-    private static func seconds(_ duration: Duration) -> String {
+    fileprivate static func seconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
-        var decimals = "\(attoseconds / 1_000_000_000)"
-        decimals = String(repeating: "0", count: max(0, 9 - decimals.count)) + decimals
+        var decimals = padded(attoseconds / 1_000_000_000, to: 9)
         while decimals.count > 1, decimals.hasSuffix("0") { decimals.removeLast() }
         return "\(seconds).\(decimals)"
     }
 
-    private mutating func sample(
-        _ name: String,
-        _ labels: [(String, String)],
-        _ value: some CustomStringConvertible,
-        suffix: String? = nil
-    ) {
-        guard let index = families.firstIndex(where: { $0.name == name }) else { return }
-        let suffix = suffix ?? (families[index].kind == .counter ? "_total" : "")
-        let set = labels.map { "\($0)=\"\(Self.escaped($1))\"" }.joined(separator: ",")
-        let braces = labels.isEmpty ? "" : "{\(set)}"
-        families[index].samples.append("shared_space_\(name)\(suffix)\(braces) \(value)")
+    private static func padded(_ number: Int64, to count: Int) -> String {
+        let digits = "\(number)"
+        return String(repeating: "0", count: max(0, count - digits.count)) + digits
     }
 
     /// OpenMetrics: in a label's value, backslash, quotation mark and line feed are escaped.
     ///
     /// Other control characters, which may stand there, are shown as JSON shows them: a name may not act on the terminal of
     /// the person who looks.
-    private static func escaped(_ text: String) -> String {
+    fileprivate static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -176,14 +234,5 @@ struct MetricsReport {
             }
         }
         return result
-    }
-
-    private static func counts(_ kinds: [String]) -> [(String, Int)] {
-        Dictionary(grouping: kinds, by: { $0 }).map { ($0, $1.count) }.sorted { $0 < $1 }
-    }
-
-    private static func padded(_ thousandths: Int64) -> String {
-        let digits = "\(thousandths)"
-        return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 }

@@ -21,20 +21,13 @@ struct ReplicationReport {
 
     /// What `show --json` and `machines --json` say of the namespace.
     var object: JSONObject {
-        var object = JSONObject()
-        object.add("name", namespace.name)
-        object.add("head", namespace.head)
-        object.add("durable", namespace.durable)
-        object.add("applied", namespace.applied)
-        object.add("behind", namespace.behind)
-        object.add("base", namespace.base)
-        object.add("pen", namespace.pen.map(cluster.machine))
-        object.add("quorum_since", cluster.since)
-        object.add("machines", namespace.joined.map(cluster.machine))
-        object.add("owned_on", namespace.owners.map(cluster.machine))
-        object.add("troubles", namespace.troubles)
-        object.add("events", namespace.events)
-        return object
+        [
+            "name": namespace.name, "head": namespace.head, "durable": namespace.durable,
+            "applied": namespace.applied, "behind": namespace.behind, "base": namespace.base,
+            "pen": namespace.pen.map(cluster.machine), "quorum_since": cluster.since,
+            "machines": namespace.joined.map(cluster.machine), "owned_on": namespace.owners.map(cluster.machine),
+            "troubles": namespace.troubles, "events": namespace.events,
+        ]
     }
 
     /// Rows of a table for people, each a title and its text.

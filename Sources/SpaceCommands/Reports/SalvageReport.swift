@@ -7,22 +7,18 @@ struct SalvageReport {
 
     /// Prints JSON lines, each with a `kind`.
     func lines(_ print: (String) throws -> Void) throws {
-        var namespace = DumpReport.line("namespace")
-        namespace.add("name", salvage.name)
-        namespace.add("mode", salvage.mode.rawValue)
-        namespace.add("salvaged", true)
-        namespace.add("delivery_limit", salvage.deliveryLimit)
-        namespace.add("ends_with", DumpReport.end)
-        if let history = salvage.history { namespace.add("history", json: StatusReport.json(history)) }
-        try print(namespace.line)
+        let namespace: JSONObject = [
+            "name": salvage.name, "mode": salvage.mode.rawValue, "salvaged": true,
+            "delivery_limit": salvage.deliveryLimit, "ends_with": DumpReport.end,
+            "history": (salvage.history?.object).orLeftOut,
+        ]
+        try print(DumpReport.line("namespace", namespace))
         for item in salvage.tuples {
             let holder: Int32? = item.isOfHolder ? 0 : nil
             try print(DumpReport.tuple(item.id, item.tuple, item.expires, item.deliveries, item.origin, holder: holder))
         }
-        for claim in salvage.claims { try print(StatusReport.object(claim, in: DumpReport.line("claim")).line) }
-        for claim in salvage.buried {
-            try print(StatusReport.object(buried: claim, in: DumpReport.line("buried")).line)
-        }
+        for claim in salvage.claims { try print(DumpReport.line("claim", claim.object)) }
+        for claim in salvage.buried { try print(DumpReport.line("buried", claim.buriedObject)) }
         for cell in salvage.cells { try print(DumpReport.cell(cell)) }
         for collection in salvage.collections {
             try print(DumpReport.line(of: collection))
@@ -36,6 +32,6 @@ struct SalvageReport {
             for item in queue.items { try print(DumpReport.line(of: item, in: queue)) }
         }
         for state in salvage.recipes.states { try print(DumpReport.line(of: state)) }
-        try print(DumpReport.line(DumpReport.end).line)
+        try print(DumpReport.line(DumpReport.end))
     }
 }

@@ -13,56 +13,36 @@ struct StatisticsReport {
 
     /// The registrations that keep changes, the one that is furthest behind first.
     private var watchers: [(watcher: NamespaceStatus.Watcher, behind: UInt64)] {
-        status.watchers.map { ($0, StatusReport.lag(of: $0, in: status)) }
-            .sorted { $0.behind > $1.behind }
+        status.watchers.map { ($0, status.lag(of: $0)) }.sorted { $0.behind > $1.behind }
     }
 
     var object: JSONObject {
-        var object = JSONObject()
-        object.add("name", status.name)
-        object.add("bytes", status.bytes)
-        object.add("free", statistics.freeBytes)
-        object.add("disk", status.diskBytes)
-        object.add("limit", status.byteLimit)
-        object.add("tuples", statistics.tuples.map(Self.object))
-        object.add("cells", statistics.cells.map(Self.object))
-        var journal = JSONObject()
-        journal.add("changes", statistics.changes)
-        journal.add("first", statistics.firstChange)
-        journal.add("last", status.sequence)
-        journal.add("history", json: StatusReport.json(status.history))
-        journal.add(
-            "watchers",
-            watchers.map { (watcher, behind) in
-                var object = StatusReport.object(watcher)
-                object.add("behind", behind)
-                return object
-            }
-        )
-        object.add("journal", json: journal.line)
-        object.add(
-            "tables",
-            statistics.trees.map { tree in
-                var object = JSONObject()
-                object.add("name", tree.name)
-                object.add("rows", tree.rows)
-                object.add("bytes", tree.bytes)
-                return object
-            }
-        )
-        return object
+        let watchers = watchers.map { (watcher, behind) in
+            var object = watcher.object
+            object.add("behind", behind)
+            return object
+        }
+        let journal: JSONObject = [
+            "changes": statistics.changes, "first": statistics.firstChange, "last": status.sequence,
+            "history": status.history?.object, "watchers": watchers,
+        ]
+        let tables = statistics.trees.map { tree -> JSONObject in
+            ["name": tree.name, "rows": tree.rows, "bytes": tree.bytes]
+        }
+        return [
+            "name": status.name, "bytes": status.bytes, "free": statistics.freeBytes, "disk": status.diskBytes,
+            "limit": status.byteLimit, "tuples": statistics.tuples.map(Self.object),
+            "cells": statistics.cells.map(Self.object), "journal": journal, "tables": tables,
+        ]
     }
 
     private static func object(_ group: NamespaceStatistics.Group) -> JSONObject {
-        var object = JSONObject()
-        object.add("shape", group.shape)
-        object.add("count", group.count)
-        object.add("bytes", group.bytes)
+        var object: JSONObject = ["shape": group.shape, "count": group.count, "bytes": group.bytes]
         guard group.oldest != .unknown else { return object }
-        object.add("oldest", group.oldest.milliseconds)
-        object.add("oldest_writer", group.oldest.pid)
-        object.add("newest", group.newest.milliseconds)
-        object.add("returns", group.returns)
+        object.add([
+            "oldest": group.oldest.milliseconds, "oldest_writer": group.oldest.pid,
+            "newest": group.newest.milliseconds, "returns": group.returns,
+        ])
         return object
     }
 
@@ -79,8 +59,7 @@ struct StatisticsReport {
             ["changes kept", keptText],
         ])
         func section(_ title: String, _ titles: [String], _ rows: [[String]]) {
-            guard !rows.isEmpty else { return }
-            lines += ["", title] + PeopleText.table([titles] + rows, indent: "  ")
+            lines += PeopleText.section(title, titles, rows)
         }
         func groups(
             _ title: String,
@@ -116,7 +95,7 @@ struct StatisticsReport {
         section(
             "named objects",
             ["NAME", "TYPE", "COUNT"],
-            status.objects.map { [$0.name, $0.kind, StatusReport.countText($0)] }
+            status.objects.map { [$0.name, $0.kind.name, $0.countText] }
         )
         section(
             "tables",
@@ -130,5 +109,4 @@ struct StatisticsReport {
         guard let first = statistics.firstChange else { return "none of \(status.sequence)" }
         return "\(statistics.changes), from \(first) to \(status.sequence)"
     }
-
 }

@@ -13,8 +13,9 @@ extension StatusReport {
 
     var summaryRow: [String] {
         [
-            status.name, "\(status.tuples)", "\(status.cells)", "\(count(.queue))", "\(count(.orderedSet))",
-            "\(livingOwners)", PeopleText.bytes(status.bytes), PeopleText.bytes(status.diskBytes), modeText,
+            status.name, "\(status.tuples)", "\(status.cells)", "\(status.count(.queue))",
+            "\(status.count(.orderedSet))", "\(status.livingOwners)", PeopleText.bytes(status.bytes),
+            PeopleText.bytes(status.diskBytes), modeText,
         ]
     }
 
@@ -28,21 +29,6 @@ extension StatusReport {
     private var historyText: String {
         guard let history = status.history, let changes = history.changes, let bytes = history.bytes else { return "" }
         return ", the last \(changes) kept, \(PeopleText.bytes(bytes)) at most"
-    }
-
-    /// What an owner's process runs.
-    private static func command(of owner: NamespaceStatus.Owner) -> String {
-        (owner.isAlive ? ProcessText.command(of: owner.pid) : nil) ?? owner.command ?? "-"
-    }
-
-    private static func state(of owner: NamespaceStatus.Owner) -> String {
-        owner.isAlive ? ProcessText.state(of: owner.pid) : "dead"
-    }
-
-    /// What a waiter waits for: to `take` or `read` a tuple, or for a `cell`, a `lock`….
-    private static func purpose(of waiter: NamespaceStatus.Waiter) -> String {
-        guard waiter.kind == "tuple" else { return waiter.kind }
-        return waiter.isTaking ? "take" : "read"
     }
 
     /// Lines for people.
@@ -85,79 +71,110 @@ extension StatusReport {
         )
         let circles = WaitReport.lines(graph.deadlocks + graph.doubtful, now: now)
         if !circles.isEmpty { lines += [""] + circles }
-        func section(_ title: String, _ titles: [String], _ rows: [[String]]) {
-            guard !rows.isEmpty else { return }
-            lines.append("")
-            lines.append(title)
-            lines += PeopleText.table([titles] + rows, indent: "  ")
-        }
-        section(
-            PeopleText.count(processes.count, "process", plural: "processes"),
-            ["PID", "COMMAND", "SINCE", "KIND", "STATE"],
-            processes.map { owner in
-                [
-                    "\(owner.pid)", Self.command(of: owner), PeopleText.relative(owner.since, to: now),
-                    owner.kind.rawValue, Self.state(of: owner),
-                ]
-            }
-        )
-        section(
-            PeopleText.count(status.waiters.count, "waiter"),
-            ["PID", "SINCE", "FOR", "WHAT"],
-            status.waiters.map { waiter in
-                [
-                    PeopleText.cell(waiter.pid), PeopleText.relative(waiter.since, to: now),
-                    Self.purpose(of: waiter), waiter.template,
-                ]
-            }
-        )
-        section(
-            PeopleText.count(status.watchers.count, "watcher"),
-            ["PID", "POSITION", "SUBSCRIPTION", "FILTER"],
-            status.watchers.map { watcher in
-                [
-                    watcher.elsewhere ?? PeopleText.cell(watcher.pid), "\(watcher.position)",
-                    watcher.subscription ?? "-",
-                    watcher.filter,
-                ]
-            }
-        )
-        section(
-            PeopleText.count(status.claims.count, "claim"),
-            ["ID", "PID", "DEADLINE", "TUPLE"],
-            status.claims.map { claim in
-                [
-                    "\(claim.held.number)", claim.elsewhere ?? PeopleText.cell(claim.pid),
-                    claim.deadline.map { PeopleText.relative($0, to: now) } ?? "-", claim.held.tuple.json,
-                ]
-            }
-        )
-        section(
-            "\(PeopleText.count(status.buried.count, "tuple")) buried",
-            ["ID", "DELIVERIES", "TUPLE"],
-            status.buried.map(\.held).map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
-        )
-        section(
-            "held, and waited for",
-            Self.holdTitles,
-            holdRows(now: now)
-        )
-        section(
-            PeopleText.count(status.responders.count, "responder"),
-            Self.responderTitles,
-            responderRows(now: now)
-        )
-        section(PeopleText.count(status.requests.count, "request"), Self.requestTitles, requestRows(now: now))
-        section(
-            PeopleText.count(status.objects.count, "named object"),
-            ["NAME", "TYPE", "OF", "COUNT"],
-            status.objects.map { [$0.name, $0.kind, $0.elementType ?? "-", Self.countText($0)] }
-        )
-        section(
-            PeopleText.count(status.shapes.count, "indexed shape"),
-            ["SHAPE", "STATE"],
-            status.shapes.map { [$0.description, $0.state] }
-        )
+        for (title, titles, rows) in sections(now: now) { lines += PeopleText.section(title, titles, rows) }
         return lines
+    }
+
+    /// The lists of what processes have in the namespace.
+    private func sections(now: Int64) -> [(title: String, titles: [String], rows: [[String]])] {
+        func relative(_ moment: Int64?) -> String { PeopleText.relative(moment, to: now) }
+        let (held, answered) = (status.holds.map { row($0, now: now) }, status.responders.map { row($0, now: now) })
+        return [
+            (
+                PeopleText.count(processes.count, "process", plural: "processes"),
+                ["PID", "COMMAND", "SINCE", "KIND", "STATE"],
+                processes.map {
+                    ["\($0.pid)", Self.command(of: $0), relative($0.since), $0.kind.rawValue, Self.state(of: $0)]
+                }
+            ),
+            (
+                PeopleText.count(status.waiters.count, "waiter"), ["PID", "SINCE", "FOR", "WHAT"],
+                status.waiters.map {
+                    [PeopleText.cell($0.pid), relative($0.since), Self.purpose(of: $0), $0.template]
+                }
+            ),
+            (
+                PeopleText.count(status.watchers.count, "watcher"), ["PID", "POSITION", "SUBSCRIPTION", "FILTER"],
+                status.watchers.map { [$0.processText, "\($0.position)", $0.subscription ?? "-", $0.filter] }
+            ),
+            (
+                PeopleText.count(status.claims.count, "claim"), ["ID", "PID", "DEADLINE", "TUPLE"],
+                status.claims.map {
+                    ["\($0.held.number)", $0.processText, relative($0.deadline), $0.held.tuple.json]
+                }
+            ),
+            (
+                "\(PeopleText.count(status.buried.count, "tuple")) buried", ["ID", "DELIVERIES", "TUPLE"],
+                status.buried.map(\.held).map { ["\($0.id.rawValue)", "\($0.deliveries)", $0.tuple.json] }
+            ),
+            ("held, and waited for", ["NAME", "KIND", "PID", "SINCE", "FENCING", "STATE"], held),
+            (
+                PeopleText.count(status.responders.count, "responder"),
+                ["NAME", "ORDER", "KEY", "PID", "SINCE", "REQUESTS", "STATE"], answered
+            ),
+            (
+                PeopleText.count(status.requests.count, "request"), ["NAME", "PID", "SINCE", "WITH"],
+                status.requests.map {
+                    [$0.name, $0.processText, relative($0.since), PeopleText.cell($0.responder)]
+                }
+            ),
+            (
+                PeopleText.count(status.objects.count, "named object"), ["NAME", "TYPE", "OF", "COUNT"],
+                status.objects.map { [$0.name, $0.kind.name, $0.elementType ?? "-", $0.countText] }
+            ),
+            (
+                PeopleText.count(status.shapes.count, "indexed shape"), ["SHAPE", "STATE"],
+                status.shapes.map { [$0.description, $0.state] }
+            ),
+        ]
+    }
+
+    /// What an owner's process runs.
+    private static func command(of owner: NamespaceStatus.Owner) -> String {
+        (owner.isAlive ? ProcessText.command(of: owner.pid) : nil) ?? owner.command ?? "-"
+    }
+
+    private static func state(of owner: NamespaceStatus.Owner) -> String {
+        owner.isAlive ? ProcessText.state(of: owner.pid) : "dead"
+    }
+
+    /// What a waiter waits for: to `take` or `read` a tuple, or for a `cell`, a `lock`….
+    private static func purpose(of waiter: NamespaceStatus.Waiter) -> String {
+        guard waiter.kind == .tuple else { return waiter.kind.name }
+        return waiter.isTaking ? "take" : "read"
+    }
+
+    /// A holder, or one that waits; then the row names the holders.
+    private func row(_ hold: NamespaceStatus.Hold, now: Int64) -> [String] {
+        let blockers = blockers(of: hold)
+        let waitsFor = blockers.isEmpty ? "" : " for \(blockers.prefix(8).map(String.init).joined(separator: ", "))"
+        let count = hold.weight == 1 ? "" : " \(hold.weight)"
+        return [
+            hold.name, hold.kind.word, hold.processText, PeopleText.relative(hold.since, to: now), "\(hold.fencing)",
+            (hold.isHeld ? "holds\(count)" : "waits\(waitsFor)") + (hold.isShared ? ", shared" : ""),
+        ]
+    }
+
+    private func row(_ responder: NamespaceStatus.Responder, now: Int64) -> [String] {
+        [
+            responder.name, "\(responder.order)", responder.key, responder.processText,
+            PeopleText.relative(responder.since, to: now), "\(responder.requests)",
+            responder.isLeaving ? "leaving" : responder.isBase ? "base" : "responds",
+        ]
+    }
+}
+
+extension NamespaceStatus.Entry {
+    /// The process, with its machine if that is another one.
+    fileprivate var processText: String { elsewhere ?? PeopleText.cell(pid) }
+}
+
+extension SharedObjectInfo {
+    /// How many elements, entries or items it has; items are also counted by state.
+    var countText: String {
+        guard let count else { return "-" }
+        let states = queue?.items?.numbers.filter { $0.number > 0 }.map { "\($0.number) \($0.state)" } ?? []
+        let text = states.isEmpty ? "\(count)" : "\(count): \(states.joined(separator: ", "))"
+        return queue?.isPaused ?? false ? "\(text); paused" : text
     }
 }

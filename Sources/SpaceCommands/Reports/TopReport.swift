@@ -101,61 +101,38 @@ struct TopReport {
 
     /// One object with everything, as `top --json` prints it.
     func object(_ order: Order) -> JSONObject {
-        var object = JSONObject()
         let statuses = sights.compactMap(\.status)
         let circles = SpaceWaits(statuses)
-        object.add("time", now)
-        object.add("namespaces", sorted(order).map { Self.object($0, circles) })
-        object.add("processes", processes(statuses).map(Self.object))
-        object.add("deadlocks", json: "[\(circles.spanning.map(\.json).joined(separator: ","))]")
-        return object
+        return [
+            "time": now, "namespaces": sorted(order).map { Self.object($0, circles) },
+            "processes": processes(statuses).map(Self.object), "deadlocks": circles.spanning,
+        ]
     }
 
     private static func object(_ sight: Sight, _ circles: SpaceWaits) -> JSONObject {
-        var object = JSONObject()
-        object.add("name", sight.name)
         guard let status = sight.status else {
-            object.add("failed", true)
-            object.add("error", sight.failure.map { "\($0)" })
-            return object
+            return ["name": sight.name, "failed": true, "error": sight.failure.map { "\($0)" }]
         }
-        object.add("tuples", status.tuples)
-        object.add("cells", status.cells)
-        object.add("bytes", status.bytes)
-        object.add("disk", status.diskBytes)
-        object.add("rate", sight.rate)
-        object.add("waiters", status.waiters.count)
-        object.add("held", status.holds.count(where: \.isHeld))
-        object.add("claims", status.claims.count)
-        object.add("deliveries", (status.claims + status.buried).reduce(0) { $0 + $1.held.deliveries })
-        object.add("buried", buried(status))
-        object.add("oldest", status.oldest)
-        object.add("longest_wait", status.waiters.map(\.since).min())
-        object.add("waits", circles.waits(in: status.name))
-        object.add(
-            "deadlocks",
-            json: "[\(circles.deadlocks(in: status.name).map(\.json).joined(separator: ","))]"
-        )
-        object.add("life", "\(status.life)")
-        return object
+        return [
+            "name": sight.name, "tuples": status.tuples, "cells": status.cells, "bytes": status.bytes,
+            "disk": status.diskBytes, "rate": sight.rate, "waiters": status.waiters.count,
+            "held": status.held, "claims": status.claims.count, "deliveries": status.deliveries,
+            "buried": status.allBuried, "oldest": status.oldest, "longest_wait": status.longestWait,
+            "waits": circles.waits(in: status.name), "deadlocks": circles.deadlocks(in: status.name),
+            "life": status.life.description,
+        ]
     }
 
     private static func object(_ process: ProcessSight) -> JSONObject {
-        var object = StatusReport.object(process.owner, kindKey: "kind")
-        object.add("namespace", process.namespace)
-        object.add("state", process.state)
-        object.add("holds", process.holds)
-        object.add("waits_for", process.waits)
-        object.add("runs", process.command)
+        var object = process.owner.object()
+        object.add([
+            "namespace": process.namespace, "state": process.state, "holds": process.holds,
+            "waits_for": process.waits, "runs": process.command,
+        ])
         return object
     }
 
     // MARK: Text
-
-    /// The tuples and items that are buried.
-    private static func buried(_ status: NamespaceStatus) -> Int {
-        status.objects.reduce(status.buried.count) { $0 + ($1.queue?.items?[.buried] ?? 0) }
-    }
 
     private func sorted(_ order: Order) -> [Sight] {
         func rank(_ sight: Sight) -> Int {
@@ -181,10 +158,8 @@ struct TopReport {
         return [
             Self.short(status.name), "\(status.tuples)", "\(status.cells)", PeopleText.bytes(status.bytes),
             PeopleText.bytes(status.diskBytes), PeopleText.cell(sight.rate), "\(status.waiters.count)",
-            "\(status.holds.count(where: \.isHeld))", "\(status.claims.count)",
-            "\((status.claims + status.buried).reduce(0) { $0 + $1.held.deliveries })", "\(Self.buried(status))",
-            status.oldest.map { PeopleText.relative($0, to: now) } ?? "-",
-            status.waiters.map(\.since).min().map { PeopleText.relative($0, to: now) } ?? "-",
+            "\(status.held)", "\(status.claims.count)", "\(status.deliveries)", "\(status.allBuried)",
+            PeopleText.relative(status.oldest, to: now), PeopleText.relative(status.longestWait, to: now),
         ]
     }
 
@@ -206,7 +181,7 @@ struct TopReport {
             var seen: Set<Int32> = [getpid()]
             for owner in status.owners where owner.isAlive && seen.insert(owner.pid).inserted {
                 let pid = owner.pid
-                let held = status.holds.filter { $0.isHeld && $0.pid == pid }.map { "\($0.kind) \($0.name)" }
+                let held = status.holds.filter { $0.isHeld && $0.pid == pid }.map { "\($0.kind.word) \($0.name)" }
                 let claims = status.claims.count { $0.pid == pid }
                 let holds = held + (claims > 0 ? [PeopleText.count(claims, "claim")] : [])
                 sights.append(
@@ -235,9 +210,10 @@ struct TopReport {
     private static func waits(of pid: Int32, in status: NamespaceStatus) -> [String] {
         status.waiters.filter { $0.pid == pid }.map { waiter in
             switch waiter.kind {
-            case "tuple", "cell": "\(waiter.kind) \(waiter.template)"
+            case .tuple, .cell: "\(waiter.kind.name) \(waiter.template)"
             // Its text begins with the kind, and is a JSON string.
-            default: (try? Value(json: waiter.template)).flatMap(\.text) ?? "\(waiter.kind) \(waiter.template)"
+            case .object:
+                (try? Value(json: waiter.template)).flatMap(\.text) ?? "\(waiter.kind.name) \(waiter.template)"
             }
         }
     }

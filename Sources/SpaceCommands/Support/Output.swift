@@ -1,5 +1,6 @@
 import Glibc
 import SystemPackage
+import TupleCoding
 
 /// A line to print: text, or bytes as they are.
 enum PrintedLine {
@@ -64,6 +65,12 @@ final class Output {
     /// Appends a line of text, and writes the buffer once it holds enough.
     func print(_ line: String) throws { try print(.text(line)) }
 
+    /// Appends an object as a line, and writes the buffer once it holds enough.
+    func print(_ object: JSONObject) throws { try print(object.json) }
+
+    /// Prints an object as one line on standard output.
+    static func print(_ object: JSONObject) throws { try print(line: object.json) }
+
     /// Prints one line of text on standard output.
     static func print(line: String) throws { try print(line: .text(line)) }
 
@@ -86,6 +93,16 @@ final class Output {
         let output = Output()
         for line in lines { try output.print(line) }
         try output.flush()
+    }
+
+    /// Prints lines that say what was done; if they do not reach a reader, undoes it.
+    static func print(lines: [String], orElse undo: () throws -> Void) throws {
+        do {
+            try print(lines: lines)
+        } catch {
+            try? undo()
+            throw error
+        }
     }
 
     /// Appends a line, and writes the buffer once it holds enough.

@@ -95,6 +95,11 @@ enum PeopleText {
         }
     }
 
+    /// A table under its title, with an empty line before it; nothing if it has no rows.
+    static func section(_ title: String, _ titles: [String], _ rows: [[String]]) -> [String] {
+        rows.isEmpty ? [] : ["", title] + table([titles] + rows, indent: "  ")
+    }
+
     /// A cell of a table; `-` if there is no value.
     static func cell(_ value: (some CustomStringConvertible)?) -> String { value?.description ?? "-" }
 
@@ -135,8 +140,9 @@ enum PeopleText {
         return "\(Int(then.tm_year) + 1900)-\(padded(then.tm_mon + 1))-\(padded(then.tm_mday)) \(time)"
     }
 
-    /// How far `moment` is from `now`, both in milliseconds: `just now`, `12s ago`, `in 3m`.
-    static func relative(_ moment: Int64, to now: Int64) -> String {
+    /// How far `moment` is from `now`, both in milliseconds: `just now`, `12s ago`, `in 3m`; `-` if there is none.
+    static func relative(_ moment: Int64?, to now: Int64) -> String {
+        guard let moment else { return "-" }
         let (difference, overflow) = now.subtractingReportingOverflow(moment)
         guard !overflow else { return "unknown" }
         let seconds = difference.magnitude / 1000

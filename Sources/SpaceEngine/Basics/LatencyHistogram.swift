@@ -12,9 +12,15 @@ public struct LatencyHistogram: Sendable, Hashable {
 
     /// How many durations were counted.
     public var count: Int {
-        counts.reduce(0) { (sum, count) in
-            let (result, overflow) = sum.addingReportingOverflow(count)
-            return overflow ? .max : result
+        cumulative.last?.count ?? 0
+    }
+
+    /// The bucket's bounds, each with how many durations do not exceed it; the last has no bound, and counts all.
+    package var cumulative: [(bound: Duration?, count: Int)] {
+        var sum = 0
+        return counts.enumerated().map { (index, count) in
+            sum = Int(clamping: UInt(sum) + UInt(count))
+            return (index < Self.bounds.count ? Self.bounds[index] : nil, sum)
         }
     }
 
@@ -26,10 +32,5 @@ public struct LatencyHistogram: Sendable, Hashable {
     /// The bucket of a duration.
     package static func bucket(of duration: UInt64) -> Int {
         nanoseconds.firstIndex { duration <= $0 } ?? nanoseconds.count
-    }
-
-    package init(counts: [Int], total: Duration) {
-        self.counts = counts
-        self.total = total
     }
 }

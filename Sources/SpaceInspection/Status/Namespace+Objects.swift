@@ -29,7 +29,7 @@ extension Snapshot {
             infos.append(
                 SharedObjectInfo(
                     named: Name(name),
-                    kind: "\(object.kind)",
+                    kind: object.kind,
                     elementType: object.kind.isCollection ? CollectionDetails(object.details)?.elementType : nil,
                     count: count,
                     queue: object.kind == .queue ? WorkQueueInfo(items, QueueSettings(object.details), clock) : nil

@@ -125,14 +125,14 @@ extension NamespaceStatus {
                         && (sightings.contains { $0.name == String(session) } || control.mayLive(session: session))
             else { continue }
             let interest = slot.interest
-            let kind: String
+            let kind: WaitKind
             switch interest.form {
-            case .cell: kind = "cell"
+            case .cell: kind = .cell
             case .hold:
                 let row = rows[interest.hash]
                 if let row, row.isHolding, row.kind != .request { continue }
-                kind = row?.kind.word ?? "object"
-            case .none, .anything, .fields, .record: kind = "tuple"
+                kind = .object(row?.kind)
+            case .none, .anything, .fields, .record: kind = .tuple
             }
             waiters.append(
                 Waiter(

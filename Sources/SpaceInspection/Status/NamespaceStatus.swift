@@ -1,3 +1,4 @@
+public import SpaceRecipes
 public import TupleCoding
 
 /// The state of a namespace: what is in it, which processes keep it alive, which wait, and what is claimed.
@@ -38,6 +39,25 @@ public struct NamespaceStatus: Sendable {
         var elsewhere: String? { get }
     }
 
+    /// What kind of thing a waiter waits for.
+    public enum WaitKind: Sendable, Hashable {
+        /// A tuple.
+        case tuple
+        /// A cell.
+        case cell
+        /// Its turn at an object, such as a lock, or an answer; `nil` if the object's kind is not known.
+        case object(SharedObjectKind?)
+
+        /// The name of the kind in JSON and in metrics: `tuple`, `cell`, that of the object's kind, or `object`.
+        package var name: String {
+            switch self {
+            case .tuple: "tuple"
+            case .cell: "cell"
+            case .object(let kind): kind?.name ?? "object"
+            }
+        }
+    }
+
     /// A thread or task that waits for a tuple, a cell, or its turn at an object.
     public struct Waiter: Sendable, Hashable {
         /// The process id; `nil` if the waiter's session is gone.
@@ -45,9 +65,8 @@ public struct NamespaceStatus: Sendable {
         /// What it waits for, in JSON form, shortened if long; empty until the waiter goes to sleep.
         public var template: String { shown.text }
         let shown: Name
-        /// What it waits for: `tuple` or `cell`; for an object the object's kind, such as `lock` and `request`, or
-        /// `object` if the kind is not known.
-        public let kind: String
+        /// What kind of thing it waits for.
+        public let kind: WaitKind
         /// Whether the waiter takes; if not, it only reads.
         public let isTaking: Bool
         /// The time at which the wait began.
@@ -97,8 +116,8 @@ public struct NamespaceStatus: Sendable {
         /// The name that is held.
         public var name: String { named.text }
         package let named: Name
-        /// The kind of the hold, such as `lock` and `semaphore`.
-        public let kind: String
+        /// The kind of the hold, such as a lock and a semaphore.
+        public let kind: SharedObjectKind
         /// Whether the process holds the name; if not, it waits for it.
         public let isHeld: Bool
         /// Whether the hold is, or will be, shared.

@@ -1,3 +1,4 @@
+public import SpaceRecipes
 import TupleCoding
 
 /// A named object of a namespace, as listed for inspection.
@@ -5,8 +6,8 @@ public struct SharedObjectInfo: Sendable, Hashable {
     /// The object's name.
     public var name: String { named.text }
     package let named: Name
-    /// The kind of object: `orderedSet`, `dictionary` and so on.
-    public let kind: String
+    /// The kind of object.
+    public let kind: SharedObjectKind
     /// The name of the type of an ordered set's elements or of a dictionary's values; `nil` for other objects.
     public let elementType: String?
     /// The number of elements of an ordered set, entries of a dictionary or items of a queue; `nil` if they can't be

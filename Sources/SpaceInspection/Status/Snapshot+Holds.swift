@@ -10,7 +10,7 @@ extension Snapshot {
         return try allPlaces().filter { $0.row.kind != .responder && $0.row.kind != .request }.map { (name, row) in
             NamespaceStatus.Hold(
                 named: Name(name),
-                kind: row.kind.word,
+                kind: row.kind,
                 isHeld: row.isHolding,
                 isShared: row.isShared,
                 weight: Int(row.weight),

@@ -1,5 +1,5 @@
-import SpaceRecipes
-import TupleCoding
+package import SpaceRecipes
+package import TupleCoding
 
 /// A look at a namespace as JSON, in the forms that `show`, `list` and `space-dump` print.
 package struct StatusReport {
@@ -21,189 +21,62 @@ package struct StatusReport {
 
     /// The processes that keep the namespace alive; a visitor does not.
     private var owners: [NamespaceStatus.Owner] { status.owners.filter { $0.kind != .visitor } }
-
     /// One object with everything, as `show --json` prints it.
     package var object: JSONObject {
-        var object = JSONObject()
-        object.add("name", status.name)
-        object.add("mode", status.mode.rawValue)
-        object.add("sequence", status.sequence)
-        object.add("tuples", status.tuples)
-        object.add("cells", status.cells)
-        object.add("bytes", status.bytes)
-        object.add("limit", status.byteLimit)
-        object.add("owners", owners.map { Self.object($0, kindKey: "kind") })
-        object.add("waiters", status.waiters.map { Self.object($0, kindKey: "kind") })
-        object.add("watchers", status.watchers.map { Self.object($0) })
-        object.add("claims", status.claims.map { Self.object($0) })
-        object.add("buried", status.buried.map { Self.object(buried: $0) })
-        object.add("delivery_limit", status.deliveryLimit)
-        object.add("responders", status.responders.map { Self.object($0) })
-        object.add("requests", status.requests.map { Self.object($0) })
-        object.add("holds", status.holds.map { holdObject($0) })
-        object.add("shapes", status.shapes.map { Self.object($0) })
-        object.add("objects", status.objects.map { Self.object($0) })
-        object.add("persistent", status.isPersistent)
-        object.add("created", status.created)
-        object.add("life", "\(status.life)")
-        object.add("history", json: Self.json(status.history))
-        object.add("disk", status.diskBytes)
-        object.add("log", json: Self.json(status.log))
+        var object: JSONObject = [
+            "name": status.name, "mode": status.mode.rawValue, "sequence": status.sequence, "tuples": status.tuples,
+            "cells": status.cells, "bytes": status.bytes, "limit": status.byteLimit,
+            "owners": owners.map { $0.object() }, "waiters": status.waiters.map { $0.object() },
+            "watchers": status.watchers.map(\.object), "claims": status.claims.map(\.object),
+            "buried": status.buried.map(\.buriedObject), "delivery_limit": status.deliveryLimit,
+            "responders": status.responders.map(\.object), "requests": status.requests.map(\.object),
+            "holds": status.holds.map(object), "shapes": status.shapes.map(\.object),
+            "objects": status.objects.map(\.object), "persistent": status.isPersistent, "created": status.created,
+            "life": status.life.description, "history": status.history?.object, "disk": status.diskBytes,
+            "log": status.log?.object,
+        ]
         if status.isReplicated {
-            object.add("replicated", true)
-            object.add("entry", status.entry)
-            object.add("machines", status.machines)
-            object.add("replication", json: replication?.line ?? "null")
+            object.add([
+                "replicated": true, "entry": status.entry, "machines": status.machines, "replication": replication,
+            ])
         }
-        if isApart { object.add("not_shared", true) }
-        object.add("deadlocks", json: "[\(graph.deadlocks.map(\.json).joined(separator: ","))]")
-        object.add("doubtful", json: "[\(graph.doubtful.map(\.doubtfulJSON).joined(separator: ","))]")
+        object.add([
+            "not_shared": isApart.orLeftOut, "deadlocks": graph.deadlocks,
+            "doubtful": graph.doubtful.map(\.doubtfulObject),
+        ])
         return object
-    }
-
-    /// A history as JSON.
-    package static func json(_ history: History?) -> String {
-        guard let history else { return "null" }
-        var object = JSONObject()
-        object.add("changes", history.changes)
-        object.add("bytes", history.bytes)
-        return object.line
-    }
-
-    /// A log as JSON.
-    private static func json(_ log: NamespaceStatus.Log?) -> String {
-        guard let log else { return "null" }
-        var object = JSONObject()
-        object.add("path", log.path)
-        object.add("entry", Int(clamping: log.entry))
-        object.add("standby", log.isFollowed)
-        return object.line
     }
 
     /// What `list --json` prints.
     package var summary: JSONObject {
-        var object = JSONObject()
-        object.add("name", status.name)
-        object.add("tuples", status.tuples)
-        object.add("cells", status.cells)
-        object.add("owners", livingOwners)
-        object.add("bytes", status.bytes)
-        object.add("mode", status.mode.rawValue)
-        object.add("persistent", status.isPersistent)
-        object.add("queues", count(.queue))
-        object.add("sets", count(.orderedSet))
-        if status.isReplicated { object.add("replicated", true) }
-        return object
+        [
+            "name": status.name, "tuples": status.tuples, "cells": status.cells, "owners": status.livingOwners,
+            "bytes": status.bytes, "mode": status.mode.rawValue, "persistent": status.isPersistent,
+            "queues": status.count(.queue), "sets": status.count(.orderedSet),
+            "replicated": status.isReplicated.orLeftOut,
+        ]
     }
-
-    /// How many objects of a kind there are.
-    package func count(_ kind: SharedObjectKind) -> Int { status.objects.count { $0.kind == "\(kind)" } }
 
     /// The object of a namespace that can't be opened.
     package static func failedSummary(_ name: String, _ error: SpaceError) -> JSONObject {
-        var object = JSONObject()
-        object.add("name", name)
-        object.add(word(for: error), error.reason)
-        return object
+        ["name": name, word(for: error): error.reason]
     }
 
     /// The report on a namespace that can't be opened: it is damaged, or can't be used from here, or not now.
     package static func word(for error: SpaceError) -> String { error.code == .damaged ? "damaged" : "unusable" }
 
-    /// How many changes a watcher has not acknowledged.
-    package static func lag(of watcher: NamespaceStatus.Watcher, in status: NamespaceStatus) -> UInt64 {
-        status.sequence > watcher.position ? status.sequence - watcher.position : 0
+    package func object(_ hold: NamespaceStatus.Hold) -> JSONObject {
+        [
+            "name": hold.name, "type": hold.kind.name, "held": hold.isHeld, "shared": hold.isShared,
+            "count": hold.weight,
+            "fencing": hold.fencing, "pid": hold.pid, "elsewhere": hold.elsewhere.orLeftOut, "since": hold.since,
+            "details": hold.details, "waits_for": blockers(of: hold),
+        ]
     }
 
-    package var livingOwners: Int { owners.count { $0.isAlive } }
-
-    /// An owner.
-    ///
-    /// A line of a dump has its own `kind`, so the caller gives the key of the owner's kind.
-    package static func object(_ owner: NamespaceStatus.Owner, kindKey: String, in line: JSONObject = JSONObject())
-        -> JSONObject
-    {
-        var object = line
-        object.add("pid", owner.pid)
-        object.add("command", owner.command)
-        object.add("since", owner.since)
-        object.add("alive", owner.isAlive)
-        object.add(kindKey, owner.kind.rawValue)
-        return object
-    }
-
-    /// A waiter.
-    ///
-    /// A line of a dump has its own `kind`, so the caller gives the key of what is waited for.
-    package static func object(_ waiter: NamespaceStatus.Waiter, kindKey: String, in line: JSONObject = JSONObject())
-        -> JSONObject
-    {
-        var object = line
-        object.add("pid", waiter.pid)
-        // Another process wrote the template, and cut it if it was long: if it is not JSON, it is printed as text.
-        if let template = try? Value(json: waiter.template) {
-            object.add("template", json: template.json)
-        } else {
-            object.add("template", waiter.template)
-        }
-        object.add("since", waiter.since)
-        object.add("taking", waiter.isTaking)
-        object.add(kindKey, waiter.kind)
-        return object
-    }
-
-    package static func object(_ watcher: NamespaceStatus.Watcher, in line: JSONObject = JSONObject()) -> JSONObject {
-        var object = line
-        object.add(processOf: watcher)
-        object.add("filter", watcher.filter)
-        object.add("position", watcher.position)
-        object.add("subscription", watcher.subscription)
-        return object
-    }
-
-    package static func object(_ claim: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
-        var object = line
-        object.add("id", claim.held.number)
-        object.add(processOf: claim)
-        object.add("deadline", claim.deadline)
-        object.add("tuple_id", claim.held.id.rawValue)
-        object.add("deliveries", claim.held.deliveries)
-        object.add("tuple", json: claim.held.tuple.json)
-        addEnd(of: claim, to: &object)
-        return object
-    }
-
-    /// A tuple that is buried: without a claim, the id is the tuple's.
-    package static func object(buried: NamespaceStatus.Claim, in line: JSONObject = JSONObject()) -> JSONObject {
-        var object = line
-        object.add("id", buried.held.id.rawValue)
-        object.add("deliveries", buried.held.deliveries)
-        object.add("tuple", json: buried.held.tuple.json)
-        addEnd(of: buried, to: &object)
-        return object
-    }
-
-    /// Adds when the tuple ends by itself, if it does.
-    private static func addEnd(of claim: NamespaceStatus.Claim, to object: inout JSONObject) {
-        if let expires = claim.expires { object.add("expires", expires) }
-        if let pid = claim.endsWith { object.add("session", pid) }
-    }
-
-    private static func object(_ shape: NamespaceStatus.Shape) -> JSONObject {
-        var object = JSONObject()
-        object.add("shape", shape.description)
-        object.add("state", shape.state)
-        return object
-    }
-
-    private static func object(_ info: SharedObjectInfo) -> JSONObject {
-        var object = JSONObject()
-        object.add("name", info.name)
-        object.add("type", info.kind)
-        if let type = info.elementType { object.add("element_type", type) }
-        if let count = info.count { object.add("count", count) }
-        if let items = info.queue?.items { object.add("items", json: Self.object(items).line) }
-        if let queue = info.queue { add(queue, to: &object) }
-        return object
+    /// The processes for which the process of a place waits; empty if it waits for none, or holds.
+    package func blockers(of hold: NamespaceStatus.Hold) -> [Int32] {
+        guard !hold.isHeld, let pid = hold.pid else { return [] }
+        return graph.blockers(of: pid, for: .hold(kind: hold.kind.word, name: hold.named))
     }
 }

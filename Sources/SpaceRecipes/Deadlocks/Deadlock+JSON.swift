@@ -1,27 +1,21 @@
 import TupleCoding
 
-extension Deadlock {
+extension Deadlock: JSONConvertible {
     /// The circle as JSON: a list of its steps.
-    package var json: String {
-        let objects = steps.indices.map { index in
-            var object = JSONObject()
-            object.add("pid", steps[index].pid)
-            object.add("type", steps[index].subject.type)
-            object.add("name", steps[index].subject.name.text)
-            if let namespace = steps[index].namespace { object.add("namespace", namespace.text) }
-            object.add("waits_for", blocker(of: index))
-            if steps[index].isBehind { object.add("behind", true) }
-            return object.line
-        }
-        return "[\(objects.joined(separator: ","))]"
+    package var json: String { steps.indices.map(object(ofStep:)).json }
+
+    private func object(ofStep index: Int) -> JSONObject {
+        let step = steps[index]
+        return [
+            "pid": step.pid, "type": step.subject.type, "name": step.subject.name.text,
+            "namespace": (step.namespace?.text).orLeftOut, "waits_for": blocker(of: index),
+            "behind": step.isBehind.orLeftOut,
+        ]
     }
 
     /// A circle that may end by itself as JSON: its steps, and when it ends, if that is known.
-    package var doubtfulJSON: String {
-        var object = JSONObject()
-        object.add("circle", json: json)
+    package var doubtfulObject: JSONObject {
         let end: Int64? = if case .ends(let end)? = doubt { end } else { nil }
-        object.add("ends", end)
-        return object.line
+        return ["circle": self, "ends": end]
     }
 }

@@ -12,17 +12,21 @@ public import TupleCoding
 /// fencing number) is greater than that of every earlier term. A stopped leader cannot be distinguished from a slow
 /// one, so it remains leader until a process deposes it. Then the next term begins at once. The old leader learns of
 /// its loss when it runs again.
-public struct Election: SharedObject, ObjectHandle {
+public struct Election: SharedObject, TurnHandle {
     package let object: ObjectReference
+
+    /// The request of a candidate with a value.
+    package func request(_ value: Value) throws(SpaceError) -> PlaceRequest {
+        try namespace.core.naming("acquire an election") { () throws(SpaceError) in try Self.check(value) }
+        return PlaceRequest(name: name, kind: .election, rules: TurnRules(), details: value)
+    }
 
     /// The request of a candidate; throws `badData` if its content doesn't encode.
     private func request(_ content: some Encodable) throws(SpaceError) -> PlaceRequest {
-        let value = try namespace.core.naming("acquire an election") { () throws(SpaceError) in
-            let value = if let value = content as? Value { value } else { try Value(checking: content) }
-            try Self.check(value)
-            return value
-        }
-        return PlaceRequest(name: name, kind: .election, rules: TurnRules(), details: value)
+        if let value = content as? Value { return try request(value) }
+        return try request(
+            try namespace.core.naming("acquire an election") { () throws(SpaceError) in try Value(checking: content) }
+        )
     }
 
     private static func check(_ value: Value) throws(SpaceError) {
@@ -135,24 +139,6 @@ public struct Election: SharedObject, ObjectHandle {
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
     ) throws(SpaceError) -> Hold? {
         try namespace.acquireBlocking(try request(content), timeout: timeout, onLoss: onLoss)
-    }
-
-    /// Stands for leadership for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
-    ///
-    /// - Throws: `timedOut`, which names the leader.
-    package func standOrTell(
-        as value: Value,
-        timeout: Duration?,
-        interruption: Interruption?
-    ) throws(SpaceError) -> Hold {
-        try namespace.acquireOrTell(try request(value), timeout: timeout, interruption: interruption)
-    }
-
-    /// Stands for leadership, suspending the task; if `timeout` is `nil`, as long as it takes.
-    ///
-    /// - Throws: `timedOut`, which names the leader.
-    package func standOrTell(as value: Value, timeout: Duration?) async throws(SpaceError) -> Hold {
-        try await namespace.acquireOrTell(try request(value), timeout: timeout)
     }
 
     // MARK: The leader

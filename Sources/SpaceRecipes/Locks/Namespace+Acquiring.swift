@@ -24,27 +24,7 @@ extension Namespace {
         hold(try acquiring(request, timeout: timeout).block().entered?.0, onLoss)
     }
 
-    /// Acquires a hold for a command, which tells who has it if the time has passed.
-    ///
-    /// - Throws: `timedOut`, which names the holder.
-    func acquireOrTell(
-        _ request: PlaceRequest,
-        timeout: Duration?,
-        interruption: Interruption?
-    ) throws(SpaceError) -> Hold {
-        let wait = try acquiring(request, timeout: timeout)
-        return try holdOrTell(try wait.block(interruption: interruption), after: wait)
-    }
-
-    /// Acquires a hold, suspending the task, and tells who has it if the time has passed.
-    ///
-    /// - Throws: `timedOut`, which names the holder.
-    func acquireOrTell(_ request: PlaceRequest, timeout: Duration?) async throws(SpaceError) -> Hold {
-        let wait = try acquiring(request, timeout: timeout)
-        return try holdOrTell(try await wait.suspend(), after: wait)
-    }
-
-    private func holdOrTell(_ answer: PlaceAnswer, after wait: PlaceWait) throws(SpaceError) -> Hold {
+    fileprivate func holdOrTell(_ answer: PlaceAnswer, after wait: PlaceWait) throws(SpaceError) -> Hold {
         switch answer {
         case .entered(let place, _): return Hold(place, in: self)
         case .refused(let hold): throw core.places.timedOut(wait.request, by: hold).named(wait.operation, name)
@@ -74,7 +54,7 @@ extension Namespace {
         return try await wait.suspend().entered?.0
     }
 
-    private func acquiring(_ request: PlaceRequest, timeout: Duration?) throws(SpaceError) -> PlaceWait {
+    fileprivate func acquiring(_ request: PlaceRequest, timeout: Duration?) throws(SpaceError) -> PlaceWait {
         try attempt(request.operation) { (core) throws(SpaceError) in
             try Limits.check(objectName: request.name)
             return PlaceWait(core, request.operation, request, timeout: timeout)
@@ -90,4 +70,35 @@ extension Namespace {
 extension PlaceRequest {
     /// The name of the operation that acquires a hold, for errors.
     fileprivate var operation: String { "acquire \(kind.phrase)" }
+}
+
+/// A lock, a semaphore or an election: processes wait for their turn at it.
+package protocol TurnHandle: ObjectHandle {
+    /// What a process asks for: a mode, a number of permits, the value of a candidate.
+    associatedtype Wish
+
+    func request(_ wish: Wish) throws(SpaceError) -> PlaceRequest
+}
+
+extension TurnHandle {
+    /// Acquires what is wished for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the
+    /// wait.
+    ///
+    /// - Throws: `timedOut`, which names the holder.
+    package func acquireOrTell(
+        _ wish: Wish,
+        timeout: Duration?,
+        interruption: Interruption?
+    ) throws(SpaceError) -> Hold {
+        let wait = try namespace.acquiring(try request(wish), timeout: timeout)
+        return try namespace.holdOrTell(try wait.block(interruption: interruption), after: wait)
+    }
+
+    /// Acquires what is wished, suspending the task; if `timeout` is `nil`, as long as it takes.
+    ///
+    /// - Throws: `timedOut`, which names the holder.
+    package func acquireOrTell(_ wish: Wish, timeout: Duration?) async throws(SpaceError) -> Hold {
+        let wait = try namespace.acquiring(try request(wish), timeout: timeout)
+        return try namespace.holdOrTell(try await wait.suspend(), after: wait)
+    }
 }

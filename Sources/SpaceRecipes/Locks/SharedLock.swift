@@ -9,7 +9,7 @@
 /// acquisition counts separately, even within one process and thread, so a thread that acquires the lock twice waits
 /// for itself. If that may happen, give a time-out. The lock exists only while a process holds it or waits for it, and
 /// costs nothing otherwise.
-public struct SharedLock: SharedObject, ObjectHandle {
+public struct SharedLock: SharedObject, TurnHandle {
     /// How a lock is held.
     public enum Mode: Sendable, Hashable {
         /// By one holder at a time.
@@ -20,7 +20,7 @@ public struct SharedLock: SharedObject, ObjectHandle {
 
     package let object: ObjectReference
 
-    func request(_ mode: Mode) -> PlaceRequest {
+    package func request(_ mode: Mode) -> PlaceRequest {
         PlaceRequest(name: name, kind: .lock, rules: TurnRules(), isShared: mode == .shared)
     }
 
@@ -81,24 +81,6 @@ public struct SharedLock: SharedObject, ObjectHandle {
     /// - Throws: The same errors as ``acquire(_:)``.
     public func acquire(_ mode: Mode = .exclusive, timeout: Duration) async throws(SpaceError) -> Hold? {
         try await namespace.acquireSuspending(request(mode), timeout: timeout)
-    }
-
-    /// Waits for the lock for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
-    ///
-    /// - Throws: `timedOut`, which names the holder.
-    package func acquireOrTell(
-        _ mode: Mode,
-        timeout: Duration?,
-        interruption: Interruption?
-    ) throws(SpaceError) -> Hold {
-        try namespace.acquireOrTell(request(mode), timeout: timeout, interruption: interruption)
-    }
-
-    /// Waits for the lock, suspending the task; if `timeout` is `nil`, as long as it takes.
-    ///
-    /// - Throws: `timedOut`, which names the holder.
-    package func acquireOrTell(_ mode: Mode, timeout: Duration?) async throws(SpaceError) -> Hold {
-        try await namespace.acquireOrTell(request(mode), timeout: timeout)
     }
 
     /// Acquires the lock if that is possible now without overtaking a waiter.

@@ -9,7 +9,7 @@ import TupleCoding
 /// A semaphore is fair, like ``SharedLock``: waiters for few permits don't overtake a waiter for many. If a process
 /// dies, its permits are free again. All processes that use the name at the same time must give the same number of
 /// permits, unless one was set for all of them: ``setPermits(_:)``.
-public struct SharedSemaphore: StoredObject, StoredHandle {
+public struct SharedSemaphore: StoredObject, StoredHandle, TurnHandle {
     package let object: ObjectReference
     /// The number of permits that this handle was given.
     let permits: Int
@@ -18,7 +18,7 @@ public struct SharedSemaphore: StoredObject, StoredHandle {
     package var removal: String { Self.setting }
     private static let setting = "set the permits of a semaphore"
 
-    private func request(_ count: Int) throws(SpaceError) -> PlaceRequest {
+    package func request(_ count: Int) throws(SpaceError) -> PlaceRequest {
         try namespace.core.naming("acquire a semaphore") { () throws(SpaceError) in
             try Self.check(permits: permits)
             guard (1...Int(UInt32.max)).contains(count) else {
@@ -150,24 +150,6 @@ public struct SharedSemaphore: StoredObject, StoredHandle {
     @available(*, noasync, message: "it blocks the thread; in async code await the other form")
     public func acquire(_ count: Int = 1, timeout: Duration) throws(SpaceError) -> Hold? {
         try namespace.acquireBlocking(request(count), timeout: timeout)
-    }
-
-    /// Waits for permits for a command, blocking the thread; if `timeout` is `nil`, only the interruption ends the wait.
-    ///
-    /// - Throws: `timedOut`, which names the oldest holder.
-    package func acquireOrTell(
-        _ count: Int,
-        timeout: Duration?,
-        interruption: Interruption?
-    ) throws(SpaceError) -> Hold {
-        try namespace.acquireOrTell(request(count), timeout: timeout, interruption: interruption)
-    }
-
-    /// Waits for permits, suspending the task; if `timeout` is `nil`, as long as it takes.
-    ///
-    /// - Throws: `timedOut`, which names the oldest holder.
-    package func acquireOrTell(_ count: Int, timeout: Duration?) async throws(SpaceError) -> Hold {
-        try await namespace.acquireOrTell(request(count), timeout: timeout)
     }
 
     /// Acquires permits if that is possible now without overtaking a waiter.

@@ -1,0 +1,54 @@
+import SharedSpace
+import TupleCoding
+
+// Putting items into a queue.
+
+extension QueueCommand {
+    static func object(_ put: QueuePut) -> JSONObject {
+        switch put {
+        case .added: ["id": put.id, "new": true]
+        case .present: ["id": put.id, "new": false]
+        case .replaced: ["id": put.id, "new": false, "replaced": true]
+        }
+    }
+
+    func put() throws -> [QueuePut] {
+        let named = try arguments.resolved()
+        let items = try words.map { try values.value($0, what: "the item", arguments: named) }
+        let delay = delay?.duration ?? .zero
+        return try access.use(for: owner, creating: creation) { opened in
+            let queue = self.queue(of: opened)
+            let rule: UniqueRule = replace ? .replace : again ? .again : .keep
+            guard let limit = wait else {
+                guard let unique else {
+                    let ids = try queue.put(contentsOf: items, priority: priority, delay: delay, group: group)
+                    return ids.map { .added($0) }
+                }
+                return [
+                    try queue.put(
+                        items[0],
+                        priority: priority,
+                        delay: delay,
+                        group: group,
+                        unique: unique,
+                        ifPresent: rule
+                    )
+                ]
+            }
+            let put = try WaitNotice.during(opened, isUnlimited: limit.timeout == nil) {
+                try queue.putBlocking(
+                    items[0],
+                    priority: priority,
+                    delay: delay,
+                    group: group,
+                    unique: unique,
+                    ifPresent: rule,
+                    timeout: limit.timeout,
+                    interruption: Signals.interruption
+                )
+            }
+            guard let put else { throw status.nothingObtained }
+            return [put]
+        }
+    }
+}
