@@ -12,7 +12,8 @@ static sharedspace_watch *watch;
 static const char *name = "name";
 static volatile pid_t child, parent;
 static volatile int answer;
-static int forks[2];
+static volatile int has_told;
+static int forks[2], rests[2];
 
 /* Forks, once in a round, and tells the main thread. */
 static void fork_once(void) {
@@ -31,6 +32,14 @@ static int ask(void *context) {
     (void)context;
     fork_once();
     return getpid() == parent ? 0 : answer;
+}
+
+/* Called like `ask`: tells the main thread, once in a round, that the wait has begun. */
+static int tell(void *context) {
+    (void)context;
+    if (!has_told && write(rests[1], "", 1) != 1) _exit(2);
+    has_told = 1;
+    return 0;
 }
 
 enum { TAKE, CLAIM, READ, GET, LOCK, PERMIT, ITEM, BARRIER, WATCH, KINDS };
@@ -62,14 +71,15 @@ static int wait_for(int kind, sharedspace_how *how, sharedspace_error **failure)
 }
 
 struct wait {
-    int kind, asks;
+    int kind;
+    int (*interrupted)(void *);
 };
 
 static void *waiter(void *context) {
     const struct wait *wait = context;
     sharedspace_how how = json(SHAREDSPACE_FOREVER);
     sharedspace_error *failure = NULL;
-    if (wait->asks) how.interrupted = ask;
+    how.interrupted = wait->interrupted;
     int outcome = wait_for(wait->kind, &how, &failure);
     if (getpid() != parent) _exit(outcome < 0 && strcmp(sharedspace_error_code(failure), "forked") == 0 ? 0 : 1);
     if (outcome != 1) fprintf(stderr, "kind %d: %s\n", wait->kind, sharedspace_error_message(failure));
@@ -78,7 +88,7 @@ static void *waiter(void *context) {
 
 int main(void) {
     parent = getpid();
-    CHECK(pipe(forks) == 0);
+    CHECK(pipe(forks) == 0 && pipe(rests) == 0);
     signal(SIGUSR1, on_signal);
     alarm(200);
     ns = open_namespace("n");
@@ -91,18 +101,19 @@ int main(void) {
             int code = kind == PERMIT ? SHAREDSPACE_SEMAPHORE : SHAREDSPACE_LOCK;
             if (kind == LOCK || kind == PERMIT) CHECK(DONE(sharedspace_hold(ns, code, &name, 1, &how, &held, &error)) == 1);
             if (kind == WATCH) DONE(sharedspace_watch_open(ns, sharedspace_text(""), NULL, NULL, &watch, &error));
-            struct wait wait = {kind, way > 0};
+            struct wait wait = {kind, way > 0 ? ask : kind == WATCH ? tell : NULL};
             pthread_t thread;
-            child = 0;
+            child = has_told = 0;
             answer = way == 2;
             CHECK(pthread_create(&thread, NULL, waiter, &wait) == 0);
-            /* Until the thread waits. A watch is no waiter: the signal may come before its wait. */
+            /* Until the thread waits. A watch is no waiter: it tells itself, since a fork before its wait may meet a lock. */
             for (int waits = kind == WATCH; !waits;) {
                 DONE(sharedspace_ns_show(ns, &result, &error));
                 waits = strstr((char *)result.bytes, "\"waiters\":[]") == NULL;
             }
-            if (way == 0) pthread_kill(thread, SIGUSR1);
             char byte;
+            if (kind == WATCH && way == 0) CHECK(read(rests[0], &byte, 1) == 1);
+            if (way == 0) pthread_kill(thread, SIGUSR1);
             CHECK(read(forks[0], &byte, 1) == 1);
             int status;
             CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
