@@ -13,3 +13,11 @@ package struct TupleCursors: ~Copyable {
         self.index = index
     }
 }
+
+extension TupleCursors? {
+    /// Stores the row of a tuple whose id is higher than all others: its page is filled without being split.
+    @inline(__always)
+    mutating func append(_ id: UInt64, _ row: TupleRow, to tuples: Table<UInt64, TupleRow>) throws(SpaceError) {
+        if try self?.tuples.append(id, row) == nil { try tuples.append(id, row) }
+    }
+}

@@ -42,17 +42,11 @@ extension WriteScope {
         )
     }
 
-    /// The row of a claimed tuple; `nil` if it is damaged.
-    private func claimedTuple(_ id: UInt64) throws(SpaceError) -> TupleRow? {
-        guard let row = try tuples.getValid(id), row.isClaimed else { return nil }
-        return row
-    }
-
     private func hide(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind?, _ claim: ClaimRow) throws(SpaceError) {
         var cursors: TupleCursors?
         try hide(id, row, as: kind, with: &cursors)
         try claims.put(id, claim)
-        try passClaimed()
+        counters.firstVisible = try tuples.behindClaimed(from: counters.firstVisible)
     }
 
     /// Ends a claim: the tuple is removed permanently.
@@ -71,7 +65,7 @@ extension WriteScope {
     /// Ends a claim and keeps its tuple: it is back in its place, and its deliveries are counted from zero again.
     package func keep(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let claim = try self.claim(on: id, number: number, session: session)
-        guard let row = try claimedTuple(id) else { throw .damaged("the claim on tuple \(id)") }
+        guard let row = try tuples.claimed(id) else { throw .damaged("the claim on tuple \(id)") }
         try show(id, row, deliveries: 0, isNoted: !claim.isTake)
         try drop(claim, on: id)
     }
@@ -118,7 +112,7 @@ extension WriteScope {
         if condition: (ClaimRow) -> Bool
     ) throws(SpaceError) -> Bool {
         guard let claim = try claims.get(id), claim.holder != .nobody, condition(claim),
-            let row = try claimedTuple(id)
+            let row = try tuples.claimed(id)
         else { return false }
         let deliveries = wasDelivered ? row.deliveries &+ 1 : row.deliveries
         if wasDelivered, counters.deliveryLimit != 0, deliveries >= counters.deliveryLimit {
@@ -147,7 +141,7 @@ extension WriteScope {
     /// Buries a claimed tuple at its holder's request.
     package func bury(_ id: UInt64, session: UInt64, number: UInt64) throws(SpaceError) {
         let claim = try self.claim(on: id, number: number, session: session)
-        guard let row = try claimedTuple(id) else { throw .damaged("the claim on tuple \(id)") }
+        guard let row = try tuples.claimed(id) else { throw .damaged("the claim on tuple \(id)") }
         try bury(id, claim, row, deliveries: row.deliveries &+ 1)
     }
 
@@ -160,7 +154,7 @@ extension WriteScope {
     /// Puts a resting tuple back in its place at the end of its rest; returns whether it was resting until then.
     func wake(_ id: UInt64, at time: Int64) throws(SpaceError) -> Bool {
         guard let claim = try claims.get(id), claim.isResting, claim.deadline == time,
-            let row = try claimedTuple(id)
+            let row = try tuples.claimed(id)
         else { return false }
         return try putBack(id, row, deliveries: row.deliveries)
     }
@@ -181,7 +175,7 @@ extension WriteScope {
         until time: Int64
     ) throws(SpaceError) {
         if deliveries != row.deliveries {
-            try row.withCopy { (row) throws(SpaceError) in try replace(id, row.with(deliveries: deliveries)) }
+            try row.withCopy { (row) throws(SpaceError) in try tuples.replace(id, row.with(deliveries: deliveries)) }
         }
         try claims.put(id, ClaimRow(holder: .nobody, number: 0, deadline: time))
         if claim.deadline != 0 { try removeExpiry(ExpiryKey(.claim(id), at: claim.deadline)) }
@@ -193,7 +187,7 @@ extension WriteScope {
     /// Puts a tuple that was buried back in its place, as if it had never been claimed, and returns whether it was
     /// buried.
     package func kick(_ id: UInt64) throws(SpaceError) -> Bool {
-        guard let claim = try claims.get(id), claim.isBuried, let row = try claimedTuple(id) else { return false }
+        guard let claim = try claims.get(id), claim.isBuried, let row = try tuples.claimed(id) else { return false }
         return try putBack(id, row, deliveries: 0)
     }
 

@@ -26,7 +26,7 @@ extension WriteScope {
             if record.isPresent(id), let tuple = near.tuple(of: record) {
                 try store(id, tuple, record.origin, end: RowEnd(), with: &cursors)
             } else if let (claim, tuple) = near.claimed(id) {
-                try append(id, tuple, with: &cursors)
+                try cursors.append(id, tuple, to: tuples)
                 try claims.put(id, claim)
                 counters.claimed += 1
             }
@@ -56,7 +56,9 @@ extension NearMarks {
             try scope.claims.put(id, claim)
             scope.counters.claimed += 1
         }
-        if scope.counters.claimed > claimedBefore { try scope.passClaimed() }
+        if scope.counters.claimed > claimedBefore {
+            scope.counters.firstVisible = try scope.tuples.behindClaimed(from: scope.counters.firstVisible)
+        }
         scope.counters.appliedMarks = applied(leaving: first)
         scope.noteUpkeep()
     }

@@ -46,31 +46,18 @@ extension WriteScope {
             origin: origin,
             encoded: tuple
         )
-        try append(id, row, with: &cursors)
+        try cursors.append(id, row, to: tuples)
         try TupleReferences(scope: self).add(id, tuple, end, with: &cursors)
-    }
-
-    /// Stores the row of a tuple whose id is higher than all others: its page is filled without being split.
-    @inline(__always)
-    func append(_ id: UInt64, _ row: TupleRow, with cursors: inout TupleCursors?) throws(SpaceError) {
-        if try cursors?.tuples.append(id, row) == nil { try tuples.append(id, row) }
     }
 
     /// Changes when a visible tuple ends; nothing else of it changes.
     package func setEnd(of id: UInt64, _ row: TupleRow, _ end: RowEnd) throws(SpaceError) {
         try row.withCopy { (row) throws(SpaceError) in
             for key in row.end.keys(.tuple(id)) { try removeExpiry(key) }
-            try replace(id, row.with(end: end))
+            try tuples.replace(id, row.with(end: end))
             for key in end.keys(.tuple(id)) { try addExpiry(key) }
         }
         noteUpkeep()
-    }
-
-    /// Stores a tuple's row again, with other details; its bytes are the same, and are not those of a page.
-    func replace(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
-        var rows = try tuples.scan()
-        guard try rows.find(id) != nil else { throw .notFoundByItsID(id) }
-        try rows.put(id, row)
     }
 
     /// Makes a claimed tuple visible again; watchers are told if `isNoted`.
@@ -81,7 +68,7 @@ extension WriteScope {
             } else {
                 noteUpkeep()
             }
-            try replace(id, row.with(deliveries: deliveries, isClaimed: false))
+            try tuples.replace(id, row.with(deliveries: deliveries, isClaimed: false))
             var cursors: TupleCursors?
             try TupleReferences(scope: self).add(id, row.encoded, row.end, with: &cursors)
             if row.end.isVisible(clock) { appeared.add(id, row.encoded, expiry: row.end.expiry) }
@@ -104,23 +91,9 @@ extension WriteScope {
         try row.withCopy { (row) throws(SpaceError) in
             try endVisibility(id, row, row.encoded.bytes, as: kind, with: &cursors)
             let claimed = row.with(isClaimed: true)
-            if try cursors?.tuples.put(id, claimed) == nil { try replace(id, claimed) }
+            if try cursors?.tuples.put(id, claimed) == nil { try tuples.replace(id, claimed) }
         }
     }
-
-    /// Makes walks begin behind the claimed tuples that are older than all visible ones.
-    func passClaimed() throws(SpaceError) {
-        var rows = try tuples.scan(from: counters.firstVisible)
-        for _ in 0..<Self.mostPassed {
-            guard let (key, value) = try rows.nextBytes(), let id = UInt64(key: key), let row = TupleRow(value),
-                row.isClaimed
-            else { return }
-            counters.firstVisible = id + 1
-        }
-    }
-
-    /// The most claimed tuples that one claim passes, so that it does not hold the gate for long.
-    private static let mostPassed = 1000
 
     /// Removes a visible tuple.
     ///
@@ -142,7 +115,7 @@ extension WriteScope {
             try endVisibility(id, row, bytes, as: kind, with: &cursors)
         }
         let wasThere = try cursors?.tuples.delete() != nil ? true : tuples.delete(id)
-        guard wasThere || !Safeguard.secondLook.stands else { throw .notFoundByItsID(id) }
+        guard wasThere || !Safeguard.secondLook.stands else { throw TupleRow.notFound(id) }
     }
 
     /// Removes what refers to a visible tuple, and tells watchers; `bytes` are the tuple's, or empty without watchers.
@@ -163,13 +136,5 @@ extension WriteScope {
             noteUpkeep()
         }
         appeared.remove(id)
-    }
-}
-
-extension SpaceError {
-    /// In a damaged tree, a walk may find a tuple that can't be found by its key; without this error the tuple would be
-    /// taken again and again.
-    fileprivate static func notFoundByItsID(_ id: UInt64) -> SpaceError {
-        .damaged("tuple \(id) is not found by its id")
     }
 }
