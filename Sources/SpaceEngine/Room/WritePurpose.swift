@@ -2,7 +2,7 @@
 package enum WritePurpose: Sendable {
     /// The transaction may add; it does not use the space that is kept back for removals.
     case adding
-    /// The transaction claims; it leaves a half of that space for the operations that end the claims.
+    /// The transaction claims or buries; it leaves a half of that space for the operations that end the claims.
     case claiming
     /// The transaction takes, moves, changes or deletes; it may use that space too.
     case removing

@@ -25,7 +25,8 @@ extension WriteScope {
         let deliveries = row.deliveries
         let deadline = terms.deadline.map { clock.time(after: $0) } ?? 0
         let claim = ClaimRow(holder: terms.holder, number: number, deadline: deadline, isTake: terms.isTake)
-        try hide(id, row, as: terms.isTake ? nil : .claim, claim)
+        var cursors: TupleCursors?
+        try hide(id, row, by: claim, as: terms.isTake ? nil : .claim, with: &cursors)
         if deadline != 0 { try addExpiry(ExpiryKey(.claim(id), at: deadline)) }
         return ClaimMade(number: number, deliveries: Int(deliveries))
     }
@@ -40,13 +41,6 @@ extension WriteScope {
             reason: "the claim on tuple \(id) has ended: it was completed, or the tuple has returned to the space",
             advice: "claim the tuple again, if it is there"
         )
-    }
-
-    private func hide(_ id: UInt64, _ row: TupleRow, as kind: ChangeKind?, _ claim: ClaimRow) throws(SpaceError) {
-        var cursors: TupleCursors?
-        try hide(id, row, as: kind, with: &cursors)
-        try claims.put(id, claim)
-        counters.firstVisible = try tuples.behindClaimed(from: counters.firstVisible)
     }
 
     /// Ends a claim: the tuple is removed permanently.
@@ -148,7 +142,9 @@ extension WriteScope {
     /// Buries a visible tuple.
     package func bury(_ id: UInt64, _ row: TupleRow) throws(SpaceError) {
         counters.withoutHolder += 1
-        try hide(id, row, as: .bury, ClaimRow(holder: .nobody, number: 0))
+        meter.use(.claiming)
+        var cursors: TupleCursors?
+        try hide(id, row, by: ClaimRow(holder: .nobody, number: 0), as: .bury, with: &cursors)
     }
 
     /// Puts a resting tuple back in its place at the end of its rest; returns whether it was resting until then.

@@ -52,8 +52,7 @@ extension NearMarks {
                 try scope.remove(id, row, as: nil, with: &cursors)
                 continue
             }
-            try scope.hide(id, row, as: nil, with: &cursors)
-            try scope.claims.put(id, claim)
+            try scope.hide(id, row, by: claim, as: nil, with: &cursors)
             scope.counters.claimed += 1
         }
         if scope.counters.claimed > claimedBefore {

@@ -81,10 +81,12 @@ extension WriteScope {
 
     /// Makes a visible tuple a claimed one: its row stays, and nothing refers to it.
     ///
-    /// `row` is its row; if `kind` is `nil`, no watcher is told.
+    /// `row` is its row; if `kind` is `nil`, no watcher is told. At the end of a batch with cursors, the caller passes what
+    /// is claimed (``Table/behindClaimed(from:)``).
     func hide(
         _ id: UInt64,
         _ row: TupleRow,
+        by claim: ClaimRow,
         as kind: ChangeKind?,
         with cursors: inout TupleCursors?
     ) throws(SpaceError) {
@@ -93,6 +95,8 @@ extension WriteScope {
             let claimed = row.with(isClaimed: true)
             if try cursors?.tuples.put(id, claimed) == nil { try tuples.replace(id, claimed) }
         }
+        try claims.put(id, claim)
+        if cursors == nil { counters.firstVisible = try tuples.behindClaimed(from: counters.firstVisible) }
     }
 
     /// Removes a visible tuple.
