@@ -31,6 +31,8 @@ struct HiddenTupleTests {
         #expect(try namespace.takeIfExists(matching: .any)?.fields[1] == 1)
         #expect(try namespace.takeIfExists(matching: .any)?.fields[1] == 4)
         try namespace.complete([claims[0], claims[2]])
+        // Takes have moved the beginning too.
+        #expect(try firstVisible(namespace) == ids[3].rawValue + 1)
         #expect(try namespace.count() == 1 && namespace.verify() == [])
         #expect(try namespace.kick() == 0 && namespace.bury(matching: .any) == 1)
         #expect(try namespace.readIfExists(matching: .any) == nil && namespace.count() == 0)

@@ -1,8 +1,10 @@
 import Glibc
 import SharedSpace
+import SpaceEngine
 import SpaceSystem
 import SpaceTestSupport
 import Testing
+import TupleSpace
 
 @testable import SpaceAgents
 
@@ -55,6 +57,16 @@ final class Checkout {
     }
 
     func namespaceHandle() throws -> Namespace { try root.space.existingNamespace(namespace, owning: false) }
+
+    /// Stops a server while it does not hold the gate; a stopped holder is told, which is another subject.
+    func suspend(_ server: pid_t) throws {
+        try namespaceHandle().attempt("stop a server") { (core) throws(SpaceError) in
+            try core.engine.underGate { () throws(SpaceError) in
+                kill(server, SIGSTOP)
+                while ProcessIdentity.halt(of: server) == nil { poll(nil, 0, 1) }
+            }
+        }
+    }
 
     /// Checks every namespace that is left.
     func verify() throws {

@@ -173,7 +173,7 @@ struct HoldToolTests {
             _ = try first.begin("hold", #"{"names":["gpu"],"wait_s":2}"#)
             #expect(try eventually { try asks() == 1 })
             let server = try first.server()
-            kill(server, SIGSTOP)
+            try checkout.suspend(server)
             defer { kill(server, SIGCONT) }
             try holder.call("let_go")
             let refusal = try second.call("hold", #"{"names":["gpu"]}"#)

@@ -56,7 +56,7 @@ struct ServerLifeTests {
             let second = try ScriptedAgent(in: checkout)
             try first.call("hold", #"{"names":["gpu"]}"#)
             let server = try first.server()
-            kill(server, SIGSTOP)
+            try checkout.suspend(server)
             defer { kill(server, SIGKILL) }
             #expect(try second.call("hold", #"{"names":["gpu"]}"#)["refused"] == true)
             #expect(try second.call("task_add", #"{"tasks":[{"title":"t"}]}"#)["tasks"]?[0]?["id"] == 1)

@@ -41,7 +41,6 @@ extension NearMarks {
     /// As with the ring's tuples, all of it was done before, so nothing is numbered, journaled or granted here.
     func apply(from first: Int, in scope: WriteScope) throws(SpaceError) {
         var cursors = count - first > 1 ? try TupleCursors(scope) : nil
-        let claimedBefore = scope.counters.claimed
         // The youngest first: LMDB then moves no younger rows within their pages (mdb.c, mdb_node_del).
         for place in (first..<count).reversed() {
             let id = id(place)
@@ -55,9 +54,7 @@ extension NearMarks {
             try scope.hide(id, row, by: claim, as: nil, with: &cursors)
             scope.counters.claimed += 1
         }
-        if scope.counters.claimed > claimedBefore {
-            scope.counters.firstVisible = try scope.tuples.behindClaimed(from: scope.counters.firstVisible)
-        }
+        try scope.passClaimed()
         scope.counters.appliedMarks = applied(leaving: first)
         scope.noteUpkeep()
     }

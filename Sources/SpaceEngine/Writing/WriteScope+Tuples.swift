@@ -81,8 +81,8 @@ extension WriteScope {
 
     /// Makes a visible tuple a claimed one: its row stays, and nothing refers to it.
     ///
-    /// `row` is its row; if `kind` is `nil`, no watcher is told. At the end of a batch with cursors, the caller passes what
-    /// is claimed (``Table/behindClaimed(from:)``).
+    /// `row` is its row; if `kind` is `nil`, no watcher is told. At the end of a batch with cursors, the caller calls
+    /// ``passClaimed()``.
     func hide(
         _ id: UInt64,
         _ row: TupleRow,
@@ -96,7 +96,13 @@ extension WriteScope {
             if try cursors?.tuples.put(id, claimed) == nil { try tuples.replace(id, claimed) }
         }
         try claims.put(id, claim)
-        if cursors == nil { counters.firstVisible = try tuples.behindClaimed(from: counters.firstVisible) }
+        if cursors == nil { try passClaimed() }
+    }
+
+    /// Makes walks begin behind the claimed tuples that are older than all visible ones, after one became invisible.
+    func passClaimed() throws(SpaceError) {
+        guard counters.claimed + counters.withoutHolder > 0 else { return }
+        counters.firstVisible = try tuples.behindClaimed(from: counters.firstVisible)
     }
 
     /// Removes a visible tuple.
@@ -120,6 +126,7 @@ extension WriteScope {
         }
         let wasThere = try cursors?.tuples.delete() != nil ? true : tuples.delete(id)
         guard wasThere || !Safeguard.secondLook.stands else { throw TupleRow.notFound(id) }
+        if cursors == nil { try passClaimed() }
     }
 
     /// Removes what refers to a visible tuple, and tells watchers; `bytes` are the tuple's, or empty without watchers.
