@@ -12,7 +12,7 @@ package struct EncodedBytes: Sendable {
 
     @usableFromInline package private(set) var count = 0
 
-    /// No bytes; the caller is about to append `capacity`, if it is more than 0.
+    /// No bytes, and room for `capacity` of them.
     @inline(__always)
     init(reservingCapacity capacity: Int = 0) {
         if capacity > Self.placeLength { heap.reserveCapacity(capacity) }

@@ -271,8 +271,10 @@ import Testing
     /// A look at a queue whose index calls a ready item overdue ends, and the item is as it was.
     @Test func anItemThatIsNotTakenIsNotReturned() throws {
         let queue = namespace.queue("mail")
-        try queue.put("letter")
-        let item = try #require(try queue.items().first)
+        try queue.put(contentsOf: ["taken", "letter"])
+        // Only where something is held, a look returns what is overdue.
+        guard let held = try queue.takeIfReady() else { throw TestFailure("no item is ready") }
+        let item = try #require(try queue.items(in: .ready).first)
         try namespace.core.write(.adding) { (scope) throws(SpaceError) in
             guard let (rows, _) = try scope.snapshot.queue("mail"),
                 var row = try scope.snapshot.queueItem(rows, item.id)
@@ -282,7 +284,8 @@ import Testing
             scope.noteUpkeep()
         }
         #expect(try namespace.verify() != [])
-        #expect(try queue.items().map(\.deliveries) == [0])
+        #expect(try queue.items().map(\.deliveries) == [0, 0])
+        #expect(held.id != item.id)
     }
 
     @Test func aNameThatIsNoneIsFound() throws {

@@ -95,9 +95,9 @@ extension Engine {
 
     /// Runs `body` in a transaction, and again in another one if that may help; called under the gate.
     ///
-    /// When a claim's tuple returns, it needs space for its rows in the index, and for a long value. If that leaves too little for `body`, `body`
-    /// runs again in a transaction that returns nothing: failing instead would also stop the takes that free space. The
-    /// same holds for marks, which are then applied before the body, one by one.
+    /// When a claim's tuple returns, it needs space for its rows in the index, and for a long value. If that leaves too
+    /// little for `body`, `body` runs again in a transaction that returns nothing: failing instead would also stop the
+    /// takes that free space. The same holds for marks, which are then applied before the body, one by one.
     func commitWithRetries(
         _ purpose: WritePurpose,
         keeps: NearKept = [],

@@ -185,8 +185,8 @@ struct NearMarks {
 
     // MARK: Where the next look begins
 
-    /// The first tuple by an index's shape and hash that may be visible, as of a commit: all older ones are marked, or claimed
-    /// in the tables.
+    /// The first tuple by an index's shape and hash that may be visible, as of a commit: all older ones are marked, or
+    /// claimed in the tables.
     ///
     /// It spares a take the walk past what was taken. It is stored after the mark that makes it true.
     @inline(__always)

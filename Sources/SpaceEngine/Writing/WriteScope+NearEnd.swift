@@ -36,7 +36,8 @@ extension WriteScope {
 }
 
 extension NearMarks {
-    /// Applies the marks from a place on in a transaction: removes what was taken, and gives what is claimed its rows in `claims`.
+    /// Applies the marks from a place on in a transaction: removes what was taken, and gives what is claimed its rows in
+    /// `claims`.
     ///
     /// As with the ring's tuples, all of it was done before, so nothing is numbered, journaled or granted here.
     func apply(from first: Int, in scope: WriteScope) throws(SpaceError) {
