@@ -45,7 +45,7 @@ package final class IndexUpkeep: Sendable {
                 try scope.put(changed)
             }
             let taken = Set(scope.shapes.all.map(\.number))
-            guard taken.count < Limits.shapes,
+            guard taken.count < Limits.shapes, engine.diskReserve.hasRoom(forShapes: taken.count + 1),
                 let number = (1...UInt16(Limits.shapes)).first(where: { !taken.contains($0) })
             else { return }
             try scope.put(

@@ -48,6 +48,10 @@ package final class DiskReserve {
     private var promisedPages = 0
     /// The first page after LMDB's last one as the transaction began.
     private var end = 0
+    /// How many shapes have an index, as the transaction began, and how many pages hold the rows in the index that claimed
+    /// tuples get when they return.
+    private var shapes = 0
+    private var returnedPages = 0
     /// Whether the transaction has looked for space beyond the usual, so that the following properties are its own.
     private var hasLooked = false
     /// How many pages were refused, and why.
@@ -83,11 +87,13 @@ package final class DiskReserve {
     ///
     /// If there are not, the transaction ensures each change as it comes.
     @inline(__always)
-    func begin(_ purpose: WritePurpose, rows: Int, _ transaction: Int) -> Bool {
+    func begin(_ purpose: WritePurpose, rows: Int, shapes: Int, hidden: UInt64, _ transaction: Int) -> Bool {
+        self.shapes = shapes
+        returnedPages = Int(clamping: hidden) &* shapes &* Self.returnedRowBytes / pageSize
         end = environment.info.lastPage + 1
         hasLooked = false
         reservedAtBegin = Int(clamping: control.reserved.loadRelaxed())
-        let cheap = cheapBound(UsedPages(next: end, freed: 0, taken: 0), rows: rows, bytes: 0)
+        let cheap = cheapBound(UsedPages(next: end, freed: 0, taken: 0), rows: rows + shapes, bytes: 0)
         bound = Bound(end: cheap, pages: cheap - end)
         usualPages = cheap - end
         if hasBound(for: purpose) { return true }
@@ -122,16 +128,33 @@ package final class DiskReserve {
     @inline(__always)
     private func reserve(for purpose: WritePurpose, beside end: Int) -> Int {
         switch purpose {
-        case .adding: keptPages(beside: end)
+        case .adding: keptPages(beside: end) + returnedPages
         case .claiming: keptPages(beside: end) / 2
+        case .returning: keptPages(beside: end) / 4
         case .removing, .applying: 0
         }
     }
 
     @inline(__always)
     private func keptPages(beside end: Int) -> Int {
-        min(Limits.removalReserve / pageSize, max(Self.fewestKept, 2 * end))
+        min(mostKept(shapes: shapes), max(Self.fewestKept, 2 * end))
     }
+
+    /// How many pages are kept for removals in a large file, which depends on how many rows of the index a removal changes.
+    @inline(__always)
+    private func mostKept(shapes: Int) -> Int {
+        max(Limits.removalReserve / pageSize, 4 * (Self.pagesOfRemoval + Self.pagesOfShape * shapes))
+    }
+
+    /// Whether so many shapes can have an index: whether what is kept for removals is then at most a quarter of the limit.
+    func hasRoom(forShapes shapes: Int) -> Bool {
+        mostKept(shapes: shapes) * pageSize <= Int(clamping: control.header.byteLimit) / 4
+    }
+
+    /// What a removal of one tuple changes, and what each index adds to that: twice a path of four pages, twice.
+    private static let (pagesOfRemoval, pagesOfShape) = (96, 16)
+    /// A row in the index with what LMDB adds to it, in pages that are half full.
+    private static let returnedRowBytes = 2 * 28
 
     private static let fewestKept = 64
 
@@ -318,7 +341,7 @@ package final class DiskReserve {
         let free = freePages.count - taken
         // A large claimed value needs as many pages as it frees. And the file does not grow by free pages, which LMDB takes
         // first.
-        let isLargeClaim = purpose == .claiming && need.contiguous > 0
+        let isLargeClaim = [.claiming, .returning].contains(purpose) && need.contiguous > 0
         let reserve = isLargeClaim ? 0 : reserve(for: purpose, beside: bound.end - min(need.single, max(0, free)))
         guard free + tail >= need.single + need.all + reserve else { return false }
         // LMDB searches a limited number of lists for each page of a value, and then goes beyond the last page. It takes

@@ -156,7 +156,7 @@ package final class RoomMeter {
 
     /// Begins a transaction; called under the gate.
     @inline(__always)
-    func begin(_ purpose: WritePurpose, shapes: Int, _ access: Access, notesChanges: Bool) {
+    func begin(_ purpose: WritePurpose, shapes: Int, hidden: UInt64, _ access: Access, notesChanges: Bool) {
         self.notesChanges = notesChanges
         if notesChanges { changed.clear() }
         self.purpose = purpose
@@ -166,7 +166,7 @@ package final class RoomMeter {
         looks = 0
         usualCounts.withUnsafeBufferPointer { counts.update(from: $0.baseAddress!, count: $0.count) }
         guard Safeguard.room.stands, let reserve else { return allowAll() }
-        if reserve.begin(purpose, rows: usualRows + shapes, access.id) {
+        if reserve.begin(purpose, rows: usualRows, shapes: shapes, hidden: hidden, access.id) {
             counts[index].ensuredScattered = shapes
             ensuredBytes = Self.usualBytes
         } else {
@@ -176,7 +176,8 @@ package final class RoomMeter {
 
     /// Notes that the transaction adds or claims: from now on it leaves the space for removals, or a half of it, alone.
     package func use(_ purpose: WritePurpose) {
-        if purpose == .adding || purpose == .claiming && self.purpose == .removing { goOn(for: purpose) }
+        let isRemoval = self.purpose == .removing || self.purpose == .returning
+        if purpose == .adding || purpose == .claiming && isRemoval { goOn(for: purpose) }
     }
 
     /// Goes on for another purpose.

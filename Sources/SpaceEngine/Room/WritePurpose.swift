@@ -4,6 +4,9 @@ package enum WritePurpose: Sendable {
     case adding
     /// The transaction claims or buries; it leaves a half of that space for the operations that end the claims.
     case claiming
+    /// The transaction returns what ended holders have claimed; it leaves a quarter for takes, which free more than they
+    /// need.
+    case returning
     /// The transaction takes, moves, changes or deletes; it may use that space too.
     case removing
     /// The transaction applies entries of a log; it may go beyond the limit, because the entries' writer has kept the

@@ -104,7 +104,13 @@ package final class WriteScope: TransactionTables {
             knownDue = near.earliestDue
         }
         sequenceAtBegin = counters.sequence
-        meter.begin(purpose, shapes: shapes.indexed.count, access, notesChanges: counters.logEntry != 0)
+        meter.begin(
+            purpose,
+            shapes: shapes.indexed.count,
+            hidden: counters.claimed + counters.withoutHolder,
+            access,
+            notesChanges: counters.logEntry != 0
+        )
         self.keeps = keeps
         appliesMarks = false
         guard let near else { return }

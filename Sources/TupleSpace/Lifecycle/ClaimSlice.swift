@@ -34,10 +34,11 @@ extension NamespaceCore {
     func end(
         _ slice: ClaimSlice,
         timeout: Duration?,
+        as purpose: WritePurpose = .removing,
         if isWanted: (UInt64, ClaimRow) -> Bool
     ) throws(SpaceError) -> Int {
         guard !slice.ids.isEmpty else { return 0 }
-        return try write(.removing, timeout: timeout) { (scope) throws(SpaceError) in
+        return try write(purpose, timeout: timeout) { (scope) throws(SpaceError) in
             var ended = 0
             for id in slice.ids {
                 guard let row = try scope.claims.get(id), isWanted(id, row) else { continue }

@@ -8,6 +8,9 @@ import TupleCoding
 package struct EndedHolders {
     let core: NamespaceCore
 
+    /// How many claims that can't be returned one look may meet.
+    private static let mostLeft = 16
+
     /// Ends the holds and rows of holders that have ended, and returns their claims.
     ///
     /// A claim that can't be moved, because it is damaged or disk space is missing, is left to a later time and does
@@ -36,12 +39,14 @@ package struct EndedHolders {
                 row.holder != .nobody && hasEnded(row.holder) && !left.contains(id)
             }
             do throws(SpaceError) {
-                ended = try core.end(slice, timeout: timeout) { (_, row) in hasEnded(row.holder) }
+                ended = try core.end(slice, timeout: timeout, as: .returning) { (_, row) in hasEnded(row.holder) }
                 most = min(64, 2 * most)
             } catch  where error.isOfContent {
                 refusal = refusal ?? error
                 // Retry with fewer claims at a time, down to the one that causes the error.
                 if slice.ids.count == 1 { left.insert(slice.ids[0]) }
+                // If there is no room for so many, there is none for the others: the next tick tries again.
+                if left.count == Self.mostLeft { throw error }
                 most = max(1, slice.ids.count / 2)
                 ended = slice.ids.count
             }
