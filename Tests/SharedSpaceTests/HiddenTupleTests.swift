@@ -1,3 +1,4 @@
+import Glibc
 import SharedSpace
 import SpaceEngine
 import SpaceTestSupport
@@ -38,6 +39,39 @@ struct HiddenTupleTests {
         #expect(try namespace.readIfExists(matching: .any) == nil && namespace.count() == 0)
         #expect(try namespace.kick() == 1 && namespace.takeIfExists(matching: .any)?.fields[1] == 5)
         #expect(try namespace.verify() == [])
+    }
+
+    /// A look shows the younger ones alone; the transaction after it returns the oldest.
+    @Test("A tuple whose claim is overdue, or whose rest is over, is taken first", arguments: StorageMode.allCases)
+    func theOldestReturns(_ mode: StorageMode) throws {
+        let (namespace, ids) = try namespace(mode, 8)
+        var next = 0
+        func loseTheOldest(byRest: Bool = false) throws {
+            let claim = try #require(
+                try namespace.claimIfExists(id: ids[next], deadline: byRest ? nil : .milliseconds(1))?.detach()
+            )
+            if byRest { #expect(try namespace.release(claim, delay: .milliseconds(1))) }
+            while try namespace.attempt(
+                "look",
+                { (core) throws(SpaceError) in
+                    try core.read { (snapshot) throws(SpaceError) in try snapshot.due(limit: 1).isEmpty }
+                }
+            ) {
+                sched_yield()
+            }
+            next += 1
+        }
+        try loseTheOldest()
+        #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == 0)
+        try loseTheOldest(byRest: true)
+        #expect(try namespace.takeIfExists(matching: .any)?.fields[1] == 1)
+        try loseTheOldest()
+        #expect(try namespace.claimIfExists(matching: .any)?.detach().tuple.fields[1] == 2)
+        try loseTheOldest()
+        #expect(try namespace.takeAll(matching: .any, max: 1) == [Tuple("job", 3)])
+        try loseTheOldest()
+        #expect(try namespace.takeIfExists(matching: .any, order: .newestFirst)?.fields[1] == 7)
+        #expect(try namespace.readAll().map(\.fields[1]) == [4, 5, 6] && namespace.verify() == [])
     }
 
     @Test("A transaction finds what it has returned itself") func inATransaction() throws {

@@ -208,7 +208,8 @@ extension SharedDictionary {
         case .transaction(let state):
             return try state.change(
                 purpose,
-                bytes: try state.read { (scope) throws(SpaceError) in try scope.size(ofCell: cell) } + (bytes ?? 0)
+                bytes: try state.read { (scope) throws(SpaceError) in try scope.snapshot.size(ofCell: cell) }
+                    + (bytes ?? 0)
             ) {
                 (scope) throws(SpaceError) in
                 try body(scope, cell)

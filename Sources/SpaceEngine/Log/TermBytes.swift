@@ -23,7 +23,9 @@ extension ClaimTerms {
     }
 
     package init?(_ reader: inout ByteReader) {
-        guard let holder = reader.next(UInt64.self), let isTake = reader.nextFlag(), let hasDeadline = reader.nextFlag()
+        guard let holder = reader.next(UInt64.self), let isTake = reader.nextFlag(),
+            let hasDeadline = reader.nextFlag(),
+            !isTake || !hasDeadline
         else { return nil }
         var deadline: Duration?
         if hasDeadline {

@@ -7,8 +7,9 @@ import SystemPackage
 /// Guarantees: if the disk is full, a write fails with an error that leaves everything as it was, never by SIGBUS. With
 /// a writable map the kernel raises SIGBUS if it can't provide a page. So every page that a transaction could touch has
 /// its block before the transaction touches it: ``RoomMeter`` counts the changes, and this class turns the counts into
-/// pages. Only claims, takes and deletes may use the last 4 MiB (less in a small file), and claims only one half of
-/// them. So a full namespace can still be emptied, and what is claimed can return.
+/// pages. Only claims, takes and deletes may use the last 4 MiB (less in a small file, more if many shapes have an
+/// index), claims only one half of them, and returns three quarters; and additions also leave what claimed tuples need
+/// for their rows in the index when they return. So a full namespace can still be emptied, and what is claimed can return.
 ///
 /// What a transaction has used so far is known (``UsedPages``). What it will still use is bounded: for the rows that
 /// are about to be changed, and for the commit. Each change of a row copies at most the path to it and splits every

@@ -7,9 +7,12 @@ package struct ClaimTerms: Sendable {
     package let deadline: Duration?
     /// Whether the claim is the first half of a take: watchers are told of a take when it is completed, and otherwise
     /// of nothing.
+    ///
+    /// Such a claim has no deadline.
     package let isTake: Bool
 
     package init(holder: ClaimHolder, deadline: Duration?, isTake: Bool = false) {
+        precondition(!isTake || deadline == nil, "the first half of a take has no deadline")
         self.holder = holder
         self.deadline = deadline
         self.isTake = isTake

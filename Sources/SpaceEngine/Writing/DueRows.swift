@@ -89,8 +89,11 @@ package struct DueRows {
             case .cell(let cell):
                 if let row = try scope.cells.getValid(cell), row.end.ends(by: key) { try scope.unset(cell) }
             case .claim(let id):
-                if try scope.wake(id, at: key.deadline) { continue }
-                try scope.returnClaim(id) { $0.deadline == key.deadline }
+                let hasReturned =
+                    if try scope.wake(id, at: key.deadline) { true } else {
+                        try scope.returnClaim(id) { $0.deadline == key.deadline }
+                    }
+                if hasReturned { scope.oldestReturned = min(scope.oldestReturned, id) }
             }
         }
     }

@@ -32,10 +32,7 @@ package struct NamespaceRemover {
             try Adoption(root: root, timeout: timeout, host: host).run(folder, rootFolder, finding, difference)
             return folder.isInPlace(in: rootFolder) ? try reapIfUnowned(name, host: host) : .deleted
         }
-        guard try finding.enter(timeout: timeout) else { return .stays }
-        let control = try system("the control file") { () throws(Errno) in
-            try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
-        }
+        guard let control = try enter(finding) else { return .stays }
         // A check without the door avoids taking it in the usual case, in which an owner lives.
         if control.dead.load() == 0, try isOwned(folder, control) { return .stays }
         return try underDoor(folder, control, rootFolder) { () throws(SpaceError) in
@@ -80,12 +77,7 @@ package struct NamespaceRemover {
         let control: ControlFile?
         do throws(SpaceError) {
             let finding = try ControlFinding.look(at: folder, host: host)
-            if finding.standing == .current, try finding.enter(timeout: timeout) {
-                let file = finding.descriptor.raw
-                control = try? ControlFile(descriptor: file, header: finding.header, identity: finding.info)
-            } else {
-                control = nil
-            }
+            control = finding.standing == .current ? try enter(finding) : nil
         } catch  where error.code == .damaged || error.code == .incompatible || error.code == .permissionDenied {
             // No process with this library can use it. A process that has it open notices once its folder is gone.
             control = nil
@@ -122,10 +114,7 @@ package struct NamespaceRemover {
                 let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
             else { return nil }
             let finding = try ControlFinding.look(at: folder, host: host)
-            guard finding.header.life == life, try finding.enter(timeout: timeout) else { return nil }
-            let control = try system("the control file") { () throws(Errno) in
-                try ControlFile(descriptor: finding.descriptor.raw, header: finding.header, identity: finding.info)
-            }
+            guard finding.header.life == life, let control = try enter(finding) else { return nil }
             let door = try control.takeDoor(timeout: timeout, of: folder)
             guard folder.isInPlace(in: rootFolder) else { return nil }
             let path = try Reaping.setAside(folder, control, into: place, in: rootFolder, of: root, timeout: timeout)
@@ -155,6 +144,11 @@ package struct NamespaceRemover {
         guard let foreign = found else { return }
         let reason = "\(path) also holds \(foreign.quotedForPeople), which is no file of a namespace"
         throw .incompatible(reason, advice: "move it out of the folder, then try again")
+    }
+
+    /// Keeps adoptions away, and maps the control file; `nil` if it is no longer the one that was found.
+    private func enter(_ finding: borrowing ControlFinding) throws(SpaceError) -> ControlFile? {
+        try finding.enter(timeout: timeout) ? try finding.map() : nil
     }
 
     private func isOwned(_ folder: borrowing NamespaceFolder, _ control: ControlFile) throws(SpaceError) -> Bool {

@@ -54,14 +54,24 @@ extension Looking {
                 return nil
             }
             if sight.endsWithHolder, core.endedHolders.returnIfAskingIsDue() { continue }
+            let yieldsToOlder = aim.only == nil && order == .oldestFirst
             let content: T
             let operation: R
             if let match = sight.match {
                 content = try borrowed.content(of: match, decode)
-                operation = R(Candidate(match, isNear: sight.isNear, commit: sight.commit, head: sight.head), terms)
+                operation = R(
+                    Candidate(
+                        match,
+                        isNear: sight.isNear,
+                        commit: sight.commit,
+                        head: sight.head,
+                        yieldsToOlder: yieldsToOlder
+                    ),
+                    terms
+                )
             } else {
                 content = try borrowed.lentContent()
-                operation = R(Candidate(id), terms)
+                operation = R(Candidate(id, yieldsToOlder: yieldsToOlder), terms)
             }
             attempt += 1
             if core.isSending, attempt <= Self.sentAttempts {
@@ -208,7 +218,10 @@ extension Looking {
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }
             let (commit, removed) = try core.execute(
-                RemoveAll(removals: candidates.map { removal(Candidate(copied: $0)) })
+                RemoveAll(
+                    removals: candidates.map { removal(Candidate(copied: $0)) },
+                    yieldsToOlder: order == .oldestFirst
+                )
             )
             if !removed.isEmpty {
                 return removed.map { Taken(candidates[$0.index].id, contents[$0.index], $0.made) }

@@ -1,8 +1,18 @@
 import SpaceSystem
 import TupleCoding
 
+/// An operation on one cell that is there, or is not.
+protocol CellOperation: Operation {
+    var key: String { get }
+}
+
+extension CellOperation {
+    var keeps: NearKept { .all }
+    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.snapshot.size(ofCell: key) }
+}
+
 /// Sets a cell if it meets a condition; the outcome is whether it did, and the value that it had.
-struct SetCell: SentOperation {
+struct SetCell: CellOperation, SentOperation {
     let key: String
     let element: [UInt8]
     let end: RowEnd
@@ -18,7 +28,7 @@ struct SetCell: SentOperation {
     var keeps: NearKept { element.count <= NearRing.longestTuple ? .all : [] }
     var holder: ClaimHolder? { end.holder }
     func with(holder: ClaimHolder) -> SetCell { SetCell(key, element, end.with(holder: holder), if: condition) }
-    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) + element.count }
+    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.snapshot.size(ofCell: key) + element.count }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> (isSet: Bool, old: Value?) {
         try scope.set(key, element, end, if: condition)
@@ -29,7 +39,7 @@ struct SetCell: SentOperation {
     func check() throws(SpaceError) { try Limits.check(cellKey: key) }
 
     func outcomeFitsInMessage(in scope: WriteScope) throws(SpaceError) -> Bool {
-        try scope.size(ofCell: key) <= SentOperations.mostBytes
+        try scope.snapshot.size(ofCell: key) <= SentOperations.mostBytes
     }
 
     func encode(into bytes: inout [UInt8]) {
@@ -65,7 +75,7 @@ struct SetCell: SentOperation {
 }
 
 /// Adds to the integer in a cell; the outcome is the sum.
-struct Increment: SentOperation {
+struct Increment: CellOperation, SentOperation {
     let key: String
     let amount: Int
 
@@ -73,8 +83,6 @@ struct Increment: SentOperation {
 
     static var name: String { "increment a cell" }
     static var purpose: WritePurpose { .adding }
-    var keeps: NearKept { .all }
-    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
     func execute(in scope: WriteScope) throws(SpaceError) -> Int { try scope.increment(key, by: amount) }
 
     static var tag: UInt8 { 6 }
@@ -107,12 +115,10 @@ package struct FormerCell: Sendable {
 }
 
 /// Unsets a cell; the outcome is what it was, or `nil` if it was not set.
-struct Unset: Operation {
+struct Unset: CellOperation {
     let key: String
 
     static var name: String { "unset a cell" }
-    var keeps: NearKept { .all }
-    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> FormerCell? {
         guard let row = try scope.snapshot.cellRow(key) else { return nil }
@@ -123,13 +129,11 @@ struct Unset: Operation {
 }
 
 /// Unsets a cell whose value decodes; the outcome is its content, or `nil` if it was not set.
-struct TakeCell<Content: Decodable>: Operation {
+struct TakeCell<Content: Decodable>: CellOperation {
     let key: String
 
     static var name: String { "take a cell" }
     var name: String { "take the cell \(key.quotedForPeople)" }
-    var keeps: NearKept { .all }
-    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.size(ofCell: key) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Content? {
         guard let row = try scope.snapshot.cellRow(key) else { return nil }
@@ -174,7 +178,7 @@ struct SetEnd: Operation {
     var keeps: NearKept { if case .cell = row { .all } else { [] } }
 
     func size(in scope: WriteScope) throws(SpaceError) -> Int {
-        if case .cell(let key) = row { try scope.size(ofCell: key) } else { 0 }
+        if case .cell(let key) = row { try scope.snapshot.size(ofCell: key) } else { 0 }
     }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Bool {
@@ -193,7 +197,7 @@ struct SetEnd: Operation {
     }
 }
 
-extension WriteScope {
+extension Snapshot {
     /// The size of a cell's value in bytes; 0 if the cell is not set.
-    package func size(ofCell key: String) throws(SpaceError) -> Int { try snapshot.cell(key)?.count ?? 0 }
+    package func size(ofCell key: String) throws(SpaceError) -> Int { try cell(key)?.count ?? 0 }
 }

@@ -25,6 +25,28 @@ protocol SharedRemoval: Removal {
     func ofFirst(_ ids: [UInt64]) -> OfFirst
 }
 
+/// A removal of the first of several tuples that is left.
+protocol RemovalOfFirst: SentOperation {
+    var ids: [UInt64] { get }
+}
+
+extension RemovalOfFirst {
+    var fitsInMessage: Bool { ids.count <= SentOperations.mostTuples }
+
+    /// Calls `body` with the first of the tuples that is visible, unless an older one has returned by now.
+    func removeFirst<Made>(
+        in scope: WriteScope,
+        _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
+    ) throws(SpaceError) -> Removed<FirstLeft<Made>> {
+        for (index, id) in ids.enumerated() {
+            guard let row = try scope.snapshot.tupleRow(id) else { continue }
+            if scope.oldestReturned < id { break }
+            return .removed(FirstLeft(index: index, made: try body(id, row)))
+        }
+        return .lost
+    }
+}
+
 extension Removal {
     @inline(__always) var keeps: NearKept { candidate.isNear ? [] : .ring }
     func size(in scope: WriteScope) -> Int { candidate.match?.bytes.count ?? 0 }
@@ -55,17 +77,16 @@ struct Take: SharedRemoval {
 }
 
 /// Takes the first of several tuples that is left.
-struct TakeFirst: SentOperation {
+struct TakeFirst: RemovalOfFirst {
     let ids: [UInt64]
 
     static var name: String { Take.name }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Removed<FirstLeft<Void>> {
-        try scope.removeFirst(ids) { (id, row) throws(SpaceError) in try scope.remove(id, row) }
+        try removeFirst(in: scope) { (id, row) throws(SpaceError) in try scope.remove(id, row) }
     }
 
     static var tag: UInt8 { 1 }
-    var fitsInMessage: Bool { ids.count <= SentOperations.mostTuples }
     func encode(into bytes: inout [UInt8]) { bytes.append(numbers: ids) }
 
     init(ids: [UInt64]) { self.ids = ids }
@@ -122,7 +143,7 @@ struct ClaimFound: SharedRemoval {
 }
 
 /// Claims the first of several tuples that is left.
-struct ClaimFirst: SentOperation {
+struct ClaimFirst: RemovalOfFirst {
     let ids: [UInt64]
     let terms: ClaimTerms
 
@@ -131,11 +152,10 @@ struct ClaimFirst: SentOperation {
     func with(holder: ClaimHolder) -> ClaimFirst { ClaimFirst(ids: ids, terms: terms.with(holder: holder)) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Removed<FirstLeft<ClaimMade>> {
-        try scope.removeFirst(ids) { (id, row) throws(SpaceError) in try scope.claim(id, row, terms) }
+        try removeFirst(in: scope) { (id, row) throws(SpaceError) in try scope.claim(id, row, terms) }
     }
 
     static var tag: UInt8 { 2 }
-    var fitsInMessage: Bool { ids.count <= SentOperations.mostTuples }
 
     func encode(into bytes: inout [UInt8]) {
         bytes.append(numbers: ids)
@@ -190,33 +210,26 @@ struct BuryFound: Removal {
 /// The outcome is the number of the last commit before the transaction, and the place and result of each that was removed.
 struct RemoveAll<R: Removal>: Operation {
     let removals: [R]
+    /// Whether an older tuple that returns in the same transaction, because its time has come, is to be looked at first.
+    let yieldsToOlder: Bool
 
     static var name: String { R.name }
     var holder: ClaimHolder? { removals.first?.holder }
-    func with(holder: ClaimHolder) -> RemoveAll { RemoveAll(removals: removals.map { $0.with(holder: holder) }) }
+    func with(holder: ClaimHolder) -> RemoveAll {
+        RemoveAll(removals: removals.map { $0.with(holder: holder) }, yieldsToOlder: yieldsToOlder)
+    }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> (commit: Int, removed: [(index: Int, made: R.Made)]) {
         let commit = scope.snapshot.commit
         var removed: [(index: Int, made: R.Made)] = []
+        if yieldsToOlder, let last = removals.last?.candidate.id.rawValue, scope.oldestReturned < last {
+            return (commit, [])
+        }
         for (index, removal) in removals.enumerated() {
             let id = removal.candidate.id.rawValue
             guard let row = try scope.snapshot.tupleRow(id) else { continue }
             removed.append((index, try removal.remove(id, row, in: scope)))
         }
         return (commit, removed)
-    }
-}
-
-extension WriteScope {
-    /// Calls `body` with the first of several tuples that is visible.
-    fileprivate func removeFirst<Made>(
-        _ ids: [UInt64],
-        _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
-    ) throws(SpaceError) -> Removed<FirstLeft<Made>> {
-        for (index, id) in ids.enumerated() {
-            guard let row = try snapshot.tupleRow(id) else { continue }
-            return .removed(FirstLeft(index: index, made: try body(id, row)))
-        }
-        return .lost
     }
 }
