@@ -165,7 +165,7 @@ private final class RemoteStoreCore: Sendable {
             }
         } onCancel: {
             // Before the call has its number, it is not sent, and finds that its task is cancelled by itself.
-            if let id = number.value { settle(id) { Answer.unanswered("the call was cancelled", $0) } }
+            if let id = number.value { resume(id) { Answer.unanswered("the call was cancelled", $0) } }
         }
         let answer = try answered.get()
         if case .failed(let error) = answer { throw error }
@@ -194,14 +194,14 @@ private final class RemoteStoreCore: Sendable {
         }
         guard id > 0 else { return call.continuation.resume(returning: .failure(.unavailable(failure ?? ""))) }
         number.set(id)
-        if let failure { settle(id) { _ in .failure(.unavailable(failure)) } }
+        if let failure { resume(id) { _ in .failure(.unavailable(failure)) } }
         if wakes { channel.wake() }
         // The handler of a cancellation in between has not found the call.
-        if Task.isCancelled { settle(id) { .unanswered("the call was cancelled", $0) } }
+        if Task.isCancelled { resume(id) { .unanswered("the call was cancelled", $0) } }
     }
 
     /// Answers a call, if it is not answered yet.
-    private func settle(_ id: UInt64, _ answer: (_ isTransaction: Bool) -> Answer) {
+    private func resume(_ id: UInt64, _ answer: (_ isTransaction: Bool) -> Answer) {
         guard let call = state.withLock({ $0.calls.removeValue(forKey: id) }) else { return }
         call.continuation.resume(returning: answer(call.isTransaction))
     }
@@ -244,7 +244,7 @@ private final class RemoteStoreCore: Sendable {
         }
         guard isAsked, message.id > 0 else { throw WireError("an answer to request \(message.id), which was not sent") }
         let answer = try WireAnswer(message)
-        guard let queue else { return settle(message.id) { _ in .success(answer) } }
+        guard let queue else { return resume(message.id) { _ in .success(answer) } }
         switch answer {
         case .news(let news):
             if !queue.append(news) { stop(message.id) }

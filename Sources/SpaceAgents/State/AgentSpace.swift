@@ -70,9 +70,10 @@ extension Namespace {
                 try snapshot.forEachClaim { (id, row) throws(SpaceError) in
                     guard !row.isBuried, let tuple = try snapshot.claimedTuple(id) else { return true }
                     let claim = HeldClaim(
-                        TupleID(rawValue: id),
-                        ClaimMade(number: row.number, deliveries: Int(tuple.deliveries)),
-                        try snapshot.tuple(id, tuple)
+                        id,
+                        row.number,
+                        try snapshot.tuple(id, tuple),
+                        deliveries: tuple.deliveries
                     )
                     guard let task = TaskRow(claim.tuple.fields) else { return true }
                     var holder: ProcessIdentity?

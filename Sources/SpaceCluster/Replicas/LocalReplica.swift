@@ -46,7 +46,7 @@ final class LocalReplica: Replica {
     private static let partBytes = 512 << 10
 
     func forEachPart(_ visit: ([UInt8]) throws -> Void) throws -> ReplicaPosition {
-        let reader = try core.engine.lendSettledReader()
+        let reader = try core.engine.lendReaderOfTables()
         defer { core.engine.takeBack(reader) }
         let snapshot = core.engine.snapshot(of: reader)
         var part: [UInt8] = []
@@ -91,7 +91,7 @@ final class LocalReplica: Replica {
 
     /// How the rows of a base differ from the replica's, as of a commit.
     private func difference(to nextPart: () throws -> [UInt8]?) throws -> (changes: [UInt8], commit: Int) {
-        let reader = try core.engine.lendSettledReader()
+        let reader = try core.engine.lendReaderOfTables()
         defer { core.engine.takeBack(reader) }
         let snapshot = core.engine.snapshot(of: reader)
         var difference = try RowDifference(from: snapshot)

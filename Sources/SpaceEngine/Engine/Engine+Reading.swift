@@ -31,7 +31,7 @@ extension Engine {
     /// Lends a reader with a snapshot whose tables have every tuple: the near end's are moved there first.
     ///
     /// The caller gives it back with ``takeBack(_:)``.
-    package func lendSettledReader() throws(SpaceError) -> Reader {
+    package func lendReaderOfTables() throws(SpaceError) -> Reader {
         try checkUsable()
         return try underGate { () throws(SpaceError) in
             let (_, hasTuples, hasMarks) = nearState

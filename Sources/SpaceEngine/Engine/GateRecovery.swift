@@ -32,7 +32,7 @@ package struct GateRecovery {
     /// takers the younger could get the first tuple. A recovery can't skip the wake by asking whether something was
     /// ever changed: the changes of locks and other objects don't raise the sequence, and a process may be killed
     /// between the first of them and its wake-ups. Here there can't be a waiter.
-    package func settleNew() throws(SpaceError) {
+    package func makeNewUsable() throws(SpaceError) {
         guard engine.control.gateNeedsRecovery.load() != 0 else { return }
         try mend()
         engine.control.gateNeedsRecovery.store(0)

@@ -28,11 +28,11 @@ package final class RoomMeter {
         /// The bytes of these rows within the tree's own pages.
         var bytes = 0
         /// The rows whose pages were counted: those changed anywhere, and those at the ends.
-        var settledScattered = 0
-        var settledEnds = 0
+        var countedScattered = 0
+        var countedEnds = 0
 
-        var allScattered: Int { settledScattered + scattered }
-        var allEnds: Int { settledEnds + ends }
+        var allScattered: Int { countedScattered + scattered }
+        var allEnds: Int { countedEnds + ends }
 
         mutating func add(size: Int) { bytes &+= size &+ RoomMeter.rowOverhead }
     }
@@ -101,7 +101,7 @@ package final class RoomMeter {
     /// The pages that the rows before those in the counts have used.
     private var used: UsedPages?
     /// The pages of values among these rows, less one of each value, which LMDB counts.
-    private var settledValuePages = 0
+    private var countedValuePages = 0
 
     /// How often a young file was measured only for the counted changes.
     private var looks = 0
@@ -161,7 +161,7 @@ package final class RoomMeter {
         if notesChanges { changed.clear() }
         self.purpose = purpose
         self.access = access
-        (bytes, values, valuePages, settledValuePages) = (0, 0, 0, 0)
+        (bytes, values, valuePages, countedValuePages) = (0, 0, 0, 0)
         used = nil
         looks = 0
         usualCounts.withUnsafeBufferPointer { counts.update(from: $0.baseAddress!, count: $0.count) }
@@ -250,30 +250,30 @@ package final class RoomMeter {
                 return
             }
         }
-        settle(database, isEnd)
+        countPages(database, isEnd)
         try makeRoom()
     }
 
     /// Counts the pages of the rows that are stored, and goes on to count rows with the one that comes.
-    private func settle(_ database: Database, _ isEnd: Bool) {
+    private func countPages(_ database: Database, _ isEnd: Bool) {
         guard let used = access.usedPages else { return }
-        settledValuePages += valuePages - values
+        countedValuePages += valuePages - values
         (values, valuePages) = (0, 0)
         for place in trees.indices {
             let count = counts[place]
-            counts[place] = TableCount(settledScattered: count.allScattered, settledEnds: count.allEnds)
+            counts[place] = TableCount(countedScattered: count.allScattered, countedEnds: count.allEnds)
         }
         let count = counts + Int(database.handle)
         if isEnd {
-            count.pointee.settledEnds -= 1
+            count.pointee.countedEnds -= 1
             count.pointee.ends = 1
         } else {
-            count.pointee.settledScattered -= 1
+            count.pointee.countedScattered -= 1
             count.pointee.scattered = 1
         }
         add(lastSize, to: count)
-        settledValuePages -= valuePages - values
-        self.used = UsedPages(next: used.next, freed: used.freed, taken: used.taken + settledValuePages)
+        countedValuePages -= valuePages - values
+        self.used = UsedPages(next: used.next, freed: used.freed, taken: used.taken + countedValuePages)
     }
 
     func note(_ database: Database, _ key: UnsafeRawBufferPointer) { changed.note(database, key) }

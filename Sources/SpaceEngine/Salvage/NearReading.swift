@@ -3,7 +3,8 @@ import SpaceSystem
 import SystemPackage
 import TupleCoding
 
-/// The tuples of the near end, visible and claimed, read from a control file that may be damaged, and that processes may be changing.
+/// The tuples of the near end, visible and claimed, read from a control file that may be damaged, and that processes may
+/// be changing.
 package struct NearReading {
     /// The visible tuples, in the order of their ids.
     package private(set) var tuples: [(id: UInt64, row: SalvagedRows.Row)] = []
@@ -17,7 +18,7 @@ package struct NearReading {
     /// Other damage, one sentence each.
     package private(set) var faults: [String] = []
     /// Whether the ring changed while it was read, at each attempt.
-    package private(set) var isUnsettled = false
+    package private(set) var isTorn = false
 
     private static let attempts = 64
 
@@ -42,8 +43,8 @@ package struct NearReading {
             }
             let ring = NearRing(at: memory.baseAddress!)
             let word = ring.word.load()
-            isUnsettled = ControlFile.nearWord(file.raw) != word
-            if !isUnsettled { break }
+            isTorn = ControlFile.nearWord(file.raw) != word
+            if !isTorn { break }
         }
         read(NearRing(at: memory.baseAddress!))
     }
@@ -71,7 +72,7 @@ package struct NearReading {
             if record.isTaken(id) { continue }
             guard record.isHere(id), let tuple = ring.tuple(of: record) else {
                 // A record that changes is torn, and not damaged.
-                if !isUnsettled { damaged.append(id) }
+                if !isTorn { damaged.append(id) }
                 continue
             }
             let key = Array(bigEndian: id)

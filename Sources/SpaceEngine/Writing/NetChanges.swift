@@ -65,11 +65,11 @@ package final class NetChanges {
 }
 
 extension WriteScope {
-    /// Holds changes back from now on, until ``settle()``.
+    /// Holds changes back from now on, until ``endNet()``.
     package func beginNet() { net = NetChanges(firstNew: counters.nextTuple) }
 
     /// Numbers and journals the net changes of a body.
-    package func settle() throws(SpaceError) {
+    package func endNet() throws(SpaceError) {
         guard let changes = net else { return }
         net = nil
         for entry in changes.all {

@@ -80,7 +80,7 @@ struct BackupAddition: ~Copyable {
     /// - Throws: What ``add(_:asLog:isSound:)`` throws.
     func addMoment(asLog: Bool) throws(SpaceError) -> (added: Added, commit: Int) {
         let engine = core.engine
-        let reader = try engine.lendSettledReader()
+        let reader = try engine.lendReaderOfTables()
         defer { engine.takeBack(reader) }
         let snapshot = engine.snapshot(of: reader)
         let added = try add(snapshot, asLog: asLog) { () throws(SpaceError) in try reader.checkUndamaged() }

@@ -43,7 +43,7 @@ extension Salvage {
         }
         leftOut += near?.faults ?? []
         for id in near?.damaged ?? [] where id >= next { leftOut.append("tuple \(id), one of the newest, is damaged") }
-        if near?.isUnsettled ?? false {
+        if near?.isTorn ?? false {
             notes.append("the newest tuples changed while they were read; what was taken meanwhile may be among them")
         }
         for (id, row, claim) in near?.claims ?? [] where id >= next && !visible.contains(id) {

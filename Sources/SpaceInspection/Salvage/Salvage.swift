@@ -68,11 +68,11 @@ package struct Salvage: Sendable {
         let near = header?.mode == .guarded || header?.mode == .durable ? nil : NearReading(folder)
         var rows: SalvagedRows?
         if let reading {
-            var isSettled = false
-            for _ in 0..<Self.attempts where !isSettled {
-                (rows, isSettled) = try reading.whileUnchanged()
+            var isOfOneCommit = false
+            for _ in 0..<Self.attempts where !isOfOneCommit {
+                (rows, isOfOneCommit) = try reading.whileUnchanged()
             }
-            if !isSettled {
+            if !isOfOneCommit {
                 let (locked, obstacle) = try reading.underGate(folder, timeout)
                 rows = locked
                 if let obstacle {

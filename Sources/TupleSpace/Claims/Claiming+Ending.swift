@@ -45,12 +45,7 @@ extension Claiming {
             try snapshot.forEachClaim { (id, row) throws(SpaceError) in
                 guard numbers.contains(row.number), row.holder != .nobody, let tuple = try snapshot.claimedTuple(id)
                 else { return true }
-                let claim = HeldClaim(
-                    id: TupleID(rawValue: id),
-                    number: row.number,
-                    tuple: try snapshot.tuple(id, tuple),
-                    deliveries: Int(tuple.deliveries)
-                )
+                let claim = HeldClaim(id, row.number, try snapshot.tuple(id, tuple), deliveries: tuple.deliveries)
                 found[row.number] = (claim, row.holder)
                 return found.count < numbers.count
             }

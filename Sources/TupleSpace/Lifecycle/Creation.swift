@@ -256,7 +256,7 @@ struct Creation {
             try contents.fill(core)
             if contents.isNewLife { try core.endedHolders.endSessionsOfElsewhere() }
         }
-        try GateRecovery(core.engine).settleNew()
+        try GateRecovery(core.engine).makeNewUsable()
         return core
     }
 

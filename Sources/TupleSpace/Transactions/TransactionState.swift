@@ -255,7 +255,7 @@ extension NamespaceCore {
                                 ?? SpaceError(.cancelled, reason: "the body threw")
                         }
                         try scope.unsettled.settleAll(in: scope)
-                        try scope.settle()
+                        try scope.endNet()
                     }
                     engine.announce()
                 }
