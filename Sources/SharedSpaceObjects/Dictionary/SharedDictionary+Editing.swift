@@ -208,7 +208,7 @@ extension SharedDictionary {
         case .transaction(let state):
             return try state.change(
                 purpose,
-                bytes: try state.read { (scope) throws(SpaceError) in try scope.snapshot.size(ofCell: cell) }
+                bytes: try state.read { (scope) throws(SpaceError) in try scope.snapshot.cell(cell)?.count ?? 0 }
                     + (bytes ?? 0)
             ) {
                 (scope) throws(SpaceError) in

@@ -21,7 +21,7 @@ extension Namespace {
             let part = try attempt(Self.lookingAtClaims) { (core) throws(SpaceError) in
                 try core.read(showsNear: true) { (snapshot) throws(SpaceError) in
                     let holders = Holders(try snapshot.counters().followsLog ? [:] : pids, core.control, snapshot)
-                    return try snapshot.claimPart(from: first, buried: buried, holders)
+                    return try Self.claimPart(of: snapshot, from: first, buried: buried, holders)
                 }
             }
             next = part.next
@@ -30,22 +30,10 @@ extension Namespace {
     }
 
     private static let lookingAtClaims = "look at the claims"
-}
 
-extension [SessionFolder.Sighting] {
-    /// The processes of the living sessions, by session.
-    var livingPIDs: [UInt64: Int32] {
-        var pids: [UInt64: Int32] = [:]
-        for sighting in self where sighting.isAlive {
-            if case .session(let number)? = sighting.record?.kind { pids[number] = sighting.record?.process.pid }
-        }
-        return pids
-    }
-}
-
-extension Snapshot {
     /// The claims of some rows from an id on, or what is buried among them, and the id from which to go on; `nil`: that was all.
-    func claimPart(
+    private static func claimPart(
+        of snapshot: Snapshot,
         from first: UInt64,
         buried: Bool,
         _ holders: Holders
@@ -59,14 +47,25 @@ extension Snapshot {
                 return false
             }
             left -= 1
-            guard row.isBuried == buried, let claim = try NamespaceStatus.Claim(id, row, self, holders) else {
+            guard row.isBuried == buried, let claim = try NamespaceStatus.Claim(id, row, snapshot, holders) else {
                 return true
             }
-            bytes -= try claimedTuple(id)?.size ?? 0
+            bytes -= try snapshot.claimedTuple(id)?.size ?? 0
             found.append(claim)
             return true
         }
-        try forEachClaim(from: first, look)
+        try snapshot.forEachClaim(from: first, look)
         return (found, next)
+    }
+}
+
+extension [SessionFolder.Sighting] {
+    /// The processes of the living sessions, by session.
+    var livingPIDs: [UInt64: Int32] {
+        var pids: [UInt64: Int32] = [:]
+        for sighting in self where sighting.isAlive {
+            if case .session(let number)? = sighting.record?.kind { pids[number] = sighting.record?.process.pid }
+        }
+        return pids
     }
 }

@@ -8,7 +8,7 @@ protocol CellOperation: Operation {
 
 extension CellOperation {
     var keeps: NearKept { .all }
-    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.snapshot.size(ofCell: key) }
+    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.snapshot.cell(key)?.count ?? 0 }
 }
 
 /// Sets a cell if it meets a condition; the outcome is whether it did, and the value that it had.
@@ -28,7 +28,9 @@ struct SetCell: CellOperation, SentOperation {
     var keeps: NearKept { element.count <= NearRing.longestTuple ? .all : [] }
     var holder: ClaimHolder? { end.holder }
     func with(holder: ClaimHolder) -> SetCell { SetCell(key, element, end.with(holder: holder), if: condition) }
-    func size(in scope: WriteScope) throws(SpaceError) -> Int { try scope.snapshot.size(ofCell: key) + element.count }
+    func size(in scope: WriteScope) throws(SpaceError) -> Int {
+        try element.count + (scope.snapshot.cell(key)?.count ?? 0)
+    }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> (isSet: Bool, old: Value?) {
         try scope.set(key, element, end, if: condition)
@@ -39,7 +41,7 @@ struct SetCell: CellOperation, SentOperation {
     func check() throws(SpaceError) { try Limits.check(cellKey: key) }
 
     func outcomeFitsInMessage(in scope: WriteScope) throws(SpaceError) -> Bool {
-        try scope.snapshot.size(ofCell: key) <= SentOperations.mostBytes
+        try scope.snapshot.cell(key)?.count ?? 0 <= SentOperations.mostBytes
     }
 
     func encode(into bytes: inout [UInt8]) {
@@ -178,7 +180,7 @@ struct SetEnd: Operation {
     var keeps: NearKept { if case .cell = row { .all } else { [] } }
 
     func size(in scope: WriteScope) throws(SpaceError) -> Int {
-        if case .cell(let key) = row { try scope.snapshot.size(ofCell: key) } else { 0 }
+        if case .cell(let key) = row { try scope.snapshot.cell(key)?.count ?? 0 } else { 0 }
     }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> Bool {
@@ -195,9 +197,4 @@ struct SetEnd: Operation {
         }
         return true
     }
-}
-
-extension Snapshot {
-    /// The size of a cell's value in bytes; 0 if the cell is not set.
-    package func size(ofCell key: String) throws(SpaceError) -> Int { try cell(key)?.count ?? 0 }
 }
