@@ -5,8 +5,7 @@ import Testing
 /// The fuzzers' inputs, without a fuzzer: all that `tools/fuzz` once found interesting, and random changes of it.
 @Suite(.blocking)
 struct FuzzReplayTests {
-    private static let corpus =
-        #filePath.split(separator: "/").dropLast(2).map { "/\($0)" }.joined() + "/Fuzzing/corpus"
+    private static let corpus = Repository.folder + "/Tests/Fuzzing/corpus"
 
     /// The number of changed inputs is as large as two seconds allow.
     @Test(

@@ -69,7 +69,7 @@ struct CProgramTests {
 
 /// The programs in the folders beside this file.
 private enum CPrograms {
-    private static let package = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
+    private static let package = Repository.folder
     static let include = "-I \(package)/Sources/CSharedSpace/include"
 
     /// A build under a sanitizer makes a library that only a program of the same sanitizer can load.

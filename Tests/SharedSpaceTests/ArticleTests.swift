@@ -1,15 +1,13 @@
 import Glibc
 import SpaceSystem
 import SpaceTestSupport
+import SpaceTesting
 import Testing
 
 @testable import SpaceEngine
 
 /// Every Swift example of every article and of the README stands in a source file that the tests compile.
 @Suite struct ArticleTests {
-    /// The package's folder.
-    private static let folder = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-
     private static let articles: [String] = {
         let catalogue = "Sources/SharedSpace/SharedSpace.docc"
         return ["README.md"]
@@ -81,7 +79,7 @@ import Testing
                 #expect(files.contains { $0 == word || $0.hasSuffix("/\(word)") }, "\(word) is no source file")
                 named += 1
             } else if word.hasPrefix("tools/") {
-                #expect(access("\(Self.folder)/\(word.prefix { $0 != " " })", F_OK) == 0, "\(word) is not there")
+                #expect(access("\(Repository.folder)/\(word.prefix { $0 != " " })", F_OK) == 0, "\(word) is not there")
             } else if word.wholeMatch(of: #/\w+(?:\/[\w-]+)+/#) != nil {
                 #expect(files.contains { "\($0)".contains("\(word)/") }, "\(word) is no folder of sources")
             } else if word.wholeMatch(of: #/\w+(?:\(\w*:?\))?/#) != nil {
@@ -166,7 +164,7 @@ import Testing
 
     /// The files in a folder and in those below it, by their paths in it.
     private static func files(under folder: String, suffix: String) throws -> [String] {
-        let path = "\(Self.folder)/\(folder)"
+        let path = "\(Repository.folder)/\(folder)"
         let descriptor = try OwnedDescriptor.open(path, flags: O_RDONLY | O_DIRECTORY)
         return try Directory.list(descriptor.raw).flatMap { name -> [String] in
             if name.hasSuffix(suffix) { return [name] }
@@ -177,6 +175,9 @@ import Testing
     }
 
     private static func text(_ path: String) throws -> String {
-        String(decoding: try FileBytes.read(at: AT_FDCWD, "\(folder)/\(path)", limit: 1 << 20), as: UTF8.self)
+        String(
+            decoding: try FileBytes.read(at: AT_FDCWD, "\(Repository.folder)/\(path)", limit: 1 << 20),
+            as: UTF8.self
+        )
     }
 }

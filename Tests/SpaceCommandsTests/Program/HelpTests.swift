@@ -93,8 +93,7 @@ struct HelpTests {
             #expect(result.ending == .exited(0) && result.errors == "")
             #expect(result.output == "\(program) \(Space.version) (format \(ControlHeader.currentVersion))\n")
         }
-        let folder = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-        let path = "\(folder)/Sources/SharedSpace/SharedSpace.docc/ChangeLog.md"
+        let path = "\(Repository.folder)/Sources/SharedSpace/SharedSpace.docc/ChangeLog.md"
         let log = String(decoding: try FileBytes.read(at: AT_FDCWD, path, limit: 1 << 20), as: UTF8.self)
         let first = log.split(separator: "\n").first { $0.hasPrefix("## ") && $0 != "## Overview" }
         #expect(first.map(String.init) == "## \(Space.version), format \(ControlHeader.currentVersion)")

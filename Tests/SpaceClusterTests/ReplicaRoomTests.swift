@@ -7,7 +7,7 @@ import Testing
 
 /// Namespaces of several machines at their limit.
 @Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
-struct RoomTests {
+struct ReplicaRoomTests {
     private let cluster: TestCluster
     private static let limit = 16 << 20
 

@@ -227,12 +227,11 @@ struct LookingCommandTests {
     @Test("Each metric of the dashboard is one that there is, and each one that there is is on it")
     func dashboard() throws {
         try withRoot { (runner) throws in
-            let repository = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
             let names = try python(
                 runner,
                 #"""
                 import json, re
-                text = json.dumps(json.load(open("\#(repository)/tools/grafana/shared-space.json"))["panels"])
+                text = json.dumps(json.load(open("\#(Repository.folder)/tools/grafana/shared-space.json"))["panels"])
                 print("\n".join(sorted(set(re.findall(r"shared_space_\w+", text)))))
                 """#,
                 ""

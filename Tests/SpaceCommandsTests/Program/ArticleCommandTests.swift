@@ -12,11 +12,14 @@ import Testing
 /// article's end. Lines that call neither `space` nor `space-dump` build, install or measure, and are not run here.
 @Suite("Commands in the articles", .blocking, .timeLimit(.minutes(5)))
 struct ArticleCommandTests {
-    private static let folder = #filePath.split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
 
     private static let articles: [String] = {
         let catalogue = "Sources/SharedSpace/SharedSpace.docc"
-        guard let descriptor = try? OwnedDescriptor.open("\(folder)/\(catalogue)", flags: O_RDONLY | O_DIRECTORY),
+        guard
+            let descriptor = try? OwnedDescriptor.open(
+                "\(Repository.folder)/\(catalogue)",
+                flags: O_RDONLY | O_DIRECTORY
+            ),
             let names = try? Directory.list(descriptor.raw)
         else { return [] }
         return ["README.md"] + names.filter { $0.hasSuffix(".md") }.sorted().map { "\(catalogue)/\($0)" }
@@ -116,7 +119,7 @@ struct ArticleCommandTests {
 
     private static func blocks(of article: String) throws -> [(language: String, lines: [String])] {
         let text = String(
-            decoding: try FileBytes.read(at: AT_FDCWD, "\(folder)/\(article)", limit: 1 << 20),
+            decoding: try FileBytes.read(at: AT_FDCWD, "\(Repository.folder)/\(article)", limit: 1 << 20),
             as: UTF8.self
         )
         var blocks: [(String, [String])] = []

@@ -4,7 +4,7 @@ import SpaceTesting
 import Testing
 
 @Suite("Owners", .blocking, .timeLimit(.minutes(5)))
-struct OwnerTests {
+struct OwnerCommandTests {
     @Test("The session leader owns the namespaces that are created, and when it exits they are deleted")
     func caller() throws {
         try withRoot { (runner) throws in

@@ -6,7 +6,7 @@ import Testing
 
 /// Waiting among many waiters, in a full table, and beside waiters that die or stop.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
-struct WaitingTests {
+struct WaitingProcessTests {
     let root: TemporaryRoot
 
     init() throws { root = try SpaceTest.root() }

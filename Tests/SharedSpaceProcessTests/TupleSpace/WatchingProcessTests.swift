@@ -5,7 +5,7 @@ import Testing
 
 /// The changes that watchers are told, compared with those that other processes write at the same time.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
-struct WatchingTests {
+struct WatchingProcessTests {
     let root: TemporaryRoot
 
     init() throws { root = try SpaceTest.root() }

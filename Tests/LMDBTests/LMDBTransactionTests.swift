@@ -2,7 +2,7 @@ import LMDB
 import Testing
 
 @Suite("Transactions")
-struct TransactionTests {
+struct LMDBTransactionTests {
     let folder: TemporaryFolder
     let environment: Environment
     let database: Database

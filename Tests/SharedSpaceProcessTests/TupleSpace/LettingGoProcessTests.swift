@@ -5,7 +5,7 @@ import Testing
 
 /// Things that a process releases while another process, stopped within its write, stands in the way.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
-struct LettingGoTests {
+struct LettingGoProcessTests {
     let root: TemporaryRoot
     /// A handle with a short time-out.
     let namespace: Namespace

@@ -10,7 +10,7 @@ import Testing
 ///
 /// The requests have no time-out, unless a test is about the time-out: on a busy machine a test takes minutes.
 @Suite(.spaceTest, .serialized, .timeLimit(.minutes(5)))
-struct ResponderTests {
+struct ResponderProcessTests {
     let root: TemporaryRoot
     let namespace: Namespace
 

@@ -8,7 +8,7 @@ import Testing
 
 /// The owners that keep a namespace alive, and the end of the namespace when they are gone, however they went.
 @Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
-struct OwnerTests {
+struct OwnerProcessTests {
     let root: TemporaryRoot
 
     init() throws { root = try TemporaryRoot() }
@@ -230,7 +230,7 @@ struct OwnerTests {
     @Test(arguments: [false, true], [false, true])
     func aWaiterWhoseSessionFileIsRemovedIsServed(_ isTask: Bool, _ withFolder: Bool) throws {
         let root = try TemporaryRoot(for: .durable)
-        let test = OwnerTests(root)
+        let test = OwnerProcessTests(root)
         let taker = try Agent(root, "n", "mode=durable persistent=1 owning=1")
         try taker.run("write [\"kept\", 1]")
         try taker.send(isTask ? "take-async [\"job\", \"?\"]" : "take-wait 100000 [\"job\", \"?\"]")

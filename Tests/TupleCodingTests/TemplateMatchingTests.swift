@@ -2,7 +2,7 @@ import Testing
 import TupleCoding
 
 /// Templates made in Swift.
-@Suite struct MatchingTests {
+@Suite struct TemplateMatchingTests {
     @Test func literalsMixVariablesRangesAndFormals() throws {
         let name = "resize"
         let low = 40
