@@ -11,7 +11,8 @@ struct ClaimsCommand: ParsableCommand {
             A line for each claim, the oldest tuple first:
               {"id":3,"pid":…,"deadline":…,"tuple_id":7,"deliveries":0,"tuple":[…]}
             'id' is the claim's, 'pid' its owner's, 'deadline' milliseconds since 1970 or null, 'deliveries' how often a claim \
-            on the tuple came back. With --buried a line for each tuple that was buried; its 'id' is the tuple's. With ID \
+            on the tuple came back. A tuple that rests ('claim --retry-delay') has the id 0 and no process, and returns at its \
+            deadline. With --buried a line for each tuple that was buried; its 'id' is the tuple's. With ID \
             only that claim; the status is 1 when there is none.
 
             EXAMPLES:

@@ -6,10 +6,11 @@ import SpaceSystem
 //
 // 1. `write`: no room, and a snapshot pins pages. The snapshot's reader may need the gate, and others' removals free
 //    room, so it waits without the gate, and the whole write begins again.
-// 2. `commitWithRetries`: no room, but the transaction did more than its body: it returned overdue claims, or applied
-//    marks. Under the same gate the body runs once more without these extra steps, so that a take that frees room is
-//    possible. The other cause is that another machine's entry came first (`outrun`): the next transaction applies the
-//    entry, and the body sees the new state.
+// 2. `commitWithRetries`: no room, and tuples or cells have expired: they are removed in commits of their own, which may use
+//    the space that is kept for removals, and the body runs again. Or no room, but the transaction did more than its body:
+//    it returned overdue claims, or applied marks. Under the same gate the body runs once more without these extra steps,
+//    so that a take that frees room is possible. The other cause is that another machine's entry came first (`outrun`): the
+//    next transaction applies the entry, and the body sees the new state.
 // 3. `commitOnce`: the log has more than one transaction should apply. A first part is committed without the body,
 //    which then runs in the next transaction, for the first time.
 //
@@ -105,12 +106,14 @@ extension Engine {
     ) throws(SpaceError) {
         // If other machines are first again and again, that is not an ordinary race.
         let mostReruns = 4
-        var (removesDue, keeps, reruns) = (true, keeps, 0)
+        var (removesDue, keeps, reruns, isDueLeft) = (true, keeps, 0, purpose != .applying)
         while true {
             do throws(SpaceError) {
                 return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
             } catch  where error.code == .outrun && reruns < mostReruns {
                 reruns += 1
+            } catch  where error.isOfRoom && isDueLeft && hasDue {
+                isDueLeft = removeDue(inCommits: Self.mostDueCommits)
             } catch  where error.isOfRoom && hasMarks {
                 let couldReturnLess = removesDue && scope.hasRemovedDue
                 do throws(SpaceError) {
@@ -126,14 +129,51 @@ extension Engine {
         }
     }
 
+    /// How many commits remove what is due before a body that was refused is tried again.
+    private static let mostDueCommits = 16
+
+    /// Whether something is due that no commit has removed or returned; under the gate.
+    private var hasDue: Bool {
+        var hasDue = false
+        try? readUnderGate { (snapshot) throws(SpaceError) in
+            if try snapshot.counters().expiring > 0 { hasDue = try !snapshot.due(limit: 1).isEmpty }
+        }
+        return hasDue
+    }
+
+    /// Removes and returns what is due in commits of their own, each of which may use the space that is kept for removals;
+    /// under the gate.
+    ///
+    /// The result is whether anything was removed.
+    @inline(never)
+    private func removeDue(inCommits most: Int) -> Bool {
+        var commits = 0
+        while commits < most {
+            do throws(SpaceError) {
+                try commitOnce(.removing, keeps: .all) { (_) throws(SpaceError) in }
+            } catch {
+                break
+            }
+            announce()
+            guard scope.hasRemovedDue else { break }
+            commits += 1
+        }
+        if commits > 0 { Marking(self).freePages() }
+        return commits > 0
+    }
+
     /// Whether the tables have a tuple that was taken or claimed by a mark that no commit has applied; under the gate.
     private var hasMarks: Bool { near.map { $0.marks.count > 0 } ?? false }
 
     /// Runs `body` in a transaction, once at most; called under the gate.
     ///
-    /// The marks are applied first if there may be no room for both, or if `body` may need the pages that they free.
+    /// The marks are applied first if there may be no room for both, or if `body` may need the pages that they free; and
+    /// what is due is removed first.
     package func commitBody(_ body: (WriteScope) throws(SpaceError) -> Void) throws(SpaceError) {
-        if hasMarks, diskReserve.isNearLimit { try Marking(self).applyAhead() }
+        if diskReserve.isNearLimit {
+            if hasMarks { try Marking(self).applyAhead() }
+            if hasDue { _ = removeDue(inCommits: 4 * Self.mostDueCommits) }
+        }
         var hasRun = false
         func commit() throws(SpaceError) {
             try commitOnce(.removing) { (scope) throws(SpaceError) in

@@ -106,7 +106,7 @@ package struct Marking {
     }
 
     /// Commits nothing: LMDB uses the pages that a commit has freed again in the second one after it.
-    private func freePages() {
+    func freePages() {
         try? engine.commitOnce(.removing, removesDue: false, keeps: .all) { (scope) throws(SpaceError) in
             scope.noteUpkeep()
         }

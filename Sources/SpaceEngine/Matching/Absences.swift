@@ -46,12 +46,31 @@ final class Absences: Sendable {
     private let emptyFloor = Atomic<UInt64>(0)
     /// The commit as of which nothing in the tables is claimed or expires, or -1.
     private let quietCommit = Atomic<Int>(-1)
+    /// A commit, or -1, and when the first claim is due as of it; stored and loaded as the next id is.
+    private let dueCommit = Atomic<Int>(-1)
+    private let claimDue = Atomic<Int64>(0)
     private static let mostKeys = 32
 
     @inline(__always)
     func hasNothingToReturn(asOf commit: Int) -> Bool { quietCommit.load(ordering: .relaxed) == commit }
 
     func noteNothingToReturn(asOf commit: Int) { quietCommit.store(commit, ordering: .relaxed) }
+
+    /// When the first claim is due as of a commit, if that is known; `Int64.max`: none is, or none can return.
+    @inline(__always)
+    func claimDue(asOf commit: Int) -> Int64? {
+        guard dueCommit.load(ordering: .acquiring) == commit else { return nil }
+        let due = claimDue.load(ordering: .acquiring)
+        return dueCommit.load(ordering: .relaxed) == commit ? due : nil
+    }
+
+    func note(claimDue due: Int64, asOf commit: Int) {
+        known.withLock { _ in
+            dueCommit.store(-1, ordering: .relaxed)
+            claimDue.store(due, ordering: .releasing)
+            dueCommit.store(commit, ordering: .releasing)
+        }
+    }
 
     @inline(__always)
     var mayHave: Bool { mayKnow.load(ordering: .relaxed) }

@@ -13,19 +13,29 @@ package struct DueRows {
     func removeAll(pageSize: Int) throws(SpaceError) {
         let all = try scope.snapshot.due(limit: 64)
         guard !all.isEmpty else { return }
+        // If there is no room for all of them, fewer may fit, the earliest first; and if there is none for a large one, small
+        // ones may fit.
+        if try removeFitting(all) { return }
         let sizes = try all.map { (key) throws(SpaceError) in try claimedBytes(key) }
         let small = zip(all, sizes).filter { $0.1 <= pageSize }.map(\.0)
-        let smallest = zip(all, sizes).min { $0.1 < $1.1 }.map { [$0.0] } ?? []
-        for due in [all, small, smallest] where !due.isEmpty {
-            let due = try fitting(due)
+        if small.count < all.count, try removeFitting(small) { return }
+        if let smallest = zip(all, sizes).min(by: { $0.1 < $1.1 })?.0 { _ = try removeFitting([smallest]) }
+    }
+
+    /// Removes and returns the earliest of some, as many as there is room for; `false` if there is none even for one.
+    private func removeFitting(_ all: [ExpiryKey]) throws(SpaceError) -> Bool {
+        var most = all.count
+        while most > 0 {
+            let due = try fitting(Array(all.prefix(most)))
             do throws(SpaceError) {
                 try expectChanging(due)
-            } catch {
-                if error.code == .limitReached || error.code == .storageFull { continue }
-                throw error
+                try remove(due)
+                return true
+            } catch  where error.isOfRoom && !scope.hasRemovedDue {
+                most = due.count / 2
             }
-            return try remove(due)
         }
+        return false
     }
 
     /// Makes sure of the disk space for removing or returning what is due, before anything of it has changed.
@@ -36,7 +46,10 @@ package struct DueRows {
             .init(database: scope.tables.main, scattered: due.count + 1),
             .init(database: scope.tables.tuples, scattered: due.count),
             .init(database: scope.tables.index, scattered: due.count * scope.shapes.indexed.count),
-            .init(database: scope.tables.cells, scattered: due.count),
+            .init(
+                database: scope.tables.cells,
+                scattered: due.count { if case .cell = $0.subject { true } else { false } }
+            ),
             .init(database: scope.tables.expiries, scattered: 2 * due.count),
             .init(database: scope.tables.journal, ends: scope.isJournaling ? 5 * due.count : 0),
         ]
@@ -89,11 +102,8 @@ package struct DueRows {
             case .cell(let cell):
                 if let row = try scope.cells.getValid(cell), row.end.ends(by: key) { try scope.unset(cell) }
             case .claim(let id):
-                let hasReturned =
-                    if try scope.wake(id, at: key.deadline) { true } else {
-                        try scope.returnClaim(id) { $0.deadline == key.deadline }
-                    }
-                if hasReturned { scope.oldestReturned = min(scope.oldestReturned, id) }
+                if try scope.wake(id, at: key.deadline) { continue }
+                try scope.returnClaim(id) { $0.deadline == key.deadline }
             }
         }
     }

@@ -30,8 +30,6 @@ package final class WriteScope: TransactionTables {
     private(set) var hasChanges = false
     /// Whether anything was removed or returned because it was due.
     @exclusivity(unchecked) package private(set) var hasRemovedDue = false
-    /// The oldest tuple that this transaction has returned because its time had come: a look before could not find it.
-    @exclusivity(unchecked) package internal(set) var oldestReturned = UInt64.max
     /// What stays in the near end; with the ring, no id is free for another tuple.
     @exclusivity(unchecked) private(set) var keeps: NearKept = []
     /// Whether the transaction has applied marks.
@@ -88,7 +86,6 @@ package final class WriteScope: TransactionTables {
         snapshot = Snapshot(access: access, tables: tables, clock: clock)
         hasChanges = false
         hasRemovedDue = false
-        oldestReturned = .max
         appeared.begin(isAwaited: isAwaited)
         journalTime = 0
         knownOrigin = .unknown

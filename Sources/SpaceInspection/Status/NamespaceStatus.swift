@@ -98,11 +98,13 @@ public struct NamespaceStatus: Sendable {
 
     /// A tuple that is claimed or buried.
     public struct Claim: Entry, ProcessEntry {
-        /// The claim and its tuple; the number of a buried tuple is 0.
+        /// The claim and its tuple; the number of a buried tuple, and of one that rests, is 0.
         public let held: HeldClaim
         package let process: HolderProcess
-        /// The claim's deadline; `nil` if it has none.
+        /// The claim's deadline, or when a tuple that rests returns; `nil` if it has none.
         public let deadline: Int64?
+        /// Whether it was released with a delay that goes on: no process has it.
+        package var isResting: Bool { held.number == 0 && deadline != nil }
         /// By which process and when the tuple was written.
         package let origin: Origin
         /// When the tuple expires, in milliseconds since 1970; `nil`: never.

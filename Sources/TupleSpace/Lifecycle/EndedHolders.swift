@@ -168,6 +168,33 @@ package struct EndedHolders {
 
     private static let askingInterval: Int64 = 5_000_000
 
+    // MARK: Overdue claims
+
+    /// Returns the claims that are overdue, and the tuples whose rest is over, so that a look finds them in their places.
+    ///
+    /// This is as far as there is room for them, and if the gate is free soon: the look goes on without the others, which a
+    /// later commit returns.
+    @inline(__always)
+    func returnOverdue() {
+        if core.engine.mayHaveOverdueClaims { returnOverdueClaims() }
+    }
+
+    @inline(never)
+    private func returnOverdueClaims() {
+        // On several machines the one with the pen returns them.
+        if core.isSending { return }
+        while let (commit, due) = try? core.read({ (snapshot) throws(SpaceError) in
+            (snapshot.commit, try snapshot.earliestClaimDue())
+        }) {
+            core.engine.note(claimDue: due, asOf: commit)
+            guard due <= core.clock.milliseconds else { return }
+            let hasReturned = try? core.write(.removing, timeout: Engine.upkeepPatience) { (scope) throws(SpaceError) in
+                scope.hasRemovedDue
+            }
+            guard hasReturned ?? false else { return core.engine.note(claimDue: .max, asOf: commit) }
+        }
+    }
+
     // MARK: After a look that found nothing
 
     /// Returns the claims of dead processes, and overdue claims that no write and no tick has returned yet.

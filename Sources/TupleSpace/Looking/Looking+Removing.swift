@@ -26,6 +26,7 @@ extension Looking {
     ) throws(SpaceError) -> Taken<T, R.Made>? {
         // The newest match may be another than the one that was granted; the daemon gives the first that is left.
         if aim.only != nil, order == .newestFirst || core.isSending { return nil }
+        if aim.only == nil { core.endedHolders.returnOverdue() }
         var attempt = 0
         while true {
             var sight = Sight(isForTake: true)
@@ -54,24 +55,14 @@ extension Looking {
                 return nil
             }
             if sight.endsWithHolder, core.endedHolders.returnIfAskingIsDue() { continue }
-            let yieldsToOlder = aim.only == nil && order == .oldestFirst
             let content: T
             let operation: R
             if let match = sight.match {
                 content = try borrowed.content(of: match, decode)
-                operation = R(
-                    Candidate(
-                        match,
-                        isNear: sight.isNear,
-                        commit: sight.commit,
-                        head: sight.head,
-                        yieldsToOlder: yieldsToOlder
-                    ),
-                    terms
-                )
+                operation = R(Candidate(match, isNear: sight.isNear, commit: sight.commit, head: sight.head), terms)
             } else {
                 content = try borrowed.lentContent()
-                operation = R(Candidate(id, yieldsToOlder: yieldsToOlder), terms)
+                operation = R(Candidate(id), terms)
             }
             attempt += 1
             if core.isSending, attempt <= Self.sentAttempts {
@@ -218,10 +209,7 @@ extension Looking {
             contents.reserveCapacity(candidates.count)
             for candidate in candidates { contents.append(try decode(candidate)) }
             let (commit, removed) = try core.execute(
-                RemoveAll(
-                    removals: candidates.map { removal(Candidate(copied: $0)) },
-                    yieldsToOlder: order == .oldestFirst
-                )
+                RemoveAll(removals: candidates.map { removal(Candidate(copied: $0)) })
             )
             if !removed.isEmpty {
                 return removed.map { Taken(candidates[$0.index].id, contents[$0.index], $0.made) }

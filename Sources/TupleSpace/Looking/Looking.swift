@@ -20,6 +20,7 @@ package struct Looking {
         _ order: MatchOrder,
         _ borrow: (Match) -> Void
     ) throws(SpaceError) -> Bool {
+        core.endedHolders.returnOverdue()
         while true {
             var sight = Sight(isForTake: false)
             try look(template, order, &sight, borrow)
@@ -189,6 +190,7 @@ package struct Looking {
     ) throws(SpaceError) -> (matches: [Match], end: UInt64?) {
         guard max > 0 else { return ([], nil) }
         try template.checkChoice()
+        core.endedHolders.returnOverdue()
         while true {
             let (found, end, mayBeMore) = try core.read(showsNear: true) {
                 (snapshot) throws(SpaceError) -> ([Match], UInt64?, Bool) in
@@ -212,6 +214,7 @@ package struct Looking {
     }
 
     package func count(_ template: TemplateForm) throws(SpaceError) -> Int {
+        core.endedHolders.returnOverdue()
         while true {
             var endsWithHolder = false
             let (count, mayBeMore) = try core.read(showsNear: true) { (snapshot) throws(SpaceError) -> (Int, Bool) in

@@ -14,13 +14,10 @@ struct Candidate {
     let match: Match?
     /// The key by which the tuple was found, if all older ones of that key were marked.
     let head: IndexKey?
-    /// Whether an older tuple that returns in the same transaction, because its time has come, is to be looked at first.
-    let yieldsToOlder: Bool
 
     @inline(__always)
-    init(_ match: Match, isNear: Bool, commit: Int, head: IndexKey?, yieldsToOlder: Bool = false) {
+    init(_ match: Match, isNear: Bool, commit: Int, head: IndexKey?) {
         (id, self.isNear, self.commit, self.match, self.head) = (match.id, isNear, commit, match, head)
-        self.yieldsToOlder = yieldsToOlder
     }
 
     /// A match that is looked up again by its id, because it may have been changed since.
@@ -28,10 +25,7 @@ struct Candidate {
 
     /// A tuple of which nothing is known but its id.
     @inline(__always)
-    init(_ id: TupleID, yieldsToOlder: Bool = false) {
-        (self.id, isNear, commit, match, head) = (id, true, -1, nil, nil)
-        self.yieldsToOlder = yieldsToOlder
-    }
+    init(_ id: TupleID) { (self.id, isNear, commit, match, head) = (id, true, -1, nil, nil) }
 
     /// Takes or claims the tuple, which was found in the tables, by a mark; `nil` if that has to be done by a transaction.
     @inline(never)
@@ -58,7 +52,6 @@ struct Candidate {
         in scope: WriteScope,
         _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
     ) throws(SpaceError) -> Removed<Made> {
-        if yieldsToOlder, scope.oldestReturned < id.rawValue { return .lost }
         if let match, !match.isLent {
             let isUnchanged = !isNear && scope.isUnchanged(since: commit)
             if isUnchanged || !Safeguard.secondLook.stands {
@@ -78,7 +71,7 @@ struct Candidate {
 package enum Removed<Made> {
     /// The tuple was removed; `Made` represents it now.
     case removed(Made)
-    /// None was left, because other processes were first, or an older one has returned. Nothing was changed.
+    /// None was left: other processes were first. Nothing was changed.
     case lost
 }
 

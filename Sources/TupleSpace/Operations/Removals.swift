@@ -33,14 +33,13 @@ protocol RemovalOfFirst: SentOperation {
 extension RemovalOfFirst {
     var fitsInMessage: Bool { ids.count <= SentOperations.mostTuples }
 
-    /// Calls `body` with the first of the tuples that is visible, unless an older one has returned by now.
+    /// Calls `body` with the first of the tuples that is visible.
     func removeFirst<Made>(
         in scope: WriteScope,
         _ body: (UInt64, TupleRow) throws(SpaceError) -> Made
     ) throws(SpaceError) -> Removed<FirstLeft<Made>> {
         for (index, id) in ids.enumerated() {
             guard let row = try scope.snapshot.tupleRow(id) else { continue }
-            if scope.oldestReturned < id { break }
             return .removed(FirstLeft(index: index, made: try body(id, row)))
         }
         return .lost
@@ -210,21 +209,14 @@ struct BuryFound: Removal {
 /// The outcome is the number of the last commit before the transaction, and the place and result of each that was removed.
 struct RemoveAll<R: Removal>: Operation {
     let removals: [R]
-    /// Whether an older tuple that returns in the same transaction, because its time has come, is to be looked at first.
-    let yieldsToOlder: Bool
 
     static var name: String { R.name }
     var holder: ClaimHolder? { removals.first?.holder }
-    func with(holder: ClaimHolder) -> RemoveAll {
-        RemoveAll(removals: removals.map { $0.with(holder: holder) }, yieldsToOlder: yieldsToOlder)
-    }
+    func with(holder: ClaimHolder) -> RemoveAll { RemoveAll(removals: removals.map { $0.with(holder: holder) }) }
 
     func execute(in scope: WriteScope) throws(SpaceError) -> (commit: Int, removed: [(index: Int, made: R.Made)]) {
         let commit = scope.snapshot.commit
         var removed: [(index: Int, made: R.Made)] = []
-        if yieldsToOlder, let last = removals.last?.candidate.id.rawValue, scope.oldestReturned < last {
-            return (commit, [])
-        }
         for (index, removal) in removals.enumerated() {
             let id = removal.candidate.id.rawValue
             guard let row = try scope.snapshot.tupleRow(id) else { continue }

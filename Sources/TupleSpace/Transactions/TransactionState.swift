@@ -228,6 +228,7 @@ extension NamespaceCore {
     ) throws -> Result {
         try naming(operation) { () throws(SpaceError) in try checkUsable() }
         if deferred.isDue { carryOutDeferred() }
+        endedHolders.returnOverdue()
         // Carries out the releases that the body deferred, whether the transaction was committed or not.
         defer { if deferred.isDue { carryOutDeferred() } }
         var outcome: Swift.Result<Result, any Error>?

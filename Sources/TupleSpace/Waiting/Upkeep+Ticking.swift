@@ -213,7 +213,15 @@ extension Upkeep {
             return try !snapshot.due(limit: 1).isEmpty
         }
         guard isDue ?? false else { return }
-        // The transaction itself first removes what is due, as far as there is disk space for that.
-        try? core.write(.removing, timeout: Engine.upkeepPatience) { (_) throws(SpaceError) in }
+        // The transaction itself first removes what is due, as far as there is disk space for that. If that is much, it is
+        // more than one transaction.
+        let end = MonotonicInstant.now.advanced(by: Limits.tick / 2)
+        var hasRemoved = true
+        while hasRemoved, !end.hasPassed {
+            let removed = try? core.write(.removing, timeout: Engine.upkeepPatience) { (scope) throws(SpaceError) in
+                scope.hasRemovedDue
+            }
+            hasRemoved = removed ?? false
+        }
     }
 }

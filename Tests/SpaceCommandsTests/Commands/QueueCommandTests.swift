@@ -144,6 +144,8 @@ struct QueueCommandTests {
             #expect(claimer.ending == .exited(0), "\(claimer.errors)")
             #expect(claimer.output == "[1] 0\n[2] 0\n[3] 0\n")
             #expect(try runner.space("count", "jobs").output == "0\n")
+            #expect(try runner.space("claims", "jobs").output.contains(#""id":0,"pid":null"#))
+            #expect(try runner.space("show", "jobs").output.contains(/0 +rests +in .*\[1\]/))
             let check = try runner.dump("jobs", "--check")
             #expect(check.ending == .exited(0), "\(check.output)")
         }
