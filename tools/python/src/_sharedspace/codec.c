@@ -53,20 +53,32 @@ enum {
 /* What sharedspace._fields.adapt says about a value that is not known here. */
 enum { AGAIN = 0, A_FORMAL = 1, A_RANGE = 2, A_PATTERN = 3, A_REST = 4, A_WORD = 5, A_UUID = 6 };
 
-static PyObject *adapt, *select_one, *instantiate, *uuid_type;
+/* What is asked in Python: its module is imported at the first question. */
+typedef struct {
+    const char *module, *name;
+    PyObject *found;
+} Asked;
 
-int codec_begin(PyObject *module) {
-    static const struct {
-        const char *name;
-        PyObject **place;
-    } all[] = {{"adapt", &adapt}, {"select", &select_one}, {"instantiate", &instantiate}, {"UUID", &uuid_type}};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        PyObject *found = PyObject_GetAttrString(module, all[i].name);
-        if (found == NULL) return -1;
-        Py_XDECREF(*all[i].place);
-        *all[i].place = found;
+static Asked adapt = {"sharedspace._fields", "adapt", NULL}, select_one = {"sharedspace._fields", "select", NULL},
+             instantiate = {"sharedspace._fields", "instantiate", NULL}, uuid_type = {"uuid", "UUID", NULL};
+
+void codec_begin(void) {
+    Asked *const all[] = {&adapt, &select_one, &instantiate, &uuid_type};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        Py_CLEAR(all[i]->found);
+}
+
+/* A borrowed reference; NULL with an exception. */
+static PyObject *ask(Asked *asked) {
+    if (asked->found == NULL) {
+        PyObject *module = PyImport_ImportModule(asked->module);
+        PyObject *found = module == NULL ? NULL : PyObject_GetAttrString(module, asked->name);
+        Py_XDECREF(module);
+        /* Another thread may have found it meanwhile. */
+        if (asked->found == NULL) asked->found = found;
+        else Py_XDECREF(found);
     }
-    return 0;
+    return asked->found;
 }
 
 static int put_escaped(Buffer *buffer, uint8_t code, const char *content, Py_ssize_t count) {
@@ -200,11 +212,8 @@ static int put_bound(Buffer *buffer, PyObject *bound) {
 
 /* A value that is not known here. */
 static int put_other(Buffer *buffer, PyObject *value, int depth, Mode mode) {
-    if (adapt == NULL) {
-        PyErr_SetString(PyExc_RuntimeError, "import sharedspace, not _sharedspace");
-        return -1;
-    }
-    PyObject *answer = PyObject_CallFunction(adapt, "Oi", value, (int)mode);
+    PyObject *function = ask(&adapt), *answer = NULL;
+    if (function != NULL) answer = PyObject_CallFunction(function, "Oi", value, (int)mode);
     if (answer == NULL) return -1;
     int kind, status = -1;
     PyObject *content;
@@ -412,9 +421,10 @@ int selection_begin(Selection *selection, PyObject *const *fields, Py_ssize_t co
     } else if (count > 1 || is_plain(fields[0])) {
         status = put_fields(&selection->first, fields, count, TEMPLATE);
     } else {
-        PyObject *answer = PyObject_CallFunction(select_one, "O", fields[0]), *templates, *type;
+        PyObject *function = ask(&select_one), *answer = NULL, *templates, *type;
         int is_record;
         status = -1;
+        if (function != NULL) answer = PyObject_CallFunction(function, "O", fields[0]);
         if (answer != NULL && PyArg_ParseTuple(answer, "O!pO", &PyList_Type, &templates, &is_record, &type)) {
             if (is_record) selection->flags = SHAREDSPACE_RECORD;
             if (type != Py_None) {
@@ -456,7 +466,8 @@ void selection_end(Selection *selection) {
 PyObject *selection_match(const Selection *selection, const sharedspace_result *result) {
     PyObject *tuple = get_tuple(result);
     if (tuple == NULL || selection->type == NULL) return tuple;
-    PyObject *instance = PyObject_CallFunctionObjArgs(instantiate, selection->type, tuple, NULL);
+    PyObject *function = ask(&instantiate), *instance = NULL;
+    if (function != NULL) instance = PyObject_CallFunctionObjArgs(function, selection->type, tuple, NULL);
     Py_DECREF(tuple);
     return instance;
 }
@@ -533,9 +544,10 @@ static PyObject *read_double(Reader *reader) {
 
 static PyObject *read_uuid(Reader *reader) {
     if (reader->end - reader->next < 16) return malformed();
-    PyObject *bytes = PyBytes_FromStringAndSize((const char *)reader->next, 16);
+    PyObject *type = ask(&uuid_type);
+    PyObject *bytes = type == NULL ? NULL : PyBytes_FromStringAndSize((const char *)reader->next, 16);
     reader->next += 16;
-    return bytes == NULL ? NULL : PyObject_CallFunction(uuid_type, "ON", Py_None, bytes);
+    return bytes == NULL ? NULL : PyObject_CallFunction(type, "ON", Py_None, bytes);
 }
 
 /* Whether a list or an object ends here; the end is read. */

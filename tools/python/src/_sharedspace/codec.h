@@ -32,8 +32,8 @@ void buffer_begin(Buffer *buffer);
 void buffer_end(Buffer *buffer);
 sharedspace_bytes buffer_bytes(const Buffer *buffer);
 
-/* Sets what the encoder asks about values that it does not know: sharedspace._fields. */
-int codec_begin(PyObject *module);
+/* Forgets what the codec has asked: the package may be imported again. */
+void codec_begin(void);
 
 /* Appends a value; -1 with an exception. `depth` is the number of lists and objects around it. */
 int put_value(Buffer *buffer, PyObject *value, int depth, Mode mode);

@@ -298,12 +298,10 @@ static PyObject *module_words(PyObject *module, PyObject *template_) {
     return words;
 }
 
-static PyObject *module_begin(PyObject *module, PyObject *arguments) {
+static PyObject *module_begin(PyObject *module, PyObject *errors) {
     (void)module;
-    PyObject *fields, *errors;
-    if (!PyArg_ParseTuple(arguments, "OO", &fields, &errors) || codec_begin(fields) < 0 || calls_begin(errors) < 0)
-        return NULL;
-    return new_none();
+    codec_begin();
+    return calls_begin(errors) < 0 ? NULL : new_none();
 }
 
 static PyObject *module_version(PyObject *module, PyObject *nothing) {
@@ -315,7 +313,7 @@ static PyObject *module_version(PyObject *module, PyObject *nothing) {
 extern PyMethodDef watch_functions[], loop_functions[], responder_functions[];
 
 static PyMethodDef functions[40] = {
-    {"begin", module_begin, METH_VARARGS, NULL}, {"version", module_version, METH_NOARGS, NULL},
+    {"begin", module_begin, METH_O, NULL}, {"version", module_version, METH_NOARGS, NULL},
     {"names", module_names, METH_O, NULL},       {"delete", module_delete, METH_VARARGS, NULL},
     {"reap", module_reap, METH_O, NULL},         {"await_namespace", module_await, METH_VARARGS, NULL},
     {"words", module_words, METH_O, NULL},       {NULL, NULL, 0, NULL}};

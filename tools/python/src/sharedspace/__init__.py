@@ -10,9 +10,7 @@ A template is made of values, types (int, str, float, bool, bytes, list, dict, u
 is a record; a mapping or a data class as the template matches records.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from . import _errors, _fields, _sharedspace
+from . import _errors, _sharedspace
 from ._errors import (
     BadData,
     Busy,
@@ -31,21 +29,26 @@ from ._errors import (
     SpaceError,
     Unavailable,
 )
-from ._fields import Between, either, rest
-from ._gates import Barrier, Counter, Latch, RateLimit
-from ._holding import Election, Leader, Lock, Semaphore
-from ._ordered import OrderedSet
-from ._queues import Queue
-from ._responders import Request, Responder
 from ._sharedspace import Claim, Item
-from ._space import Namespace, Seen, Space
-from ._transactions import Step, Transaction
-from ._watching import Change, Watch
+from ._space import Namespace, Space
+from ._templates import Between, either, rest
 
+# Type checkers take it for true. The module typing, which has one too, takes long to import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ._aio import AsyncNamespace
+    from typing import Any
 
-_sharedspace.begin(_fields, _errors)
+    from ._aio import AsyncNamespace
+    from ._gates import Barrier, Counter, Latch, RateLimit
+    from ._holding import Election, Lock, Semaphore
+    from ._ordered import OrderedSet
+    from ._queues import Queue
+    from ._responders import Request, Responder
+    from ._results import Leader, Seen
+    from ._transactions import Step, Transaction
+    from ._watching import Change, Watch
+
+_sharedspace.begin(_errors)
 
 __version__ = _sharedspace.version()
 
@@ -94,10 +97,37 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """AsyncNamespace is imported when it is asked for, because asyncio takes long to import."""
-    if name == "AsyncNamespace":
-        from ._aio import AsyncNamespace
+# The classes that are imported when they are asked for, because what they need takes long to import; and their modules.
+_LATER = {
+    "AsyncNamespace": "_aio",
+    "Barrier": "_gates",
+    "Change": "_watching",
+    "Counter": "_gates",
+    "Election": "_holding",
+    "Latch": "_gates",
+    "Leader": "_results",
+    "Lock": "_holding",
+    "OrderedSet": "_ordered",
+    "Queue": "_queues",
+    "RateLimit": "_gates",
+    "Request": "_responders",
+    "Responder": "_responders",
+    "Seen": "_results",
+    "Semaphore": "_holding",
+    "Step": "_transactions",
+    "Transaction": "_transactions",
+    "Watch": "_watching",
+}
 
-        return AsyncNamespace
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+def __getattr__(name: str) -> "Any":
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    found = globals()[name] = getattr(importlib.import_module(f".{_LATER[name]}", __name__), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import errno
-from typing import Any, Final
+
+# Type checkers take it for true. The module typing, which has one too, takes long to import.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 
 class SpaceError(OSError):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ._things import Kind, Rule
-from ._waits import BARRIER, LATCH, RATE, Request
 
+# Type checkers take it for true. The module typing, which has one too, takes long to import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ._space import Namespace
+    from ._waits import Request
 
 
 class Barrier:
@@ -20,6 +20,8 @@ class Barrier:
         self._namespace, self.name, self.parties = namespace, name, parties
 
     def _request(self, timeout: float | None) -> Request:
+        from ._waits import BARRIER, Request
+
         return Request(BARRIER, self._namespace, None, (self.name,), timeout, permits=self.parties)
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -36,6 +38,8 @@ class Latch:
         self._namespace, self.name, self.count = namespace, name, count
 
     def _request(self, timeout: float | None) -> Request:
+        from ._waits import LATCH, Request
+
         return Request(LATCH, self._namespace, None, (self.name,), timeout, permits=self.count)
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -67,6 +71,8 @@ class RateLimit:
         self._namespace, self.name, self.limit, self.per = namespace, name, limit, per
 
     def _request(self, timeout: float | None, count: int) -> Request:
+        from ._waits import RATE, Request
+
         return Request(
             RATE, self._namespace, None, (self.name,), timeout, permits=self.limit, wanted=count, interval=self.per
         )

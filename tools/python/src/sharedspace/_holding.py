@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
-
 from . import _sharedspace
 from ._errors import timed_out
 from ._things import Kind, Rule
 
+# Type checkers take it for true. The module typing, which has one too, takes long to import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, ClassVar, NoReturn
+
+    from ._results import Leader
     from ._sharedspace import Hold
     from ._space import Namespace
     from ._types import Field
-
-
-class Leader(NamedTuple):
-    """A leader, as others see it."""
-
-    value: Any
-    pid: int
-    term: int
 
 
 class Holding(_sharedspace.Holder):
@@ -146,6 +141,8 @@ class Election(Holding):
 
     def leader(self) -> Leader | None:
         """Who leads now."""
+        from ._results import Leader
+
         found = self._namespace._leader(self._names[0])
         return None if found is None else Leader(*found)
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
-
 from ._things import Edit, Kind, Rule
 
+# Type checkers take it for true. The module typing, which has one too, takes long to import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from ._space import Namespace
     from ._types import Field
 
@@ -61,7 +63,7 @@ class OrderedSet:
     def __contains__(self, value: Field) -> bool:
         return self.index(value) is not None
 
-    def _edit(self, edit: Edit, index: int, values: tuple[Field, ...]) -> int | None:
+    def _edit(self, edit: int, index: int, values: tuple[Field, ...]) -> int | None:
         return self._namespace._ordered(self.name, edit, index, values)
 
     def __repr__(self) -> str:

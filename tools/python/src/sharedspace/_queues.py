@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias, overload
-
 from ._errors import Full
 from ._things import Kind, Rule
 
+# Type checkers take it for true. The module typing, which has one too, takes long to import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final, Literal, TypeAlias, overload
+
     from . import _sharedspace
+    from ._results import Listed
     from ._space import Namespace
     from ._types import Field
 
-Present: TypeAlias = Literal["keep", "replace", "again"]
+    Present: TypeAlias = Literal["keep", "replace", "again"]
 
 # SHAREDSPACE_REPLACE and _AGAIN.
 _PRESENT: Final = {"keep": 0, "replace": 8192, "again": 16384}
 # To the library 0 leaves a number as it is.
 _LIMITLESS: Final[dict[int | None, int]] = {0: -1}
 _STATES: Final = ("any", "ready", "delayed", "taken", "blocked", "buried")
-
-
-class Listed(NamedTuple):
-    """An item that is in a queue."""
-
-    value: Any
-    id: int
-    deliveries: int
-    state: str
 
 
 class Queue:
@@ -87,10 +81,13 @@ class Queue:
             raise Full(f"the queue {self.name!r} had no room in time", "limitReached", "put", self._namespace.name)
         return numbers
 
-    @overload
-    def get(self, *, timeout: None, ttr: float | None = None) -> _sharedspace.Item: ...
-    @overload
-    def get(self, *, timeout: float | None = 0, ttr: float | None = None) -> _sharedspace.Item | None: ...
+    if TYPE_CHECKING:
+
+        @overload
+        def get(self, *, timeout: None, ttr: float | None = None) -> _sharedspace.Item: ...
+        @overload
+        def get(self, *, timeout: float | None = 0, ttr: float | None = None) -> _sharedspace.Item | None: ...
+
     def get(self, *, timeout: float | None = 0, ttr: float | None = None) -> _sharedspace.Item | None:
         """Takes the next item to work on; None if none comes in `timeout` seconds. None waits without limit.
 
@@ -104,6 +101,8 @@ class Queue:
 
     def items(self, state: str = "any", *, max: int = 0) -> list[Listed]:
         """The items in the order in which they come: any, ready, delayed, taken, blocked or buried ones."""
+        from ._results import Listed
+
         if state not in _STATES:
             raise ValueError(f"there is no state {state!r}: {', '.join(_STATES)}")
         listed = self._namespace._items(self.name, _STATES.index(state), max)
@@ -161,7 +160,7 @@ class Queue:
         """
         return self._rule(Rule.REMOVE, Kind.QUEUE, force=force)
 
-    def _rule(self, rule: Rule, number: int = 0, **how: Any) -> int | None:
+    def _rule(self, rule: int, number: int = 0, **how: Any) -> int | None:
         return self._namespace._rule(rule, self.name, number, **how)
 
     def __repr__(self) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from . import _sharedspace
 from ._errors import no_answer
 
+# Type checkers take it for true. The module typing, which has one too, takes long to import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
+    from typing import Any
 
     from ._space import Namespace
     from ._types import Field

@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-import functools
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from . import _sharedspace
-from ._gates import Barrier, Counter, Latch, RateLimit
-from ._holding import Election, Lock, Semaphore
-from ._ordered import OrderedSet
-from ._queues import Queue
-from ._responders import Responder, ask
 from ._things import Kind, Look, NamespaceRule, Rule
-from ._transactions import Transaction
-from ._watching import Watch
 
+# Type checkers take it for true. What only they need, and what a namespace need not have used, takes long to import.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
+    from typing import Any, Literal, TypeAlias
 
     from ._aio import AsyncNamespace
+    from ._gates import Barrier, Counter, Latch, RateLimit
+    from ._holding import Election, Lock, Semaphore
+    from ._ordered import OrderedSet
+    from ._queues import Queue
+    from ._responders import Responder
+    from ._results import Seen
+    from ._transactions import Transaction
     from ._types import Field, Template
+    from ._watching import Watch
 
-Mode = Literal["fast", "guarded", "durable"]
+    Mode: TypeAlias = Literal["fast", "guarded", "durable"]
 
 # The flags of sharedspace.h.
 _OBSERVER, _PERSISTENT = 16, 32
-
-
-class Seen(NamedTuple):
-    """A tuple that is out of sight: claimed, by the process `pid` and perhaps until `deadline` (seconds since 1970), or
-    buried."""
-
-    tuple: Any
-    id: int
-    deliveries: int
-    number: int
-    pid: int
-    deadline: float | None
 
 
 class Namespace(_sharedspace.Namespace):
@@ -89,13 +79,15 @@ class Namespace(_sharedspace.Namespace):
 
         The steps are collected, and carried out when the block ends without an exception.
         """
+        from ._transactions import Transaction
+
         return Transaction(self)
 
     def claims(
         self, *template: Template, timeout: float | None = None, deadline: float | None = None
     ) -> Iterator[_sharedspace.Claim[Any]]:
         """One claim after the other, until none comes for `timeout` seconds; None: without end."""
-        return iter(functools.partial(self.claim, *template, timeout=timeout, deadline=deadline), None)
+        return iter(lambda: self.claim(*template, timeout=timeout, deadline=deadline), None)
 
     def claimed(self, *template: Template, max: int | None = None) -> list[Seen]:
         """What is claimed now, and by which process."""
@@ -105,7 +97,9 @@ class Namespace(_sharedspace.Namespace):
         """What is buried now."""
         return self._seen(Look.BURIED, template, max)
 
-    def _seen(self, look: Look, template: tuple[Any, ...], max: int | None) -> list[Seen]:
+    def _seen(self, look: int, template: tuple[Any, ...], max: int | None) -> list[Seen]:
+        from ._results import Seen
+
         found = [] if max == 0 else self._out_of_sight(look, max or 0, template)
         return [Seen(*one[:5], one[5] / 1000 if one[5] else None) for one in found]
 
@@ -117,14 +111,20 @@ class Namespace(_sharedspace.Namespace):
 
     def lock(self, *names: str, shared: bool = False, timeout: float | None = None) -> Lock:
         """A lock, or several that are acquired together. Waiters are served in the order in which they came."""
+        from ._holding import Lock
+
         return Lock(self, names, shared=shared, timeout=timeout)
 
     def semaphore(self, name: str, permits: int, *, timeout: float | None = None) -> Semaphore:
         """A number of permits that processes share."""
+        from ._holding import Semaphore
+
         return Semaphore(self, name, permits, timeout=timeout)
 
     def election(self, name: str, value: Field = None, *, timeout: float | None = None) -> Election:
         """Leadership, which one process has at a time; others see its value."""
+        from ._holding import Election
+
         return Election(self, name, value, timeout=timeout)
 
     def queue(self, name: str, *, deliveries: int | None = None, bound: int | None = None) -> Queue:
@@ -132,26 +132,38 @@ class Namespace(_sharedspace.Namespace):
 
         After so many `deliveries` an item is buried; with a `bound` the queue takes no more than so many items.
         """
+        from ._queues import Queue
+
         return Queue(self, name, deliveries=deliveries, bound=bound)
 
     def barrier(self, name: str, parties: int) -> Barrier:
         """A place where so many processes wait for each other."""
+        from ._gates import Barrier
+
         return Barrier(self, name, parties)
 
     def latch(self, name: str, count: int) -> Latch:
         """What opens for good when it was counted down so many times."""
+        from ._gates import Latch
+
         return Latch(self, name, count)
 
     def rate_limit(self, name: str, limit: int, per: float) -> RateLimit:
         """At most `limit` pass in any time of `per` seconds, over all processes."""
+        from ._gates import RateLimit
+
         return RateLimit(self, name, limit, per)
 
     def counter(self, name: str) -> Counter:
         """A number that processes count."""
+        from ._gates import Counter
+
         return Counter(self, name)
 
     def ordered_set(self, name: str) -> OrderedSet:
         """Elements in an order that is given, each once."""
+        from ._ordered import OrderedSet
+
         return OrderedSet(self, name)
 
     # --- Requests
@@ -161,6 +173,8 @@ class Namespace(_sharedspace.Namespace):
 
         Raises `NoAnswer`, a TimeoutError, if none answers, and `Failed` with its reason if it fails.
         """
+        from ._responders import ask
+
         return ask(self, name, argument, timeout, now)
 
     def respond(self, name: str, *, key: str | None = None, base: bool = False) -> Responder:
@@ -168,6 +182,8 @@ class Namespace(_sharedspace.Namespace):
 
         It replaces one with the same `key`; a `base` one answers only while there is no other.
         """
+        from ._responders import Responder
+
         return Responder(self, name, key, base)
 
     def remove_responder(self, name: str, key: str) -> bool:
@@ -177,7 +193,6 @@ class Namespace(_sharedspace.Namespace):
     @property
     def aio(self) -> AsyncNamespace:
         """The same verbs for asyncio: `await ns.aio.take(...)`, `async with ns.aio.claim(...) as job`."""
-        # asyncio takes as long to import as all the rest of Python's start.
         from ._aio import AsyncNamespace
 
         return AsyncNamespace(self)
@@ -200,6 +215,8 @@ class Namespace(_sharedspace.Namespace):
         `events` kinds of changes. `start` is "initial", for what is there now, or the `point` of an earlier watch;
         `subscription` goes on where the subscription of this name last acknowledged.
         """
+        from ._watching import Watch
+
         return Watch(self, template, key, keys, posts, events, start, subscription)
 
     # --- Its owners, and how long it lives

@@ -1,11 +1,10 @@
-"""The numbers of sharedspace.h for what is passed, ruled and removed."""
+"""The numbers of sharedspace.h for what is passed, ruled and removed.
 
-from __future__ import annotations
+They are plain integers: `enum` takes long to import.
+"""
 
-from enum import IntEnum
 
-
-class Kind(IntEnum):
+class Kind:
     """SHAREDSPACE_LOCK and those after it."""
 
     LOCK = 1
@@ -20,7 +19,7 @@ class Kind(IntEnum):
     RESPONDER = 10
 
 
-class Rule(IntEnum):
+class Rule:
     """SHAREDSPACE_RULE_…"""
 
     REMOVE = 1
@@ -39,7 +38,7 @@ class Rule(IntEnum):
     ITEMS = 14
 
 
-class NamespaceRule(IntEnum):
+class NamespaceRule:
     """SHAREDSPACE_NS_…"""
 
     OWNER = 1
@@ -49,14 +48,14 @@ class NamespaceRule(IntEnum):
     HISTORY = 5
 
 
-class Look(IntEnum):
+class Look:
     """SHAREDSPACE_LOOK_…"""
 
     CLAIMED = 4
     BURIED = 5
 
 
-class Edit(IntEnum):
+class Edit:
     """SHAREDSPACE_APPEND and those after it."""
 
     APPEND = 1

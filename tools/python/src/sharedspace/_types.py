@@ -8,7 +8,7 @@ from types import EllipsisType
 from typing import Any, ClassVar, Protocol, TypeAlias, Union
 from uuid import UUID
 
-from ._fields import Between, Either, Rest
+from ._templates import Between, Either, Rest
 
 
 class DataClass(Protocol):

@@ -24,8 +24,8 @@ from multiprocessing.reduction import ForkingPickler
 from typing import TYPE_CHECKING, Any, Final
 
 from ._errors import Deadlock, NothingFound, SpaceError
-from ._fields import either
 from ._space import Namespace, Space
+from ._templates import either
 
 if TYPE_CHECKING:
     from types import TracebackType
