@@ -186,13 +186,28 @@ private enum NamespaceRule: Int32, Choice {
         let how = try Options(how)
         let namespace = handle.namespace
         switch try NamespaceRule(what) {
-        case .owner: try namespace.addOwner(pid: Int32(clamping: number))
-        case .noOwner: return try namespace.removeOwner(pid: Int32(clamping: number)) ? 1 : 0
+        case .owner:
+            guard let pid = Int32(exactly: number) else { throw .noSuchProcess(number) }
+            try namespace.addOwner(pid: pid)
+        case .noOwner:
+            guard let pid = Int32(exactly: number) else { return 0 }
+            return try namespace.removeOwner(pid: pid) ? 1 : 0
         case .persistent: try namespace.setPersistent(number != 0)
         case .deliveries: try namespace.setDeliveryLimit(number == 0 ? nil : Int(number))
         case .history:
             try namespace.setHistory(number == 0 ? nil : History(changes: Int(number), bytes: how.byteLimit))
         }
         return 1
+    }
+}
+
+extension SpaceError {
+    /// The error for a number that no process can have.
+    fileprivate static func noSuchProcess(_ number: Int64) -> SpaceError {
+        SpaceError(
+            .noSuchProcess,
+            reason: "there is no process \(number): a PID has 32 bits",
+            advice: "name a process that lives as long as the namespace is to"
+        )
     }
 }

@@ -414,6 +414,10 @@ def test_another_process_owns_a_namespace(shared_space, child):
     other.kill()
     with pytest.raises(ProcessLookupError):
         shared_space.namespace("other").own(other.pid)
+    # A number that no process can have is named as it is.
+    with pytest.raises(ProcessLookupError, match="4294967297"):
+        shared_space.namespace("other").own(2**32 + 1)
+    assert not shared_space.namespace("other").disown(2**32 + 1)
 
 
 def test_a_namespace_persists_and_keeps_history(shared_space):
