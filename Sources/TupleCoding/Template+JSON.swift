@@ -3,6 +3,7 @@
 //     "?"                                              anything; alone, any tuple
 //     "?int" "?double" "?string" "?bool" "?bytes" "?uuid" "?array" "?object"
 //     "?1...9" "?0.5..<1" "?a...f" "?5..." "?...9" "?..<9"   ranges
+//     "?0.5...1e999" "?-1e999...0.5"                   a double beyond the finite ones is infinity
 //     "?/^cat/"                                        strings in which the expression is found
 //     "?..."                                           the rest: any fields or elements, as the last of an array
 //     "??x"                                            the string "?x"

@@ -98,7 +98,7 @@ private enum RangeBound {
     case int(Int, text: String)
     case double(Double, text: String)
     case string(String)
-    /// A number that neither Int nor Double can hold.
+    /// An integer that Int can't hold.
     case beyond
 
     /// Reads a bound; `nil` for no bytes.
@@ -113,10 +113,9 @@ private enum RangeBound {
         }
         if isInteger {
             self = Int(text).map { .int($0, text: text) } ?? .beyond
-        } else if let value = Double(text), value.isFinite {
-            self = .double(value, text: text)
         } else {
-            self = .beyond
+            // A number beyond the finite doubles is infinity; it has no other word, because "inf" is a string.
+            self = Double(text).map { .double($0, text: text) } ?? .beyond
         }
     }
 
@@ -169,7 +168,7 @@ extension TemplateFormal {
         case .int(let low, let high):
             (lower, upper, word) = (low.map { String($0) } ?? "", high.map { String($0) } ?? "", "?int")
         case .double(let low, let high):
-            let text = { (bits: UInt64?) in bits.map { Double(orderedBits: $0).description } ?? "" }
+            let text = { (bits: UInt64?) in bits.map { Self.text(for: Double(orderedBits: $0)) } ?? "" }
             (lower, upper, word) = (text(low), text(high), "?double")
         case .string(let low, let high):
             let text = { (bytes: [UInt8]?) -> String in
@@ -183,5 +182,10 @@ extension TemplateFormal {
         let text = "?" + lower + (range.isClosed ? "..." : "..<") + upper
         if case .range(let read)? = try? parse(text), read == range { return text }
         return word
+    }
+
+    private static func text(for bound: Double) -> String {
+        guard bound.isInfinite else { return bound.description }
+        return bound < 0 ? "-1e999" : "1e999"
     }
 }

@@ -133,14 +133,16 @@ WORDS += ["a..", ".b", "<b", "b", "b/", "é", "\ud7ff", "\ue000", "\U0010ffff", 
 
 @pytest.mark.parametrize("half_open", [False, True])
 def test_a_range_is_in_a_step_and_in_a_filter_what_it_is_in_a_call(ns, half_open):
-    others = [1, 3, 10000, 1.0, 3.5, b"1", None, True, ["3"]]
+    others = [1, 3, 10000, 1.0, 3.5, -1.0, float("inf"), float("-inf"), 1.7e308, b"1", None, True, ["3"]]
     ns.write_all([("v", value) for value in WORDS + others])
     ranges = [sharedspace.Between(lower, None) for lower in WORDS]
     ranges += [sharedspace.Between(None, upper, half_open=half_open) for upper in WORDS]
     pairs = [(lower, upper) for lower in WORDS for upper in WORDS if lower <= upper]
     ranges += [sharedspace.Between(*bounds, half_open=half_open) for bounds in pairs]
     ranges += [sharedspace.Between(1.0, 1e308), sharedspace.Between(None, 3.0), sharedspace.Between(-2, 3)]
-    ranges.append(sharedspace.Between(1.0, float("inf"), half_open=True))
+    infinity = float("inf")
+    ends = [(1.0, infinity), (-infinity, 1.0), (-infinity, infinity), (infinity, None), (None, -infinity), (None, infinity)]
+    ranges += [sharedspace.Between(*bounds, half_open=half_open) for bounds in ends]
     for one in ranges:
         with ns.transaction() as t:
             found = t.count("v", one)
@@ -152,7 +154,7 @@ def test_a_range_is_in_a_step_and_in_a_filter_what_it_is_in_a_call(ns, half_open
 
 
 @pytest.mark.parametrize(
-    "bounds", [(1.0, float("inf")), (float("-inf"), 0.0), (float("nan"), None), ("1" * 900, "2" * 900), ("b", "a")]
+    "bounds", [(float("nan"), None), (0.0, float("nan")), ("1" * 900, "2" * 900), ("b", "a")]
 )
 def test_a_range_that_a_step_cannot_say_is_refused(ns, bounds):
     for call in (ns.transaction().take, ns.watch):

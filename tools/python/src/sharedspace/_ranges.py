@@ -1,14 +1,13 @@
 """Ranges as words of JSON: steps of a transaction and filters of a watch have their templates so.
 
 The word of a range is `?LOWER...UPPER` or `?LOWER..<UPPER`. It has no quotes: bounds that are both written as numbers
-are numbers, and dots at the wrong place are ambiguous. Where the word of a range of strings would be read as something
+are numbers, of which one beyond the doubles is infinity, and dots at the wrong place are ambiguous. Where the word of a range of strings would be read as something
 else, a regular expression that finds the same strings stands for it.
 """
 
 from __future__ import annotations
 
 import math
-import sys
 from typing import Final
 
 # TupleLimits.maximumPatternLength.
@@ -21,15 +20,15 @@ def word(lower: int | float | str | None, upper: int | float | str | None, half_
     if isinstance(lower, str) or isinstance(upper, str):
         assert not isinstance(lower, (int, float)) and not isinstance(upper, (int, float))
         return _strings(lower or "", upper, half_open)
-    if upper == math.inf and half_open:
-        upper, half_open = sys.float_info.max, False
     for bound in (lower, upper):
-        if isinstance(bound, float) and not math.isfinite(bound):
-            raise ValueError(f"{bound} is no bound in a transaction or a filter; None is for no bound")
+        if isinstance(bound, float) and math.isnan(bound):
+            raise ValueError("NaN is no bound: nothing is less or greater; None is for no bound")
     return f"?{_number(lower)}{'..<' if half_open else '...'}{_number(upper)}"
 
 
 def _number(bound: int | float | None) -> str:
+    if isinstance(bound, float) and math.isinf(bound):
+        return "1e999" if bound > 0 else "-1e999"
     return "" if bound is None else repr(bound)
 
 
