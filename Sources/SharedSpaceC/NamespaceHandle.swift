@@ -43,6 +43,16 @@ final class NamespaceHandle: HandleObject {
 
     // MARK: Claims
 
+    /// Remembers a claim; if the handle was closed in the meantime, it is released, as several are.
+    func keep(_ claim: HeldClaim) throws(SpaceError) {
+        do throws(SpaceError) {
+            try keep { $0.claims[claim.number] = claim.id }
+        } catch {
+            namespace.core.claiming.releaseOrRemember(claim)
+            throw error
+        }
+    }
+
     /// Remembers claims.
     ///
     /// - Throws: `closed` if the handle was closed in the meantime; the claims are then released.

@@ -62,25 +62,22 @@ let searching: Flags = [.record, .json, .newest, .exact]
         }
         if search == .claim {
             let claim = try handle.namespace.claimBlocking(
-                matching: template,
-                order: how.order,
+                template,
+                how.order,
                 deadline: try how.deadline,
                 try how.wait,
                 interruption: how.interruption
-            )
-            guard let claim else { return 0 }
-            try handle.keep([claim])
-            do throws(SpaceError) {
-                try result.give(claim, how.flags)
-            } catch {
-                // The caller does not learn of the claim.
-                handle.forget(claim: claim.number)
-                handle.namespace.core.claiming.releaseOrRemember(claim)
-                throw error
+            ) { (match) throws(SpaceError) in try result.give(match, how.flags) }
+            guard let claim else {
+                // There may have been one that another process claimed first.
+                result.clear()
+                return 0
             }
+            try handle.keep(claim)
+            result.set(id: claim.id.rawValue, number: claim.number, deliveries: claim.deliveries)
             return 1
         }
-        let found: Void? = try handle.namespace.findBlocking(
+        let isFound = try handle.namespace.findBlocking(
             template,
             isTaking: search == .take,
             how.order,
@@ -88,8 +85,8 @@ let searching: Flags = [.record, .json, .newest, .exact]
             interruption: how.interruption
         ) { (match) throws(SpaceError) in try result.give(match, how.flags) }
         // There may have been one that another process took first.
-        if found == nil { result.clear() }
-        return found == nil ? 0 : 1
+        if !isFound { result.clear() }
+        return isFound ? 1 : 0
     }
 }
 

@@ -28,11 +28,12 @@ package struct Claiming {
         _ order: MatchOrder,
         _ terms: ClaimTerms,
         _ wait: Wait,
-        _ interruption: Interruption?
+        _ interruption: Interruption?,
+        _ tuple: (Match) throws(SpaceError) -> Tuple = { (match) throws(SpaceError) in try match.tuple() }
     ) throws(SpaceError) -> HeldClaim? {
         try core.looking.find(template, isTaking: true, wait, interruption: interruption) {
             (aim: inout Aim) throws(SpaceError) in
-            try lookToClaim(template, order, terms, &aim)
+            try lookToClaim(template, order, terms, &aim, tuple)
         }
     }
 

@@ -5,7 +5,10 @@ package import TupleCoding
 // values out.
 
 extension Namespace {
-    /// Reads or takes a tuple as soon as one matches, blocking the thread; `nil` if the time passes first.
+    /// Reads or takes a tuple as soon as one matches, blocking the thread; false if the time passes first.
+    ///
+    /// It is not generic, and `content` returns nothing: a caller in another target would look up the types of a generic
+    /// form in each call, which takes longer than the take.
     ///
     /// - Parameters:
     ///   - template: What to look for.
@@ -13,25 +16,25 @@ extension Namespace {
     ///   - order: Which tuple comes first, if several match.
     ///   - wait: How long to wait.
     ///   - interruption: Ends the wait early.
-    ///   - content: Makes the result. The last call is for the tuple that was found; there may be earlier calls, for tuples
-    ///     that other processes took first. The match may be lent, so it must not escape.
-    /// - Returns: What the last call of `content` made.
+    ///   - content: Keeps what is wanted of a match. The last call is for the tuple that was found; there may be earlier
+    ///     calls, for tuples that other processes took first. The match may be lent, so it must not escape.
+    /// - Returns: Whether there was a match.
     /// - Throws: What `content` throws, `cancelled`, and what every take throws; then nothing was taken.
-    package func findBlocking<Content>(
+    package func findBlocking(
         _ template: Template,
         isTaking: Bool,
         _ order: MatchOrder,
         _ wait: Wait,
         interruption: Interruption?,
-        _ content: (Match) throws(SpaceError) -> Content
-    ) throws(SpaceError) -> Content? {
+        _ content: (Match) throws(SpaceError) -> Void
+    ) throws(SpaceError) -> Bool {
         try attempt(Verb(isTaking: isTaking).rawValue) { (core) throws(SpaceError) in
             try core.looking.find(template.form, isTaking: isTaking, wait, interruption: interruption) {
                 (aim: inout Aim) throws(SpaceError) in
                 isTaking
                     ? try core.looking.lookToTake(template.form, order, &aim, content)
                     : try core.looking.lookToRead(template.form, order, content)
-            }
+            } != nil
         }
     }
 
@@ -119,6 +122,27 @@ extension Namespace {
             let terms =
                 isTake ? claiming.ownTerms(deadline: nil, isTake: true) : try claiming.prepareClaim(deadline)
             return try claiming.claim(template.form, order, terms, wait, interruption)
+        }
+    }
+
+    /// The same, without the tuple: `content` keeps what is wanted of a match, as in a take, before the match is claimed.
+    ///
+    /// - Returns: What ends the claim, with an empty tuple.
+    package func claimBlocking(
+        _ template: Template,
+        _ order: MatchOrder,
+        deadline: Duration?,
+        _ wait: Wait,
+        interruption: Interruption?,
+        _ content: (Match) throws(SpaceError) -> Void
+    ) throws(SpaceError) -> HeldClaim? {
+        try attempt(Verb.claim.rawValue) { (core) throws(SpaceError) in
+            let terms = try core.claiming.prepareClaim(deadline)
+            return try core.claiming.claim(template.form, order, terms, wait, interruption) {
+                (match) throws(SpaceError) in
+                try content(match)
+                return Tuple(fields: [])
+            }
         }
     }
 
