@@ -52,12 +52,12 @@ class Counter:
     # The program then does not time its operations.
     COUNTED = {"BENCHMARK_COUNTED": "1"}
 
-    def __init__(self, options):
+    def __init__(self, program, bin):
         self.folder = tempfile.mkdtemp(prefix="shared-space-counts-", dir="/dev/shm")
         # Valgrind of Debian 12 can't read the debug information of Swift's compiler.
         self.program = os.path.join(self.folder, "ours")
-        subprocess.run(["objcopy", "--strip-debug", options.ours, self.program], check=True)
-        self.preload = os.path.join(options.bin, "small-map.so")
+        subprocess.run(["objcopy", "--strip-debug", program, self.program], check=True)
+        self.preload = os.path.join(bin, "small-map.so")
         self.waiters = None
 
     def run(self, command, *words, **variables):
@@ -94,14 +94,19 @@ class Counter:
             return int(file.read().splitlines()[-1].split()[3])
 
 
+def difference(counter, kind, work, few, many, *more):
+    """An operation's instructions or system calls."""
+    count = getattr(counter, kind)
+    return (count(work, many, *more) - count(work, few, *more)) / (many - few)
+
+
 def count(counter):
     found = {}
     for name, (work, few, many, *more) in WORKS.items():
         counts = {}
         counter.waiters = WAITERS.get(name)
         for kind in ("instructions", "system_calls"):
-            difference = getattr(counter, kind)(work, many, *more) - getattr(counter, kind)(work, few, *more)
-            counts[kind] = round(difference / (many - few), 3)
+            counts[kind] = round(difference(counter, kind, work, few, many, *more), 3)
         found[name] = counts
         say(f"{name}: {counts['instructions']:,.0f} instructions, {counts['system_calls']:.3f} system calls")
     return found
@@ -115,7 +120,7 @@ def main():
     parser.add_argument("--accept", action="store_true")
     options = parser.parse_args()
     path = os.path.join(options.source, "counts.json")
-    counter = Counter(options)
+    counter = Counter(options.ours, options.bin)
     try:
         found = count(counter)
     finally:
@@ -145,4 +150,5 @@ def main():
     return 1 if exceeded else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -64,6 +64,7 @@ enum Main {
         case "claim": try OneProcess(space).claim(count)
         case "near-claim": try OneProcess(space).nearClaims(count)
         case "prepared-take": try OneProcess(space).preparedTakes(count)
+        case "typed-take", "typed-claim", "untyped-take", "untyped-claim": try Calls(space).run(work, count)
         case "batch": try OneProcess(space).batch(count)
         case "get": try OneProcess(space).get(count)
         case "poll": try OneProcess(space).poll(count)
