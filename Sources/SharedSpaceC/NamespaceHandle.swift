@@ -75,8 +75,10 @@ final class NamespaceHandle: HandleObject {
 
     func forget(claim number: UInt64) { kept.withLock { _ = $0.claims.removeValue(forKey: number) } }
 
-    /// The id of a claimed tuple, if it was claimed through this handle.
-    func tuple(ofClaim number: UInt64) -> TupleID? { kept.withLock { $0.claims[number] } }
+    /// Forgets a claim that is to be ended, and returns the id of its tuple, if it was claimed through this handle.
+    ///
+    /// If it does not end, the caller remembers it again.
+    func takeOut(claim number: UInt64) -> TupleID? { kept.withLock { $0.claims.removeValue(forKey: number) } }
 
     // MARK: Holds
 

@@ -169,8 +169,6 @@ private enum End: Int32, Choice {
         if end == .extend, deadline == nil {
             throw .misuse("there is no time to extend by", advice: "set deadline_ms")
         }
-        let tuple = handle.tuple(ofClaim: number)
-        if tuple == nil, let kept = handle.item(number) { return try finish(kept, number, end, how, in: handle) }
         let ending: ClaimEnd =
             switch end {
             case .complete: .complete(keeping: how.flags.contains(.keep))
@@ -178,14 +176,17 @@ private enum End: Int32, Choice {
             case .bury: .bury
             case .extend: .extend(by: deadline ?? .zero)
             }
+        let tuple = handle.takeOut(claim: number)
+        if tuple == nil, let kept = handle.item(number) { return try finish(kept, number, end, how, in: handle) }
+        let stood: Bool
         do throws(SpaceError) {
-            let stood = try handle.namespace.end(claimNumbered: number, on: tuple, ending)
-            if end != .extend { handle.forget(claim: number) }
-            return stood ? 1 : 0
+            stood = try handle.namespace.end(claimNumbered: number, on: tuple, ending)
         } catch {
-            if error.code == .claimLost { handle.forget(claim: number) }
+            if error.code != .claimLost, let tuple { try? handle.keep(HeldClaim(number: number, on: tuple)) }
             throw error
         }
+        if end == .extend, let tuple { try handle.keep(HeldClaim(number: number, on: tuple)) }
+        return stood ? 1 : 0
     }
 }
 

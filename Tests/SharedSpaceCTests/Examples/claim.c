@@ -46,10 +46,15 @@ int main(void) {
     DONE(sharedspace_end(jobs, job.number, SHAREDSPACE_RELEASE, &how, &error));
     CHECK(DONE(find_json(jobs, SHAREDSPACE_READ, "[\"later\"]", 0, &job)) == 0);
 
-    /* What a handle has claimed returns when it is closed. */
+    /* What a handle has claimed returns when it is closed, also a claim that was extended, or whose end was refused. */
     sharedspace_ns *again = open_namespace("jobs");
     write_json(jobs, "[\"left\"]");
     CHECK(DONE(find_json(jobs, SHAREDSPACE_CLAIM, "[\"left\"]", 0, &job)) == 1);
+    how = sharedspace_defaults();
+    how.deadline_ms = 60 * 1000;
+    DONE(sharedspace_end(jobs, job.number, SHAREDSPACE_EXTEND, &how, &error));
+    how.delay_ms = -2;
+    FAILS(sharedspace_end(jobs, job.number, SHAREDSPACE_RELEASE, &how, &error), "invalidArgument");
     DONE(sharedspace_ns_close(jobs, &error));
     CHECK(DONE(find_json(again, SHAREDSPACE_TAKE, "[\"left\"]", 0, &job)) == 1 && job.deliveries == 1);
     sharedspace_result_free(&job);
