@@ -100,7 +100,10 @@ extension StatusReport {
             (
                 PeopleText.count(status.claims.count, "claim"), ["ID", "PID", "DEADLINE", "TUPLE"],
                 status.claims.map {
-                    ["\($0.held.number)", $0.isResting ? "rests" : $0.processText, relative($0.deadline), $0.held.tuple.json]
+                    [
+                        "\($0.held.number)", $0.isResting ? "rests" : $0.processText, relative($0.deadline),
+                        $0.held.tuple.json,
+                    ]
                 }
             ),
             (
