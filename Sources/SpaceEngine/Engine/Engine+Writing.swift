@@ -299,6 +299,9 @@ extension Engine {
                 near.empty(next: scope.counters.nextTuple, isOff: scope.counters.keepsNearEndOff)
                 wakeForPlace(near)
             }
+        } else if scope.counters.expiring == 0 {
+            // The process's next look need not ask.
+            absences.note(claimDue: .max, asOf: lastCommit)
         }
         scope.noteCommitted(shapeCache)
     }
