@@ -34,7 +34,8 @@ extension Inspection {
             let (rows, isOfOneCommit) = try reading.whileUnchanged()
             if isOfOneCommit { return rows.faults }
         }
-        let (rows, _) = try reading.underGate(folder, timeout)
-        return rows.faults
+        let (rows, obstacle) = try reading.underGate(folder, timeout)
+        guard let obstacle, !rows.faults.isEmpty else { return rows.faults }
+        return rows.faults + ["all this was read without locks (\(obstacle)) while processes wrote, so it may be no damage"]
     }
 }
