@@ -7,6 +7,12 @@ public struct Formal<Matched: TupleField>: Matcher {
     public func describe(into builder: inout TemplateBuilder) {
         builder.appendFormal(Matched.fieldType)
     }
+
+    /// Reads a field of the type.
+    @inlinable
+    public func matched(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Matched {
+        try Matched.decode(from: &decoder)
+    }
 }
 
 /// A formal that matches every field of a type: `any(Int.self)`.

@@ -94,6 +94,7 @@ extension TemplateNode {
     ///
     /// `own`: The template's bytes. The recursion is as deep as the template, so `TupleLimits.maximumDepth` bounds
     /// it.
+    @inline(__always)
     fileprivate func match(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int,
@@ -109,6 +110,21 @@ extension TemplateNode {
             return end < bytes.count && bytes[end] == TypeCode.escape ? nil : end
         case .formal(let type):
             return type.match(bytes, from: start, nested: nested)
+        default:
+            return matchOther(bytes, from: start, nested: nested, own: own)
+        }
+    }
+
+    /// Does the same for what is neither an actual nor a formal.
+    private func matchOther(
+        _ bytes: UnsafeRawBufferPointer,
+        from start: Int,
+        nested: Bool,
+        own: UnsafeRawBufferPointer
+    ) -> Int? {
+        switch self {
+        case .actual, .formal:
+            return match(bytes, from: start, nested: nested, own: own)
         case .range(let range):
             return range.match(bytes, from: start)
         case .pattern(let pattern):

@@ -139,7 +139,7 @@ extension Engine {
     package func lookNear(
         _ template: TemplateForm,
         _ order: MatchOrder,
-        _ borrow: (Match) -> Void
+        _ borrow: (CopiedMatch) -> Void
     ) throws(SpaceError) -> NearSight {
         guard let near, absences.mayHave, near.off.loadRelaxed() == 0 else { return .unknown }
         try checkUsable()
@@ -154,7 +154,7 @@ extension Engine {
         _ template: TemplateForm,
         _ order: MatchOrder,
         copyingTo buffer: UnsafeMutableRawBufferPointer,
-        _ borrow: (Match) -> Void
+        _ borrow: (CopiedMatch) -> Void
     ) -> NearSight {
         for _ in 0..<Self.looks {
             let word = near.word.load()
@@ -167,7 +167,7 @@ extension Engine {
             guard near.word.loadRelaxed() == word, lastCommit == commit else { continue }
             guard isSound, !control.isCut else { return .unknown }
             guard let match else { return .nothing }
-            match.lend(to: borrow)
+            borrow(match)
             return .match(match.id)
         }
         return .unknown

@@ -62,15 +62,15 @@ extension NearRing {
 }
 
 /// A tuple copied out of the ring, or out of a list of those that come next.
-struct CopiedMatch {
-    let id: TupleID
-    let tuple: EncodedTuple
+package struct CopiedMatch {
+    package let id: TupleID
+    package let tuple: EncodedTuple
     let origin: Origin
     var deliveries: UInt32 = 0
 
     /// Lends the copy.
     @inline(__always)
-    func lend(to borrow: (Match) -> Void) {
+    package func lend(to borrow: (Match) -> Void) {
         withUnsafePointer(to: tuple) { borrow(match(lending: $0)) }
     }
 

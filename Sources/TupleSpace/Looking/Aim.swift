@@ -25,6 +25,10 @@ package struct Aim {
 
     package init() {}
 
+    /// Whether the look takes the first match, whatever others were granted.
+    @inline(__always)
+    var takesFirst: Bool { only == nil && heeds == nil }
+
     /// Whether a match is left to an older taker.
     mutating func leaves(_ id: UInt64, _ core: NamespaceCore) -> Bool {
         guard let heeds, core.upkeepState.leaves(id, to: heeds, core.slots, &hasNoted) else { return false }

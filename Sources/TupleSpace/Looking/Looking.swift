@@ -73,7 +73,7 @@ package struct Looking {
         _ sight: inout Sight,
         _ borrow: (Match) -> Void
     ) throws(SpaceError) {
-        switch try core.engine.lookNear(template, order, borrow) {
+        switch try core.engine.lookNear(template, order, { $0.lend(to: borrow) }) {
         case .match(let id): sight.near = id
         case .nothing: break
         case .unknown:

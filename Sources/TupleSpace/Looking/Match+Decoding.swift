@@ -7,23 +7,37 @@ extension Match {
     package func decode<Content>(
         _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
     ) throws(SpaceError) -> Content {
-        func decodeAll(_ decoder: inout TupleDecoder) throws(TupleCodingError) -> Content {
-            let content = try decode(&decoder)
-            try decoder.finish()
-            return content
-        }
         do throws(TupleCodingError) {
-            if let lent {
-                var decoder = TupleDecoder(lent.pointee)
-                return try decodeAll(&decoder)
-            }
+            if let lent { return try lent.pointee.decode(decode) }
             return try bytes.withBytes { (bytes) throws(TupleCodingError) in
-                var decoder = TupleDecoder(EncodedTuple(bytes: bytes, isRecord: isRecord), of: self.bytes)
-                return try decodeAll(&decoder)
+                try EncodedTuple(bytes: bytes, isRecord: isRecord).decode(of: self.bytes, decode)
             }
         } catch {
-            throw error.code == .damaged ? .damaged("tuple \(id.rawValue): \(error)") : SpaceError(error)
+            throw SpaceError(error, of: id)
         }
+    }
+}
+
+extension EncodedTuple {
+    /// The content, as `decode` makes it of all bytes.
+    ///
+    /// `whole`: The array that the bytes are, if they are one.
+    @inline(__always)
+    func decode<Content>(
+        of whole: [UInt8]? = nil,
+        _ decode: (inout TupleDecoder) throws(TupleCodingError) -> Content
+    ) throws(TupleCodingError) -> Content {
+        var decoder = TupleDecoder(self, of: whole)
+        let content = try decode(&decoder)
+        try decoder.finish()
+        return content
+    }
+}
+
+extension SpaceError {
+    /// The error of a tuple that does not decode.
+    init(_ error: TupleCodingError, of id: TupleID) {
+        self = error.code == .damaged ? .damaged("tuple \(id.rawValue): \(error)") : SpaceError(error)
     }
 }
 

@@ -266,6 +266,24 @@ extension Claiming {
         _ aim: inout Aim,
         checkedBy keep: Keeping
     ) throws(SpaceError) -> Found<HeldClaim>? {
-        try lookToClaim(template, order, terms, &aim) { (match) throws(SpaceError) in try match.tuple(checkedBy: keep) }
+        func checked(_ tuple: EncodedTuple) throws(TupleCodingError) -> Tuple {
+            try tuple.decode(keep)
+            return Tuple(trusting: Array(tuple.bytes), isRecord: tuple.isRecord)
+        }
+        if aim.takesFirst {
+            let near = try core.looking.lookNear(template, order, checked) {
+                (id, tuple) throws(SpaceError) -> Found<HeldClaim>? in
+                guard case .removed(let made) = try core.execute(ClaimFound(Candidate(id), terms)) else { return nil }
+                return Found(result: HeldClaim(id, made, tuple), removed: id.rawValue)
+            }
+            switch near {
+            case .found(let found): return found
+            case .nothing: return nil
+            case .unknown: break
+            }
+        }
+        return try lookToClaim(template, order, terms, &aim) { (match) throws(SpaceError) in
+            try match.tuple(checkedBy: keep)
+        }
     }
 }

@@ -139,6 +139,19 @@ extension Looking {
         _ keep: Keeping
     ) throws(SpaceError) -> Found<Void>? {
         func content(_ match: Match) throws(SpaceError) { try match.decode(keep) }
+        func decode(_ tuple: EncodedTuple) throws(TupleCodingError) { try tuple.decode(keep) }
+        if aim.takesFirst || !isTaking {
+            let near = try lookNear(template, order, decode) { (id, _) throws(SpaceError) -> Found<Void>? in
+                guard isTaking else { return Found(result: (), removed: nil) }
+                guard case .removed = try core.execute(Take(Candidate(id))) else { return nil }
+                return Found(result: (), removed: id.rawValue)
+            }
+            switch near {
+            case .found(let found): return found
+            case .nothing: return nil
+            case .unknown: break
+            }
+        }
         return isTaking ? try lookToTake(template, order, &aim, content) : try lookToRead(template, order, content)
     }
 }
