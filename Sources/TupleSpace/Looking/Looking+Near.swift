@@ -25,6 +25,7 @@ extension Looking {
     ) throws(SpaceError) -> NearFind<Result> {
         // A choice looks by each of its templates. If a daemon removes the tuple, it names several.
         guard template.choices == nil, !core.isSending else { return .unknown }
+        core.endedHolders.returnOverdue()
         var content: Content?
         var failure: TupleCodingError?
         let sight = try core.engine.lookNear(template, order) { (match) in
