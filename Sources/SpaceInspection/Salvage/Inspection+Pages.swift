@@ -36,6 +36,8 @@ extension Inspection {
         }
         let (rows, obstacle) = try reading.underGate(folder, timeout)
         guard let obstacle, !rows.faults.isEmpty else { return rows.faults }
-        return rows.faults + ["all this was read without locks (\(obstacle)) while processes wrote, so it may be no damage"]
+        return rows.faults + [
+            "all this was read without locks (\(obstacle)) while processes wrote, so it may be no damage"
+        ]
     }
 }
