@@ -106,14 +106,15 @@ extension Engine {
     ) throws(SpaceError) {
         // If other machines are first again and again, that is not an ordinary race.
         let mostReruns = 4
-        var (removesDue, keeps, reruns, isDueLeft) = (true, keeps, 0, purpose != .applying)
+        var (removesDue, keeps, reruns, dueCommits) = (true, keeps, 0, purpose == .applying ? 0 : Self.fewDueCommits)
         while true {
             do throws(SpaceError) {
                 return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
             } catch  where error.code == .outrun && reruns < mostReruns {
                 reruns += 1
-            } catch  where error.isOfRoom && isDueLeft && hasDue {
-                isDueLeft = removeDue(inCommits: Self.mostDueCommits)
+            } catch  where error.isOfRoom && dueCommits > 0 && hasDue {
+                // More each time, so that a large body does not run often.
+                dueCommits = removeDue(inCommits: dueCommits) ? 4 * dueCommits : 0
             } catch  where error.isOfRoom && hasMarks {
                 let couldReturnLess = removesDue && scope.hasRemovedDue
                 do throws(SpaceError) {
@@ -129,8 +130,8 @@ extension Engine {
         }
     }
 
-    /// How many commits remove what is due before a body that was refused is tried again.
-    private static let mostDueCommits = 16
+    /// How many commits remove what is due before a body that was refused is tried again for the first time.
+    private static let fewDueCommits = 16
 
     /// Whether something is due that no commit has removed or returned; under the gate.
     private var hasDue: Bool {
@@ -172,7 +173,7 @@ extension Engine {
     package func commitBody(_ body: (WriteScope) throws(SpaceError) -> Void) throws(SpaceError) {
         if diskReserve.isNearLimit {
             if hasMarks { try Marking(self).applyAhead() }
-            if hasDue { _ = removeDue(inCommits: 4 * Self.mostDueCommits) }
+            if hasDue { _ = removeDue(inCommits: 4 * Self.fewDueCommits) }
         }
         var hasRun = false
         func commit() throws(SpaceError) {
