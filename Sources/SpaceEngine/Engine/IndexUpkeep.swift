@@ -16,7 +16,7 @@ package final class IndexUpkeep: Sendable {
     /// Does the upkeep after a take that searched: registers the shape if it has earned an index, or continues building
     /// one.
     ///
-    /// If this fails (the gate, a full disk, a limit), the take does not fail: the next search scans.
+    /// If this fails (the gate is not free soon, a full disk, a limit), the take does not fail: the next search scans.
     package func followUp(_ shape: Shape, _ shapes: ShapeTable, examined: Int, on engine: Engine) {
         guard let index = shapes.index(for: shape) else {
             if usage.note(shape, examined: examined) { try? register(shape, on: engine) }
@@ -36,7 +36,7 @@ package final class IndexUpkeep: Sendable {
     }
 
     private func register(_ shape: Shape, on engine: Engine) throws(SpaceError) {
-        try engine.write(.adding) { (scope) throws(SpaceError) in
+        try engine.write(.adding, timeout: Engine.upkeepPatience) { (scope) throws(SpaceError) in
             guard scope.shapes.index(for: shape) == nil else { return }
             let now = Clock.realtimeMilliseconds()
             for unused in scope.shapes.indexed where unused.lastUse + Self.unusedAfter < now {
@@ -61,7 +61,7 @@ package final class IndexUpkeep: Sendable {
     }
 
     private func touch(_ number: UInt16, on engine: Engine) throws(SpaceError) {
-        try engine.write(.adding) { (scope) throws(SpaceError) in
+        try engine.write(.adding, timeout: Engine.upkeepPatience) { (scope) throws(SpaceError) in
             guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .ready else {
                 return
             }
@@ -73,7 +73,7 @@ package final class IndexUpkeep: Sendable {
     /// Builds a slice, and returns whether there is more to build.
     private func buildSlice(_ number: UInt16, on engine: Engine) throws(SpaceError) -> Bool {
         var isMore = false
-        try engine.write(.adding) { (scope) throws(SpaceError) in
+        try engine.write(.adding, timeout: Engine.upkeepPatience) { (scope) throws(SpaceError) in
             isMore = false
             guard var index = scope.shapes.all.first(where: { $0.number == number }), index.state == .building else {
                 return
@@ -103,7 +103,7 @@ package final class IndexUpkeep: Sendable {
     }
 
     private func dropSlice(on engine: Engine) throws(SpaceError) {
-        try engine.write(.removing) { (scope) throws(SpaceError) in
+        try engine.write(.removing, timeout: Engine.upkeepPatience) { (scope) throws(SpaceError) in
             guard let index = scope.shapes.all.first(where: { $0.state == .dropping }) else { return }
             var rows = try scope.index.scan(from: IndexKey(shape: index.number, hash: 0, id: 0))
             var isEmpty = false

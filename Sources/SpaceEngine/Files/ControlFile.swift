@@ -319,6 +319,13 @@ package final class ControlFile: Sendable {
         }
     }
 
+    /// Marks a namespace dead in a file that can't be mapped, for the processes that have mapped it; if it was cut, they
+    /// notice that.
+    package static func markDead(_ descriptor: CInt) {
+        guard let info = try? FileInfo.of(descriptor), info.size >= size else { return }
+        try? FileBytes.write([1, 0, 0, 0], to: descriptor, at: flagsOffset)
+    }
+
     /// Reads from the file, without mapping it, whether the namespace is being deleted and whether it stays without
     /// owners.
     package static func flags(in descriptor: CInt) throws(Errno) -> (isDead: Bool, stays: Bool, isReplica: Bool) {

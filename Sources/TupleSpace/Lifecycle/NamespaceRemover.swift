@@ -75,12 +75,14 @@ package struct NamespaceRemover {
             let folder = try NamespaceFolder.open(name, in: rootFolder, of: root)
         else { return .vanished }
         let control: ControlFile?
+        var isDamaged = false
         do throws(SpaceError) {
             let finding = try ControlFinding.look(at: folder, host: host)
             control = finding.standing == .current ? try enter(finding) : nil
         } catch  where error.code == .damaged || error.code == .incompatible || error.code == .permissionDenied {
-            // No process with this library can use it. A process that has it open notices once its folder is gone.
+            // No process with this library can open it.
             control = nil
+            isDamaged = error.code == .damaged
         }
         if let life, control?.header.life != life { return .stays }
         if control == nil || !folder.isShared { try checkContents(folder, rootFolder) }
@@ -88,6 +90,8 @@ package struct NamespaceRemover {
             if onlyUnused { return .stays }
             guard folder.isInPlace(in: rootFolder) else { return .vanished }
             let removed = try Reaping.rename(folder, in: rootFolder, of: root)
+            // Processes that had mapped the file before it was damaged learn that their namespace is gone.
+            if isDamaged, let file = try? folder.openControl() { ControlFile.markDead(file.raw) }
             removed.delete()
             return .deleted
         }

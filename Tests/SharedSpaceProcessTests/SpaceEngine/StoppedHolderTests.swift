@@ -49,6 +49,26 @@ struct StoppedHolderTests {
         try opener.open(root, "n")
     }
 
+    /// A take that finds nothing needs no lock, and does not wait for one to make an index: it would wait for its whole
+    /// time-out, which is longer than the test's.
+    @Test func aStoppedHolderHoldsUpNoIndex() throws {
+        let namespace = try SpaceTest.namespace("n")
+        namespace.useNearEnd(of: 0)
+        try namespace.write(contentsOf: (0..<3000).map { Tuple("job", $0) })
+        let taker = try Agent(root, "n", "timeout=3600000")
+        let holder = try Agent(root, "n")
+        try holder.run("arm stop gateTaken")
+        try holder.send("write [\"half\", 1]")
+        try holder.waitUntilStopped()
+        for _ in 0..<12 { #expect(try taker.ask(#"take ["none", "?int"]"#) == "none") }
+        #expect(try namespace.status().shapes == [])
+        holder.resume()
+        #expect(try holder.line()?.hasPrefix("ok ") == true)
+        // Now the takes earn it.
+        for _ in 0..<12 { #expect(try taker.ask(#"take ["none", "?int"]"#) == "none") }
+        #expect(try namespace.status().shapes.count == 1)
+    }
+
     /// A commit takes the newest tuples over, and its process is stopped before it says so: what the commit has removed
     /// stays gone, for each look.
     @Test func whatAStoppedCommitHasRemovedStaysGone() throws {

@@ -240,6 +240,17 @@ struct DamageTests {
         #expect(try root.space.namespace("n").count() == 1)
     }
 
+    /// Whoever has the namespace open is told, although its deleter could not map the control file.
+    @Test func theUsersOfADamagedNamespaceLearnOfItsEnd() throws {
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: .guarded))
+        try namespace.write("kept", 1)
+        try root.overwrite("n/control", [UInt8](repeating: 0, count: ControlHeader.size))
+        try root.space.delete("n")
+        #expect(try root.space.namespaceNames() == [])
+        #expect(try refusal { try namespace.write("lost", 1) }.code == .namespaceDeleted)
+        #expect(try refusal { _ = try namespace.count() }.code == .namespaceDeleted)
+    }
+
     @Test func aMissingControlFileIsDamage() throws {
         try makeNamespace()
         #expect(unlink("\(root.path)/n/control") == 0)
