@@ -258,7 +258,9 @@ package final class WriteCombiner: Sendable {
     private func commit(_ jobs: [Job], on engine: Engine) {
         // The one that leaves most alone.
         let purpose =
-            [.adding, .claiming, .returning, .removing].first { (purpose) in jobs.contains { $0.purpose == purpose } }
+            [.adding, .loading, .claiming, .returning, .removing].first { (purpose) in
+                jobs.contains { $0.purpose == purpose }
+            }
             ?? .applying
         var isOfJob = false
         do throws(SpaceError) {

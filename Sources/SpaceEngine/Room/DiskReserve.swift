@@ -130,6 +130,7 @@ package final class DiskReserve {
     private func reserve(for purpose: WritePurpose, beside end: Int) -> Int {
         switch purpose {
         case .adding: keptPages(beside: end) + returnedPages
+        case .loading: keptPages(beside: end) * 7 / 8
         case .claiming: keptPages(beside: end) / 2
         case .returning: keptPages(beside: end) / 4
         case .removing, .applying: 0

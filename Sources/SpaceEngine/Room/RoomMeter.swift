@@ -174,10 +174,11 @@ package final class RoomMeter {
         }
     }
 
-    /// Notes that the transaction adds or claims: from now on it leaves the space for removals, or a half of it, alone.
+    /// Notes that the transaction adds or claims: from now on it leaves the space for removals, or a half of it, alone, unless it
+    /// loads.
     package func use(_ purpose: WritePurpose) {
         let isRemoval = self.purpose == .removing || self.purpose == .returning
-        if purpose == .adding || purpose == .claiming && isRemoval { goOn(for: purpose) }
+        if purpose == .adding && self.purpose != .loading || purpose == .claiming && isRemoval { goOn(for: purpose) }
     }
 
     /// Goes on for another purpose.

@@ -2,6 +2,9 @@
 package enum WritePurpose: Sendable {
     /// The transaction may add; it does not use the space that is kept back for removals.
     case adding
+    /// The transaction loads what another namespace had into a new one, which may be packed less densely than it was; it leaves
+    /// seven eighths of that space.
+    case loading
     /// The transaction claims or buries; it leaves a half of that space for the operations that end the claims.
     case claiming
     /// The transaction returns what ended holders have claimed; it leaves a quarter for takes, which free more than they

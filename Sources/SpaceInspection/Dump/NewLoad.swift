@@ -3,9 +3,10 @@ import SpaceSystem
 /// Loads a dump into a new namespace that no other process sees, part by part.
 ///
 /// A part for which there is no room is divided, down to single rows: a large transaction needs room for the old copies
-/// of all pages that it changes, while small ones reuse the pages that earlier ones have freed. So contents that filled
-/// a namespace step by step fit into a namespace with the same limit. A buried tuple is first written as a visible one,
-/// and buried at the end with the room for removals, as in the dumped namespace: it has a row in `claims` too.
+/// of all pages that it changes, while small ones reuse the pages that earlier ones have freed. Single rows may use an
+/// eighth of the room for removals, because the pages of the copy may be packed less densely. So contents that filled a
+/// namespace step by step fit into a namespace with the same limit. A buried tuple is first written as a visible one, and
+/// buried at the end with the room for removals, as in the dumped namespace: it has a row in `claims` too.
 struct NewLoad {
     private let core: NamespaceCore
     /// The tuples that are to be buried.
@@ -24,13 +25,13 @@ struct NewLoad {
                 return try load(second)
             }
             try useFreedPages()
-            try write(part)
+            try write(part, as: .loading)
         }
     }
 
-    private mutating func write(_ part: LoadedContents) throws(SpaceError) {
+    private mutating func write(_ part: LoadedContents, as purpose: WritePurpose = .adding) throws(SpaceError) {
         var ids: [UInt64] = []
-        try core.write(.adding) { (scope) throws(SpaceError) in
+        try core.write(purpose) { (scope) throws(SpaceError) in
             ids.removeAll()
             try ContentsLoad(scope: scope).load(part) { (id) throws(SpaceError) in ids.append(id) }
         }

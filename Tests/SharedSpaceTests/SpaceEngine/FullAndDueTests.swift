@@ -5,9 +5,12 @@ import SpaceTesting
 import Testing
 
 @testable import SpaceEngine
+@testable import SpaceInspection
 @testable import TupleSpace
 
 /// A full namespace in which much is due at once: what has expired makes room, and what returns comes in its order.
+///
+/// And what is loaded into a new one may fill it a little more.
 @Suite(.spaceTest, .timeLimit(.minutes(5)))
 struct FullAndDueTests {
     /// Makes a full namespace; two thirds of what additions may use are filled with large cells.
@@ -55,6 +58,22 @@ struct FullAndDueTests {
         try namespace.write(contentsOf: (0..<1000).map { Tuple("new", $0, String(repeating: "x", count: 1000)) })
         #expect(try namespace.count(matching: ["new", .rest]) == 1002)
         #expect(try namespace.verify() == [])
+    }
+
+    /// The pages of a copy may be packed less densely than those of the dumped namespace, which was full.
+    @Test(arguments: StorageMode.allCases)
+    func whatIsLoadedMayUseSomeOfTheRoomForRemovals(_ mode: StorageMode) throws {
+        let namespace = try fullNamespace(mode) { _ in }
+        let count = try namespace.count()
+        var load = NewLoad(namespace.core)
+        let tuples = (0..<100).map { LoadedTuple(tuple: Tuple("loaded", $0), expires: nil) }
+        try load.load(LoadedContents(tuples: tuples, collections: []))
+        #expect(load.tuples == 100)
+        #expect(try namespace.count() == count + 100)
+        #expect(try refusal { try namespace.write("more", 1) }.code == .limitReached)
+        // There is still room for removals.
+        while try !namespace.takeAll(max: 100).isEmpty {}
+        #expect(try namespace.count() == 0 && namespace.verify() == [])
     }
 
     /// Claims whose deadlines have passed, by the hundred, latest first: there is no room to return all in one commit.
