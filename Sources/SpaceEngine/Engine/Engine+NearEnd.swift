@@ -214,16 +214,6 @@ extension Engine {
         absences.hasNothingToReturn(asOf: lastCommit) && !(near?.hasClaims ?? false)
     }
 
-    /// Whether a claim may be overdue, or the rest of a tuple over, as of LMDB's last commit.
-    @inline(__always)
-    package var mayHaveOverdueClaims: Bool {
-        if let near, !isSomethingDue(near) { return false }
-        return absences.claimDue(asOf: lastCommit).map { $0 <= clock.milliseconds } ?? true
-    }
-
-    /// Notes when the first claim is due as of a commit; `Int64.max`: none is, or none can return.
-    package func note(claimDue due: Int64, asOf commit: Int) { absences.note(claimDue: due, asOf: commit) }
-
     /// Notes what the tables' counters say, so that a look that finds nothing need not read them again.
     package func noteCounters(_ counters: Counters, of snapshot: Snapshot) {
         guard counters.claimed == 0, counters.expiring == 0 else { return }

@@ -106,15 +106,15 @@ extension Engine {
     ) throws(SpaceError) {
         // If other machines are first again and again, that is not an ordinary race.
         let mostReruns = 4
-        var (removesDue, keeps, reruns, dueCommits) = (true, keeps, 0, purpose == .applying ? 0 : Self.fewDueCommits)
+        var (removesDue, keeps, reruns, dueCommits) = (true, keeps, 0, purpose == .applying ? 0 : DueCommits.few)
         while true {
             do throws(SpaceError) {
                 return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
             } catch  where error.code == .outrun && reruns < mostReruns {
                 reruns += 1
-            } catch  where error.isOfRoom && dueCommits > 0 && hasDue {
+            } catch  where error.isOfRoom && dueCommits > 0 && DueCommits(self).isAnyDue {
                 // More each time, so that a large body does not run often.
-                dueCommits = removeDue(inCommits: dueCommits) ? 4 * dueCommits : 0
+                dueCommits = DueCommits(self).run(dueCommits) ? 4 * dueCommits : 0
             } catch  where error.isOfRoom && hasMarks {
                 let couldReturnLess = removesDue && scope.hasRemovedDue
                 do throws(SpaceError) {
@@ -130,39 +130,6 @@ extension Engine {
         }
     }
 
-    /// How many commits remove what is due before a body that was refused is tried again for the first time.
-    private static let fewDueCommits = 16
-
-    /// Whether something is due that no commit has removed or returned; under the gate.
-    private var hasDue: Bool {
-        var hasDue = false
-        try? readUnderGate { (snapshot) throws(SpaceError) in
-            if try snapshot.counters().expiring > 0 { hasDue = try !snapshot.due(limit: 1).isEmpty }
-        }
-        return hasDue
-    }
-
-    /// Removes and returns what is due in commits of their own, each of which may use the space that is kept for removals;
-    /// under the gate.
-    ///
-    /// The result is whether anything was removed.
-    @inline(never)
-    private func removeDue(inCommits most: Int) -> Bool {
-        var commits = 0
-        while commits < most {
-            do throws(SpaceError) {
-                try commitOnce(.removing, keeps: .all) { (_) throws(SpaceError) in }
-            } catch {
-                break
-            }
-            announce()
-            guard scope.hasRemovedDue else { break }
-            commits += 1
-        }
-        if commits > 0 { Marking(self).freePages() }
-        return commits > 0
-    }
-
     /// Whether the tables have a tuple that was taken or claimed by a mark that no commit has applied; under the gate.
     private var hasMarks: Bool { near.map { $0.marks.count > 0 } ?? false }
 
@@ -173,7 +140,7 @@ extension Engine {
     package func commitBody(_ body: (WriteScope) throws(SpaceError) -> Void) throws(SpaceError) {
         if diskReserve.isNearLimit {
             if hasMarks { try Marking(self).applyAhead() }
-            if hasDue { _ = removeDue(inCommits: 4 * Self.fewDueCommits) }
+            if DueCommits(self).isAnyDue { DueCommits(self).run(4 * DueCommits.few) }
         }
         var hasRun = false
         func commit() throws(SpaceError) {

@@ -257,11 +257,7 @@ package final class WriteCombiner: Sendable {
 
     private func commit(_ jobs: [Job], on engine: Engine) {
         // The one that leaves most alone.
-        let purpose =
-            [.adding, .loading, .claiming, .returning, .removing].first { (purpose) in
-                jobs.contains { $0.purpose == purpose }
-            }
-            ?? .applying
+        let purpose = jobs.map(\.purpose).min { $0.rawValue < $1.rawValue } ?? .applying
         var isOfJob = false
         do throws(SpaceError) {
             try engine.commitWithRetries(purpose) { (scope) throws(SpaceError) in

@@ -49,10 +49,8 @@ package final class DiskReserve {
     private var promisedPages = 0
     /// The first page after LMDB's last one as the transaction began.
     private var end = 0
-    /// How many shapes have an index, as the transaction began, and how many pages hold the rows in the index that claimed
-    /// tuples get when they return.
-    private var shapes = 0
-    private var returnedPages = 0
+    /// What is kept for removals, as the transaction began.
+    private var kept: KeptPages
     /// Whether the transaction has looked for space beyond the usual, so that the following properties are its own.
     private var hasLooked = false
     /// How many pages were refused, and why.
@@ -79,6 +77,7 @@ package final class DiskReserve {
         self.environment = environment
         self.control = control
         pageSize = max(512, environment.pageSize)
+        kept = KeptPages(pageSize: pageSize, shapes: 0)
         pagesAhead =
             control.header.mode == .durable
             ? PagesAhead(descriptor: environment.descriptor, pageSize: pageSize) : nil
@@ -89,8 +88,7 @@ package final class DiskReserve {
     /// If there are not, the transaction ensures each change as it comes.
     @inline(__always)
     func begin(_ purpose: WritePurpose, rows: Int, shapes: Int, hidden: UInt64, _ transaction: Int) -> Bool {
-        self.shapes = shapes
-        returnedPages = Int(clamping: hidden) &* shapes &* Self.returnedRowBytes / pageSize
+        kept = KeptPages(pageSize: pageSize, shapes: shapes, hidden: hidden)
         end = environment.info.lastPage + 1
         hasLooked = false
         reservedAtBegin = Int(clamping: control.reserved.loadRelaxed())
@@ -122,43 +120,13 @@ package final class DiskReserve {
         return purpose == .adding ? min(reserved, Int(clamping: control.header.byteLimit)) : reserved
     }
 
-    /// How many pages an addition leaves for removals, and a claim, if those before the page `end` are used then.
-    ///
-    /// What a removal changes depends on the depth of the trees more than on their pages; and the pages that it frees can be
-    /// used by the next but one.
     @inline(__always)
-    private func reserve(for purpose: WritePurpose, beside end: Int) -> Int {
-        switch purpose {
-        case .adding: keptPages(beside: end) + returnedPages
-        case .loading: keptPages(beside: end) * 7 / 8
-        case .claiming: keptPages(beside: end) / 2
-        case .returning: keptPages(beside: end) / 4
-        case .removing, .applying: 0
-        }
-    }
-
-    @inline(__always)
-    private func keptPages(beside end: Int) -> Int {
-        min(mostKept(shapes: shapes), max(Self.fewestKept, 2 * end))
-    }
-
-    /// How many pages are kept for removals in a large file, which depends on how many rows of the index a removal changes.
-    @inline(__always)
-    private func mostKept(shapes: Int) -> Int {
-        max(Limits.removalReserve / pageSize, 4 * (Self.pagesOfRemoval + Self.pagesOfShape * shapes))
-    }
+    private func reserve(for purpose: WritePurpose, beside end: Int) -> Int { kept.pages(for: purpose, beside: end) }
 
     /// Whether so many shapes can have an index: whether what is kept for removals is then at most a quarter of the limit.
     func hasRoom(forShapes shapes: Int) -> Bool {
-        mostKept(shapes: shapes) * pageSize <= Int(clamping: control.header.byteLimit) / 4
+        KeptPages(pageSize: pageSize, shapes: shapes).most * pageSize <= Int(clamping: control.header.byteLimit) / 4
     }
-
-    /// What a removal of one tuple changes, and what each index adds to that: twice a path of four pages, twice.
-    private static let (pagesOfRemoval, pagesOfShape) = (96, 16)
-    /// A row in the index with what LMDB adds to it, in pages that are half full.
-    private static let returnedRowBytes = 2 * 28
-
-    private static let fewestKept = 64
 
     /// Whether the file still grows by what is measured.
     @inline(__always)
@@ -169,13 +137,13 @@ package final class DiskReserve {
     /// Whether the data file has so nearly grown to its limit that an addition may depend on free pages.
     var isNearLimit: Bool {
         let (used, limit) = (environment.info.lastPage + 1, Int(clamping: control.header.byteLimit))
-        return (used + keptPages(beside: used)) * pageSize > limit - limit / 8
+        return (used + kept.pages(beside: used)) * pageSize > limit - limit / 8
     }
 
     /// Whether a good part of what is kept for removals is used, by claims for example.
     var isKeptPartUsed: Bool {
         let used = environment.info.lastPage + 1
-        return (used + keptPages(beside: used) * 3 / 4) * pageSize > room(for: .adding)
+        return (used + kept.pages(beside: used) * 3 / 4) * pageSize > room(for: .adding)
     }
 
     /// A bound for the last page that needs no statistics: the deepest trees, and an allowance for the rest.
@@ -492,7 +460,7 @@ package final class DiskReserve {
         let step = step(for: used)
         let ahead = max(step, max(isYoung ? 0 : usualPages, promisedPages) * pageSize)
         var rest = max(
-            used + ahead + keptPages(beside: (used + ahead) / pageSize) * pageSize,
+            used + ahead + kept.pages(beside: (used + ahead) / pageSize) * pageSize,
             Limits.reserveAtBirth
         )
         // What was promised before this transaction was a part of what was reserved then.

@@ -1,5 +1,6 @@
-/// What a write transaction is for, which decides whether it may use the disk space kept back for removals.
-package enum WritePurpose: Sendable {
+/// What a write transaction is for, which decides whether it may use the disk space kept back for removals; first the one
+/// that leaves most of it alone.
+package enum WritePurpose: Int, Sendable {
     /// The transaction may add; it does not use the space that is kept back for removals.
     case adding
     /// The transaction loads what another namespace had into a new one, which may be packed less densely than it was; it leaves

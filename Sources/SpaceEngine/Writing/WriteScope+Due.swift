@@ -29,16 +29,6 @@ extension Snapshot {
         return earliest == .max ? 0 : earliest
     }
 
-    /// When the first claim is overdue, or the first rest is over; `Int64.max` if no claim has a time.
-    package func earliestClaimDue() throws(SpaceError) -> Int64 {
-        let counters = try counters()
-        guard counters.expiring > 0, counters.mayReturn, !counters.followsLog else { return .max }
-        var rows = try expiries.scan()
-        try rows.seek(from: ExpiryKey.start(.claim))
-        guard let (key, _) = try rows.nextValid(), key.kind == .claim else { return .max }
-        return key.deadline
-    }
-
     /// The tuples, claims and cells whose time has come: at most `limit` of each, the oldest first.
     package func due(limit: Int) throws(SpaceError) -> [ExpiryKey] {
         let now = clock.milliseconds

@@ -176,22 +176,23 @@ package struct EndedHolders {
     /// later commit returns.
     @inline(__always)
     func returnOverdue() {
-        if core.engine.mayHaveOverdueClaims { returnOverdueClaims() }
+        if DueCommits(core.engine).mayReturnClaims { returnOverdueClaims() }
     }
 
     @inline(never)
     private func returnOverdueClaims() {
         // On several machines the one with the pen returns them.
         if core.isSending { return }
+        let dueCommits = DueCommits(core.engine)
         while let (commit, due) = try? core.read({ (snapshot) throws(SpaceError) in
-            (snapshot.commit, try snapshot.earliestClaimDue())
+            (snapshot.commit, try dueCommits.earliestClaim(in: snapshot))
         }) {
-            core.engine.note(claimDue: due, asOf: commit)
+            dueCommits.note(claimDue: due, asOf: commit)
             guard due <= core.clock.milliseconds else { return }
             let hasReturned = try? core.write(.removing, timeout: Engine.upkeepPatience) { (scope) throws(SpaceError) in
                 scope.hasRemovedDue
             }
-            guard hasReturned ?? false else { return core.engine.note(claimDue: .max, asOf: commit) }
+            guard hasReturned ?? false else { return dueCommits.note(claimDue: .max, asOf: commit) }
         }
     }
 

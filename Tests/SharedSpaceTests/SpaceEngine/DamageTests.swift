@@ -240,7 +240,7 @@ struct DamageTests {
         #expect(try root.space.namespace("n").count() == 1)
     }
 
-    /// Whoever has the namespace open is told, although its deleter could not map the control file.
+    /// A process that has the namespace open is told, although the process that deletes it could not map the control file.
     @Test func theUsersOfADamagedNamespaceLearnOfItsEnd() throws {
         let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: .guarded))
         try namespace.write("kept", 1)

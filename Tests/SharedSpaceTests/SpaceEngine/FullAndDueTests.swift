@@ -65,8 +65,10 @@ struct FullAndDueTests {
     func whatIsLoadedMayUseSomeOfTheRoomForRemovals(_ mode: StorageMode) throws {
         let namespace = try fullNamespace(mode) { _ in }
         let count = try namespace.count()
+        // Each of them is larger than the one that was refused.
+        let body = String(repeating: "x", count: 200)
         var load = NewLoad(namespace.core)
-        let tuples = (0..<100).map { LoadedTuple(tuple: Tuple("loaded", $0), expires: nil) }
+        let tuples = (0..<100).map { LoadedTuple(tuple: Tuple("loaded", $0, body), expires: nil) }
         try load.load(LoadedContents(tuples: tuples, collections: []))
         #expect(load.tuples == 100)
         #expect(try namespace.count() == count + 100)
