@@ -24,28 +24,16 @@ extension Access {
             guard entry.key.loadUnaligned(as: UInt.self) < limit else { break }
             pages.lists += 1
             let listed = min(Int(clamping: entry.value.loadUnaligned(as: UInt.self)), entry.value.count / size - 1)
-            for index in 0..<listed {
-                let page = entry.value.loadUnaligned(fromByteOffset: (index + 1) * size, as: UInt.self)
+            var index = 0
+            while index < listed {
+                index += 1
+                let page = entry.value.loadUnaligned(fromByteOffset: index * size, as: UInt.self)
                 guard page < end else { throw .corrupted }
                 isFree[Int(page / 64)] |= 1 << UInt64(page % 64)
             }
             pages.count += listed
         }
-        var run = 0
-        for word in isFree {
-            // In most words the bits are all equal.
-            if word == 0 {
-                run = 0
-            } else if word == .max {
-                run += 64
-                pages.longestRun = max(pages.longestRun, run)
-            } else {
-                for bit in 0..<64 as Range<UInt64> {
-                    run = word & (1 << bit) == 0 ? 0 : run + 1
-                    pages.longestRun = max(pages.longestRun, run)
-                }
-            }
-        }
+        pages.longestRun = FreePages.longestRun(in: isFree)
         return pages
     }
 

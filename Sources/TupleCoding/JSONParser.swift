@@ -244,11 +244,22 @@ struct JSONParser {
                 copied = index
             case 0x00...0x1f:
                 throw error(.syntax, "a control character in a string; write it as an escape", at: index)
-            default:
-                index += 1
+            default: skipPlain()
             }
         }
         throw error(.syntax, "a string without its end", at: start)
+    }
+
+    /// Moves past the bytes of a string that stand for themselves.
+    private mutating func skipPlain() {
+        let start = index
+        index = text.withUnsafeBytes { bytes in
+            var end = start
+            while end < bytes.count, bytes[end] >= 0x20, bytes[end] != UInt8(ascii: "\""),
+                bytes[end] != UInt8(ascii: "\\")
+            { end += 1 }
+            return end
+        }
     }
 
     private mutating func parseEscape(into content: inout [UInt8]) throws(TupleCodingError) {

@@ -46,38 +46,49 @@ struct JSONWriter {
     /// Characters that could move a terminal's cursor or reorder its text are escaped, which no reader notices.
     mutating func write(_ string: String) {
         text.append(UInt8(ascii: "\""))
-        defer { text.append(UInt8(ascii: "\"")) }
-        // The first bytes of the control characters beyond ASCII: U+0080 to U+009F, U+061C, U+200E to U+2069.
-        guard !string.utf8.contains(where: { $0 == 0xC2 || $0 == 0xD8 || $0 == 0xE2 }) else {
-            for scalar in string.unicodeScalars {
-                if scalar.isASCII {
-                    write(byte: UInt8(scalar.value))
-                } else if scalar.isControl {
-                    write(raw: scalar.escaped)
-                } else {
-                    text.append(contentsOf: String(scalar).utf8)
-                }
-            }
-            return
-        }
-        for byte in string.utf8 { write(byte: byte) }
+        var string = string
+        string.withUTF8 { write(content: UnsafeRawBufferPointer($0)) }
+        text.append(UInt8(ascii: "\""))
     }
 
-    /// Writes a byte of a string.
-    private mutating func write(byte: UInt8) {
+    /// Writes the content of a string, which is valid UTF-8: what needs no escape in one piece.
+    private mutating func write(content bytes: UnsafeRawBufferPointer) {
+        var (written, position) = (0, 0)
+        while position < bytes.count {
+            let byte = bytes[position]
+            if byte >= 0x20, byte < 0x7f || byte > 0xe2, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                position += 1
+                continue
+            }
+            let (length, escape) = Self.escape(bytes, at: position)
+            if let escape {
+                text.append(contentsOf: bytes[written..<position])
+                write(raw: escape)
+                written = position + length
+            }
+            position += length
+        }
+        text.append(contentsOf: bytes[written...])
+    }
+
+    /// The number of bytes of the character at a position, and its escape if it needs one.
+    private static func escape(_ bytes: UnsafeRawBufferPointer, at position: Int) -> (Int, String?) {
+        let byte = bytes[position]
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-            text.append(UInt8(ascii: "\\"))
-            text.append(byte)
-        case 0x08: write(raw: #"\b"#)
-        case 0x09: write(raw: #"\t"#)
-        case 0x0a: write(raw: #"\n"#)
-        case 0x0c: write(raw: #"\f"#)
-        case 0x0d: write(raw: #"\r"#)
-        case 0x00...0x1f, 0x7f:
-            write(raw: byte < 0x10 ? #"\u000"# : #"\u00"#)
-            write(raw: String(byte, radix: 16))
-        default: text.append(byte)
+        case UInt8(ascii: "\""): return (1, #"\""#)
+        case UInt8(ascii: "\\"): return (1, #"\\"#)
+        case 0x08: return (1, #"\b"#)
+        case 0x09: return (1, #"\t"#)
+        case 0x0a: return (1, #"\n"#)
+        case 0x0c: return (1, #"\f"#)
+        case 0x0d: return (1, #"\r"#)
+        case 0x00...0x1f, 0x7f: return (1, (byte < 0x10 ? #"\u000"# : #"\u00"#) + String(byte, radix: 16))
+        // The first bytes of the control characters beyond ASCII: U+0080 to U+009F, U+061C, U+200E to U+2069.
+        case 0xc2, 0xd8, 0xe2:
+            let length = byte == 0xe2 ? 3 : 2
+            let scalar = String(decoding: bytes[position..<position + length], as: UTF8.self).unicodeScalars.first
+            return (length, scalar.flatMap { $0.isControl ? $0.escaped : nil })
+        default: return (1, nil)
         }
     }
 

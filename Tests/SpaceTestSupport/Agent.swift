@@ -33,7 +33,7 @@ package final class Agent: @unchecked Sendable {
         posix_spawn_file_actions_adddup2(&actions, pair[1], 0)
         posix_spawn_file_actions_adddup2(&actions, pair[1], 1)
 
-        let program = try Self.path(of: name)
+        let program = try Self.folder.get().appending(name).string
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         // A child that is killed on purpose needn't print a long report. A sanitizer's options count for it too.
         let options = ["ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"].compactMap { (name: String) in
@@ -66,13 +66,13 @@ package final class Agent: @unchecked Sendable {
         }
     }
 
-    /// The path of a program in the folder of the running test program.
-    private static func path(of name: String) throws -> String {
+    /// The folder of the running test program, in which the other programs are.
+    private static let folder = Result<FilePath, any Error> {
         var buffer = [CChar](repeating: 0, count: 4096)
         guard readlink("/proc/self/exe", &buffer, buffer.count - 1) > 0 else {
             throw TestFailure("readlink: errno \(errno)")
         }
-        return FilePath(platformString: buffer).removingLastComponent().appending(name).string
+        return FilePath(platformString: buffer).removingLastComponent()
     }
 
     // MARK: Talking

@@ -92,6 +92,13 @@ extension SpaceError {
         case .corrupted, .invalid, .versionMismatch, .panic, .damagedPage, .pageNotFound, .cursorFull, .pageFull,
             .incompatible:
             self = .damaged("the data file is damaged (\(error))")
+        case .badReaderSlot:
+            // A process made by fork is refused before it asks LMDB.
+            self = .damaged(
+                "another program changed the lock file (lock.mdb) while it was in use",
+                advice:
+                    "end the processes that use the namespace; the next one makes the file again, and the data stays"
+            )
         default:
             if error.code > 0 {
                 self.init(Errno(rawValue: error.code), subject: "the data file")

@@ -51,8 +51,9 @@ struct CollectionsExamples {
 
     @Test func copying() async throws {
         let (examples, songs) = (examples, try party.orderedSet("songs", initial: ["Blue"]))
-        async let ended: Void = examples.copying(songs)
-        #expect(try await eventually { try party.status().watchers.count == 1 })
+        let observed = Observed { try songs.changes() }
+        async let ended: Void = examples.copying(observed)
+        #expect(try await eventually { observed.hasBegun })
         try songs.remove()
         try await ended
     }
@@ -62,9 +63,9 @@ struct CollectionsExamples {
         try await examples.settling(try SpaceTest.root().space, ["retries": 9, "width": 80])
         let settings = try app.dictionary("settings", of: Int.self)
         #expect(try settings.snapshot() == ["retries": 4, "width": 80])
-        let examples = examples
-        async let ended: Void = examples.mirroring(settings)
-        #expect(try await eventually { try app.status().watchers.count == 1 })
+        let (examples, observed) = (examples, Observed { try settings.changes() })
+        async let ended: Void = examples.mirroring(observed)
+        #expect(try await eventually { observed.hasBegun })
         try settings.remove()
         try await ended
     }
@@ -80,6 +81,22 @@ private final class Copy: Sendable {
     private let elements = Mutex<[String]>([])
     var all: [String] { elements.withLock { $0 } }
     func withLock(_ body: (inout [String]) -> Void) { elements.withLock { body(&$0) } }
+}
+
+/// A collection that tells when an observation of it has begun, from which on a removal ends it.
+///
+/// The watcher is seen before that: the first look at the collection comes after it.
+private final class Observed<Changes>: Sendable {
+    private let begin: @Sendable () throws -> Changes
+    private let begun = Atomic(false)
+    var hasBegun: Bool { begun.load(ordering: .acquiring) }
+
+    init(_ begin: @escaping @Sendable () throws -> Changes) { self.begin = begin }
+
+    func changes() throws -> Changes {
+        defer { begun.store(true, ordering: .releasing) }
+        return try begin()
+    }
 }
 
 private final class Examples: @unchecked Sendable {
@@ -147,7 +164,7 @@ private final class Examples: @unchecked Sendable {
         }
     }
 
-    func copying(_ songs: SharedOrderedSet<String>) async throws {
+    func copying(_ songs: Observed<CollectionChanges<String>>) async throws {
         var copy: [String] = []
         for try await change in try songs.changes() { change.apply(to: &copy) }
     }
@@ -161,7 +178,7 @@ private final class Examples: @unchecked Sendable {
         print(try settings["retries"] ?? 0, try settings.snapshot())
     }
 
-    func mirroring(_ settings: SharedDictionary<Int>) async throws {
+    func mirroring(_ settings: Observed<DictionaryChanges<Int>>) async throws {
         var copy: [String: Int] = [:]
         for try await change in try settings.changes() { change.apply(to: &copy) }
     }

@@ -259,6 +259,28 @@ struct DamageTests {
         #expect(try root.space.namespaceNames() == [])
     }
 
+    @Test func theUsersOfANamespaceWithoutAControlFileLearnOfItsEnd() throws {
+        let namespace = try root.space.namespace("n")
+        #expect(unlink("\(root.path)/n/control") == 0)
+        try root.space.delete("n")
+        let error = try refusal { _ = try namespace.take("never", timeout: .seconds(60)) }
+        #expect(error.code == .namespaceDeleted)
+    }
+
+    /// The bytes from 64 on hold the reader slots: process, thread and snapshot of each.
+    @Test func aLockFileThatAnotherProgramChangedIsNamed() throws {
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(mode: .guarded))
+        try namespace.write("kept", 1)
+        #expect(try namespace.count() == 1)
+        let size = try root.bytes(of: "n/lock.mdb").count
+        try root.overwrite("n/lock.mdb", [UInt8](repeating: 0x5A, count: size - 128), at: 128)
+        let error = try refusal { _ = try namespace.count() }
+        #expect(error.code == .damaged)
+        #expect(error.description.contains("lock.mdb"))
+        #expect(error.advice?.contains("end the processes") == true)
+        try root.overwrite("n/lock.mdb", [UInt8](repeating: 0, count: size - 128), at: 128)
+    }
+
     // MARK: The data file
 
     /// A look that has opened the folder finds files missing when the namespace is deleted: that is no damage.

@@ -9,8 +9,8 @@ import Testing
 /// signal has to wait for the rest.
 @Suite("Listings are printed as they are read", .blocking, .timeLimit(.minutes(5)))
 struct ListingStreamTests {
-    /// How many things of 300 bytes there are; all together are far more than the memory that a listing may use.
-    private static let count = 100_000
+    /// How many things of 1,500 bytes there are; all together are as large as the memory that a listing may use.
+    private static let count = 20_000
 
     enum Listing: String, CaseIterable {
         case dump = "space-dump --format json n"
@@ -23,7 +23,7 @@ struct ListingStreamTests {
     /// Makes a namespace with what a listing lists.
     private func make(_ listing: Listing, _ runner: CommandRunner) throws -> Namespace {
         let namespace = try Space(root: runner.root).namespace("n")
-        let body = String(repeating: "x", count: 300)
+        let body = String(repeating: "x", count: 1500)
         for start in stride(from: 0, to: Self.count, by: 10_000) {
             let numbers = start..<start + 10_000
             switch listing {
