@@ -303,6 +303,29 @@ struct NearMarksTests: NearEndSuite {
         #expect(try namespace.verify() == [])
     }
 
+    /// If a data file is older than the marks, it may call a marked tuple claimed: the mark is dropped, and the claim
+    /// goes on.
+    @Test(arguments: [false, true], [0, 3])
+    func aMarkOfAClaimedTupleIsDropped(_ isOfClaim: Bool, _ others: Int) throws {
+        try takeFirst()
+        let held = try #require(try claim())
+        try flush()
+        #expect(marks.count == 0)
+        for number in 0..<others { #expect(try take() == 2 + number) }
+        try engine.underGate { () throws(SpaceError) in
+            let holder = isOfClaim ? ClaimHolder.session(1).raw : nil
+            _ = ring.mark(held.id.rawValue, holder, engine.control.sequence, head: nil)
+        }
+        #expect(marks.count == others + 1)
+        try flush()
+        #expect(marks.count == 0)
+        #expect(try namespace.verify() == [])
+        #expect(try namespace.status().claims.map(\.held.number) == [held.number])
+        #expect(try namespace.release(held))
+        #expect(try numbers() == [1] + Array(2 + others..<count))
+        #expect(try namespace.verify() == [])
+    }
+
     /// Where there is no room for applying all marks, they are applied one by one: a take always works.
     @Test func aFullNamespaceIsEmptied() throws {
         let namespace = try SpaceTest.root().space.namespace("full", options: NamespaceOptions(byteLimit: 16 << 20))
