@@ -137,6 +137,43 @@ struct TuplesAheadTests: NearEndSuite {
         }
     }
 
+    /// A take copies no more tuples than there are marks left, so all are used: only the first two takes as of a commit
+    /// look at the tables.
+    ///
+    /// There are more commits than a number can be doubled.
+    @Test func asManyAreCopiedAsCanBeTaken() throws {
+        let commits = 80
+        try fill(commits * NearMarks.capacity)
+        var looks: [Int: Int] = [:]
+        for number in 0..<commits * NearMarks.capacity {
+            let copied = try copied()
+            #expect(copied == nil || copied == number)
+            if copied == nil, ring.marks.count < NearMarks.capacity { looks[commit, default: 0] += 1 }
+            #expect(try take() == number)
+        }
+        // Those of the first commit find out how many are used.
+        let later = looks.sorted { $0.key < $1.key }.map(\.value).dropFirst()
+        #expect(later.count >= commits - 2 && later.allSatisfy { $0 <= 2 }, "\(later)")
+    }
+
+    /// A take copies 16 KiB at most.
+    @Test func aTakeCopiesAFewLongTuples() throws {
+        let body = String(repeating: "x", count: 900)
+        try namespace.write(contentsOf: (0..<600).map { Tuple("job", $0, body) })
+        let template: Template = ["job", .any, .any]
+        func take() throws -> Int? { try namespace.takeIfExists("job", any(Int.self), any(String.self))?.1 }
+        var (run, longest) = (0, 0)
+        for number in 0..<600 {
+            let copied = try copied(template)
+            #expect(copied == nil || copied == number)
+            run = copied == nil ? 0 : run + 1
+            longest = max(longest, run)
+            #expect(try take() == number)
+        }
+        // The one before them was copied too.
+        #expect(longest > 8 && (longest + 1) * 900 <= 16 << 10)
+    }
+
     /// Looks as a take does, and leaves the tuple where it is; the number of the tuple.
     private func look() throws -> Int? {
         var (number, aim) = (Int?.none, Aim())
