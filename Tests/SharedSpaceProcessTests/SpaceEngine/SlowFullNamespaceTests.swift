@@ -52,4 +52,33 @@ struct SlowFullNamespaceTests {
         while case let taken = try namespace.takeAll(max: 32), !taken.isEmpty { count -= taken.count }
         #expect(try count == 0 && namespace.count() == 0 && namespace.verify() == [])
     }
+
+    /// There is room for what returns even if it returns the newest first: LMDB then leaves pages half empty.
+    @Test func whatReturnsTheNewestFirstHasRoom() throws {
+        let namespace = try root.space.namespace("returning", options: NamespaceOptions(byteLimit: 24 << 20))
+        let (fields, batches, size) = (4, 20, 1000)
+        func template(_ choice: Int, _ number: Int) throws -> Template {
+            let bound = (0..<fields).map { choice >> $0 & 1 == 0 ? #""?""# : "\(number)" }
+            return try Template(json: "[\(bound.joined(separator: ","))]")
+        }
+        let all: Template = [1, 1, 1, 1]
+        func write() throws { try namespace.write(contentsOf: (0..<size).map { _ in Tuple(1, 1, 1, 1) }) }
+        try write()
+        for choice in 1...10 {
+            for _ in 0..<12 { #expect(try namespace.takeIfExists(matching: template(choice, 2)) == nil) }
+        }
+        #expect(try namespace.status().shapes.count { $0.state == "ready" } == 10)
+        var claims: [[HeldClaim]] = []
+        for batch in 0..<batches {
+            if batch > 0 { try write() }
+            claims.append(try namespace.claimAll(matching: all, order: .oldestFirst, max: size, deadline: nil))
+        }
+        #expect(claims.allSatisfy { $0.count == size })
+        for size in [100_000, 10_000, 1000, 100] {
+            let body = [UInt8](repeating: 7, count: size)
+            #expect(try refusal { while true { try namespace.write("ballast", body) } }.code == .limitReached)
+        }
+        for claims in claims.reversed() { try namespace.release(claims.reversed()) }
+        #expect(try namespace.count(matching: all) == batches * size && namespace.verify() == [])
+    }
 }
