@@ -292,6 +292,31 @@ struct TickerTests {
         #expect(try namespace.count() == 0)
     }
 
+    /// If much is due, a tick removes more of it than one commit does.
+    ///
+    /// It goes on for half of its time. On a busy machine one commit may take as long: then the scene is played again.
+    @Test(arguments: StorageMode.allCases)
+    func aTickGoesOnWhileMuchIsDue(_ mode: StorageMode) throws {
+        let namespace = try SpaceTest.namespace(mode, "n")
+        let core = namespace.core
+        func left() throws -> UInt64 {
+            try core.read { (snapshot) throws(SpaceError) in try snapshot.counters().expiring }
+        }
+        func tick(isUsed: Bool) -> TickerRole { core.tick(isUsed: isUsed) { _ in .unheard } }
+        var (inACommit, inATick) = (UInt64.zero, UInt64.zero)
+        for _ in 0..<20 where inATick <= inACommit {
+            try namespace.write(contentsOf: (0..<2000).map { Tuple("brief", $0) }, expires: .seconds(3600))
+            core.control.clockAhead.add(3_601_000)
+            let before = try left()
+            try namespace.transaction { _ in }
+            let between = try left()
+            guard case .ticking = tick(isUsed: true) else { throw TestFailure("another process ticks") }
+            (inACommit, inATick) = (before - between, between - (try left()))
+        }
+        #expect(inACommit > 0 && inATick > inACommit)
+        guard case .idle = tick(isUsed: false) else { throw TestFailure("the seat is kept") }
+    }
+
     /// When the last waiter was served, the seat is empty; the next waiter takes it.
     @Test func theSeatIsEmptyWhenNoProcessWaits() throws {
         let namespace = try SpaceTest.namespace("n")
