@@ -68,6 +68,7 @@ final class Agent {
         case "exit": exit(0)
         case "names": return "ok " + (try root().namespaceNames().joined(separator: " "))
         case "reap": return "ok " + (try root().reap().joined(separator: " "))
+        case "end-life": return try endLife(words)
         case "enrol": try namespace().addOwner(pid: try number(words, 0))
         case "persist": try namespace().setPersistent(true)
         case "unpersist": try namespace().setPersistent(false)
@@ -124,6 +125,18 @@ final class Agent {
     private func leave() throws {
         try namespace().leave()
         handle = nil
+    }
+
+    /// `end-life delete|aside`: deletes the life of the open namespace, or sets it aside, as a daemon does a replica.
+    private func endLife(_ words: [String]) throws -> String {
+        let namespace = try namespace()
+        let remover = NamespaceRemover(root: try root().spaceRoot, timeout: .seconds(20))
+        let name = try NamespaceName(namespace.name)
+        guard try word(words, 0) == "aside" else {
+            return "ok \(try remover.delete(name, of: namespace.life, host: try .current()))"
+        }
+        return try remover.setAside(name, of: namespace.life, into: ".aside", host: try .current()).map { "ok \($0)" }
+            ?? "none"
     }
 
     /// `arm kill|stop <point> [<count>]`.

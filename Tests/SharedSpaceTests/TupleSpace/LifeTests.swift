@@ -1,5 +1,6 @@
 import LMDB
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -159,5 +160,34 @@ import Testing
             return last
         }
         #expect(try fencing(jobs) > old)
+    }
+
+    /// A process that ends a life waits at the door until another process has deleted it: the next life stays.
+    @Test(arguments: ["aside", "delete"])
+    func aLifeThatIsEndedLateSparesTheNext(_ way: String) throws {
+        let first = try root.space.namespace("jobs")
+        let late = try Agent(root, "jobs", "owning=0")
+        let control = first.core.control
+        let folder = try first.core.engine.presentFolder()
+        let door = try control.takeDoor(timeout: .seconds(20), of: folder)
+        try late.send("end-life \(way)")
+        // It has found the first life, and waits.
+        #expect(try eventually { control.door.words.politeUntil.load() != 0 })
+        guard let rootFolder = try first.core.root.open(create: false) else { throw TestFailure("the root is gone") }
+        let removed = try Reaping.moveAway(
+            folder,
+            control,
+            in: rootFolder,
+            of: first.core.root,
+            timeout: .seconds(20)
+        )
+        let second = try SpaceTest.namespace("jobs")
+        try second.write("job", 2)
+        door.release()
+        removed.delete()
+        #expect(try late.line() == (way == "aside" ? "none" : "ok vanished"))
+        #expect(try root.space.namespace("jobs").life == second.life)
+        #expect(try second.readAll() == [["job", 2]])
+        #expect(root.entries(of: ".aside") == [])
     }
 }
