@@ -103,9 +103,10 @@ extension QueueCommand {
         if kicked == 0 { throw status.nothingObtained("no buried item was put back") }
     }
 
+    /// Pauses the queue if there is one: this command does not know with which numbers to make it.
     func pause() throws {
         let duration = try words.first.map(self.duration)
-        try use { try $0.pause(for: duration) }
+        guard try use({ try $0.pause(for: duration, makesQueue: false) }) else { throw noQueue }
     }
 
     /// - Returns: How many items went with the queue.
@@ -116,6 +117,8 @@ extension QueueCommand {
             let advice = "wait until its work has ended, 'cancel' it, or give --force"
             throw status.nothingObtained("the queue was not removed: \(error.reason); \(advice)")
         }
-        throw status.nothingObtained("there is no queue \(name.quotedForPeople)")
+        throw noQueue
     }
+
+    private var noQueue: CommandFailure { status.nothingObtained("there is no queue \(name.quotedForPeople)") }
 }

@@ -40,7 +40,7 @@ struct QueueCommand: ParsableCommand {
             SIGKILL 5 s later; extend ID D gives a worker more time. drain removes all that are ready or delayed, and prints \
             how many. remove-queue removes the queue with all its items, unless a worker has one, with --force also then; \
             workers that wait, wait on for the next put. set changes the queue's --deliveries and --bound for all. pause [D] \
-            gives workers nothing more, until D has passed or resume. count prints how many are in which state.
+            gives workers of a queue that exists nothing more, until D has passed or resume. count prints how many are in which state.
 
             EXAMPLES:
               space queue jobs mail put --delay 5m --group ada '{"to": "ada"}'

@@ -79,17 +79,30 @@ extension WorkQueue {
 
     /// Gives no more items to workers, until the queue is resumed or the time has passed.
     ///
-    /// Workers keep their items; items can still be put, and taken by number. The pause outlives the process, and is
-    /// not part of a dump.
+    /// Workers keep their items; items can still be put, and taken by number. The queue is made if it does not exist.
+    /// The pause outlives the process, and is not part of a dump.
     ///
     /// - Parameter duration: How long, or `nil` for no limit.
     /// - Throws: `invalidArgument` for a negative duration, `typeMismatch`, and the errors of every write.
     public func pause(for duration: Duration? = nil) throws(SpaceError) {
+        _ = try pause(for: duration, makesQueue: true)
+    }
+
+    /// Pauses the queue.
+    ///
+    /// - Parameters:
+    ///   - duration: How long, or `nil` for no limit.
+    ///   - makesQueue: Whether the queue is made if it does not exist.
+    /// - Returns: Whether the queue exists.
+    /// - Throws: `invalidArgument` for a negative duration, `typeMismatch`, and the errors of every write.
+    package func pause(for duration: Duration?, makesQueue: Bool) throws(SpaceError) -> Bool {
         try attempt("pause a queue") { (core) throws(SpaceError) in
             try duration?.checkNotNegative("a pause")
-            try core.write(.adding) { scope throws(SpaceError) in
+            return try core.write(.adding) { scope throws(SpaceError) in
+                if !makesQueue, try scope.snapshot.queue(name) == nil { return false }
                 let time = duration.map { scope.clock.time(after: $0) } ?? .max
                 try scope.queues.pause(name, try make(scope).rows, until: time)
+                return true
             }
         }
     }

@@ -135,6 +135,24 @@ struct QueueRulingCommandTests {
         }
     }
 
+    @Test("A pause makes no queue: the program that makes it later gives it its own numbers")
+    func pauseOfNone() throws {
+        try withQueue { (runner, queue) throws in
+            try runner.space("write", "jobs", "[1]", environment: owner)
+            for words in [["pause"], ["pause", "1h"], ["pause", "--deliveries", "3"]] {
+                let refused = try runner.start("space", ["queue", "jobs", "q"] + words, environment: owner).finish()
+                #expect(
+                    refused.ending == .exited(1) && refused.errors.contains(#"there is no queue "q""#),
+                    "\(refused)"
+                )
+            }
+            #expect(try queue("put", "1", "--deliveries", "3", "--bound", "7").ending == .exited(0))
+            #expect(try queue("take", "--", "true").ending == .exited(0))
+            #expect(try queue("pause").ending == .exited(0))
+            #expect(try queue("pause", "--deliveries", "4").errors.contains("3 deliveries"))
+        }
+    }
+
     @Test("A queue is removed with its items, not under a worker unless that is asked for")
     func removeQueue() throws {
         try withQueue { (runner, queue) throws in
