@@ -326,6 +326,26 @@ struct NearMarksTests: NearEndSuite {
         #expect(try namespace.verify() == [])
     }
 
+    /// After a crash of the machine the data file may be as it was before the marked tuple returned from a claim.
+    @Test func marksOutliveTheDataFileInAReboot() throws {
+        let (root, copy) = (try TemporaryRoot(), try TemporaryRoot())
+        let namespace = try root.space.namespace("n", options: NamespaceOptions(isPersistent: true))
+        try namespace.write(contentsOf: (0..<20).map { Tuple("job", $0) })
+        let held = try #require(try namespace.claimIfExists(matching: ["job", .any])?.detach())
+        try namespace.set("flush", String(repeating: "large", count: 1000))
+        let old = try root.bytes(of: "n/data.mdb")
+        #expect(try namespace.release(held))
+        #expect(try namespace.takeIfExists("job", any(Int.self))?.1 == 0)
+        #expect(namespace.core.control.near.marks.count == 1)
+        try copy.copyTree("n", from: root)
+        try copy.overwrite("n/data.mdb", old)
+        try copy.pretendReboot()
+        let again = try copy.space.namespace("n")
+        #expect(try again.count() == 20 && again.status().claims.isEmpty)
+        #expect(try again.verify() == [])
+        for number in 0..<20 { #expect(try again.takeIfExists("job", any(Int.self))?.1 == number) }
+    }
+
     /// Where there is no room for applying all marks, they are applied one by one: a take always works.
     @Test func aFullNamespaceIsEmptied() throws {
         let namespace = try SpaceTest.root().space.namespace("full", options: NamespaceOptions(byteLimit: 16 << 20))
