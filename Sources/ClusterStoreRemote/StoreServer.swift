@@ -1,5 +1,4 @@
 package import ClusterStore
-import SpaceSystem
 import Synchronization
 package import SystemPackage
 

@@ -1,5 +1,4 @@
 import CGuardedLMDB
-import CLMDB
 
 /// A live transaction's data: an unowned view through which all reads and writes go.
 ///

@@ -1,5 +1,4 @@
 import CGuardedLMDB
-import CLMDB
 import Synchronization
 
 /// A position in a database or a section, which moves in the order of the keys.

@@ -1,5 +1,4 @@
 import CGuardedLMDB
-import CLMDB
 
 extension Environment {
     /// An environment's size, its last commit and its reader table.

@@ -1,5 +1,4 @@
 import CGuardedLMDB
-import CLMDB
 
 extension Environment {
     /// A taken slot of the reader table.

@@ -1,5 +1,4 @@
 import CGuardedLMDB
-import CLMDB
 import CSpaceShims
 import Glibc
 import Synchronization

@@ -1,5 +1,4 @@
 import CGuardedLMDB
-import CLMDB
 import Synchronization
 
 /// A transaction that reads a snapshot, and holds a slot in the reader table.

@@ -1,5 +1,3 @@
-public import TupleSpace
-
 // A space is made here, above all other layers, because it is made with the parts that every feature keeps for a
 // namespace.
 

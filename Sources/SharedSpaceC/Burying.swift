@@ -1,9 +1,5 @@
 public import CSharedSpace
-import SharedSpace
-import SpaceEngine
 import SpaceInspection
-import TupleCoding
-import TupleSpace
 
 // What is out of sight: claimed, or buried.
 

@@ -1,11 +1,8 @@
 import CSharedSpace
 import Glibc
-import SharedSpace
-import SpaceEngine
 import SpaceRecipes
 import SpaceSystem
 import TupleCoding
-import TupleSpace
 
 // The arguments and results of a call: bytes of the tuple layer, or JSON.
 

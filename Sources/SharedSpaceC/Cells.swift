@@ -1,7 +1,4 @@
 public import CSharedSpace
-import SharedSpace
-import SpaceEngine
-import TupleCoding
 import TupleSpace
 
 extension Flags {

@@ -1,4 +1,3 @@
-import SharedSpace
 import SpaceEngine
 
 /// What C chooses by a number.

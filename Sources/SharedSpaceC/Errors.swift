@@ -1,8 +1,5 @@
 import CSharedSpace
-import Glibc
-import SharedSpace
 import SpaceEngine
-import TupleCoding
 
 // Errors as C sees them.
 

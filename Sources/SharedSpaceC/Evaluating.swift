@@ -1,6 +1,4 @@
 public import CSharedSpace
-import SharedSpace
-import SpaceEngine
 import SpaceRecipes
 
 /// The C function of this name, which `sharedspace.h` documents.

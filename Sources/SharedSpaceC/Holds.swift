@@ -1,9 +1,6 @@
 public import CSharedSpace
 import SharedSpace
 import SpaceEngine
-import SpaceRecipes
-import SpaceSystem
-import TupleCoding
 
 private enum Holding: Int32, Choice {
     case lock = 1, semaphore, election

@@ -1,6 +1,4 @@
 public import CSharedSpace
-import SharedSpace
-import SpaceEngine
 import SpaceSystem
 import TupleSpace
 

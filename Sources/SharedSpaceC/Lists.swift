@@ -1,9 +1,7 @@
 public import CSharedSpace
 import Glibc
-import SharedSpace
 import SpaceEngine
 import Synchronization
-import TupleCoding
 
 /// What a `sharedspace_list` stands for.
 final class List: HandleObject {

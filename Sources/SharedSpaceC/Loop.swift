@@ -1,4 +1,3 @@
-import SharedSpace
 import SpaceEngine
 import SpaceSystem
 import Synchronization

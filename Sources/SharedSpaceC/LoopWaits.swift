@@ -3,7 +3,6 @@ import SharedSpace
 import SharedSpaceObjects
 import SpaceEngine
 import SpaceRecipes
-import TupleCoding
 import TupleSpace
 
 /// What a loop waits for in a namespace.

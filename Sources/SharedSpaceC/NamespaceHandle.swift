@@ -1,9 +1,5 @@
-import SharedSpace
-import SpaceEngine
 import SpaceRecipes
 import Synchronization
-import TupleCoding
-import TupleSpace
 
 /// What a `sharedspace_ns` stands for: a namespace, and what was obtained through this handle and has not ended.
 ///

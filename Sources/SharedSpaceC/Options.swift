@@ -1,9 +1,4 @@
 import CSharedSpace
-import Glibc
-import SharedSpace
-import SpaceEngine
-import SpaceSystem
-import TupleCoding
 import TupleSpace
 
 /// The flags of a call.

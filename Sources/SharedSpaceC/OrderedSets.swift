@@ -1,8 +1,6 @@
 public import CSharedSpace
 import SharedSpace
 import SharedSpaceObjects
-import SpaceEngine
-import TupleCoding
 
 private enum OrderedSetVerb: Int32, Choice {
     case append = 1, insert, without, move, exchange, sort, index

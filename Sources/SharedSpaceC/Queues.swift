@@ -1,5 +1,4 @@
 public import CSharedSpace
-import SharedSpace
 import SpaceEngine
 import SpaceRecipes
 import TupleCoding

@@ -1,11 +1,7 @@
 public import CSharedSpace
 import SharedSpace
 import SharedSpaceObjects
-import SpaceEngine
-import SpaceRecipes
-import SpaceSystem
 import TupleCoding
-import TupleSpace
 
 // Requests, and what answers them.
 

@@ -1,11 +1,9 @@
 public import CSharedSpace
 import Glibc
 import SharedSpace
-import SpaceEngine
 import SpaceInspection
 import SpaceSystem
 import TupleCoding
-import TupleSpace
 
 /// What a `sharedspace` stands for.
 final class SpaceHandle: HandleObject {

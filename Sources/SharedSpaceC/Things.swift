@@ -2,8 +2,6 @@ public import CSharedSpace
 import SharedSpace
 import SharedSpaceObjects
 import SpaceEngine
-import SpaceRecipes
-import TupleCoding
 
 // Shared things with names: what is passed, ruled and looked at.
 

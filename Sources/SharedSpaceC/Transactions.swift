@@ -1,8 +1,5 @@
 public import CSharedSpace
-import SharedSpace
-import SpaceEngine
 import SpaceRecipes
-import TupleCoding
 
 /// The C function of this name, which `sharedspace.h` documents.
 @c @implementation public func sharedspace_transact(

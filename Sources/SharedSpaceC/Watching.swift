@@ -1,9 +1,7 @@
 public import CSharedSpace
 import SharedSpace
-import SpaceEngine
 import SpaceSystem
 import Synchronization
-import TupleCoding
 import TupleSpace
 
 /// What a `sharedspace_watch` stands for: changes, and a handle on the namespace that doesn't keep it alive.

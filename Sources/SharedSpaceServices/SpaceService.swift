@@ -1,6 +1,5 @@
 public import ServiceLifecycle
 public import SharedSpace
-import SpaceRecipes
 
 /// A service that works in a namespace until the service group shuts down.
 ///

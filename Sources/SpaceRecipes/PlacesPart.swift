@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Ends the places of sessions and processes that have ended.
 ///
 /// Guarantees: no ended holder is served what another ended holder held or waited for. To that end all waiting rows of

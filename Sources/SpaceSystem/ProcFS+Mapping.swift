@@ -1,5 +1,3 @@
-import Glibc
-
 extension ProcFS {
     /// The address at which this process has mapped a file's beginning, shared and writable.
     ///

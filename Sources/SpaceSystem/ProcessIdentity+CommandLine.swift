@@ -1,5 +1,4 @@
 import Glibc
-import SystemPackage
 
 extension ProcessIdentity {
     /// What a process runs, as people know it: the words of its command line.

@@ -1,5 +1,4 @@
 import Glibc
-import SystemPackage
 
 /// The processes as they are while one question is answered: each fact is read from `/proc` once, when it is asked for.
 package final class ProcessSight {

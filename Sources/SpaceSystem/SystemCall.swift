@@ -1,5 +1,4 @@
 import CSpaceShims
-import Glibc
 package import SystemPackage
 
 /// Turns the shims' convention (a result, or a negated error number) into a typed error.

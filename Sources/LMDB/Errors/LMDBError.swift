@@ -1,5 +1,4 @@
 import CGuardedLMDB
-import CLMDB
 import Glibc
 
 /// The error of a call into LMDB: one of LMDB's own codes, or an errno.

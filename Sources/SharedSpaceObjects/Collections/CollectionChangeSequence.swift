@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The changes of an ordered set or of a dictionary, one after the other.
 ///
 /// If the collection is removed or the namespace deleted, the last change says so, and the sequence ends. All copies and

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Options for observers of an ordered set or a dictionary.
 public struct CollectionObservationOptions: OptionSet, Sendable, Hashable {
     /// The bits.

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// Turns changes of one kind of collection into its observers' form; a ``CollectionFeed`` decides when.
 package protocol CollectionSource: Sendable {
     associatedtype Told: Sendable

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// The result of a collection's change for an observer.
 package enum FeedStep<Told> {
     case told(Told)

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 extension Namespace {
     /// Adds an observer of a collection that lasts as long as the token.
     func token<Source>(

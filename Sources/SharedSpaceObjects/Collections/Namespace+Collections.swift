@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Namespace {
     /// The number of the collection with a name; if there is none, `make` makes it.
     package func collection(

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Value {
     /// Encodes the content of a collection; a value that would not decode again is refused.
     ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A change of a dictionary, as its observers get it: a changed entry, or a reset with all entries.
 public struct DictionaryChange<Value: Codable & Sendable>: Sendable {
     /// The kinds of change.

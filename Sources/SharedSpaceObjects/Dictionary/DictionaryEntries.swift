@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension SharedDictionary {
     /// A copy of a dictionary's entries, with keys that compare as their UTF-8, so that all of them fit.
     ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Turns the changes of a dictionary, or of one of its keys, into its observers' form.
 struct DictionarySource<Value: Codable & Sendable>: CollectionSource {
     private let dictionary: SharedDictionary<Value>

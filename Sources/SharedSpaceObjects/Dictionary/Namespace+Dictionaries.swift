@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Namespace {
     /// The dictionary with a name; it is made if there is none.
     ///

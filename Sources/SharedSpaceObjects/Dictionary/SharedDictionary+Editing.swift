@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Changing a dictionary. A returned value is decoded after the commit: except in a transaction's body, no decoding of a
 // user's type runs while other writers wait.
 

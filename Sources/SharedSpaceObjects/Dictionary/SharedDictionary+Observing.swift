@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Observing a dictionary, or one of its keys: by callback, with a token or for an object, and as a sequence.
 
 extension SharedDictionary {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Values by key that all processes share.
 ///
 /// ```swift

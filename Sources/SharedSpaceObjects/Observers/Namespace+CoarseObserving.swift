@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Coarse observers: objects that are notified that something has changed.
 
 extension Namespace {

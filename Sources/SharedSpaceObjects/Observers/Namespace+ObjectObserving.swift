@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Observing for an object.
 
 extension Namespace {

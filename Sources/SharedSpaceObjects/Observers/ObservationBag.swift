@@ -1,5 +1,4 @@
 import Synchronization
-import TupleCoding
 
 /// A collection of observations and responders that end when the bag is released.
 ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// An object that is notified that something has changed, and that reads the new state itself.
 ///
 /// It suits results that are computed again from the whole state: a view, a cache, an index. The method is called in a

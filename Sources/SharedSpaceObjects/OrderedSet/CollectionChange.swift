@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A change of an ordered set, as its observers get it: edits, or a reset with all elements.
 public struct CollectionChange<Element> {
     /// The kinds of change.

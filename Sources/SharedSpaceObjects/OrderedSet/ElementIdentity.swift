@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// How a handle tells the elements of an ordered set apart.
 package enum ElementIdentity<Element>: Sendable {
     /// By their values.

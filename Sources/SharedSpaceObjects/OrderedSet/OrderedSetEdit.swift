@@ -1,5 +1,3 @@
-package import TupleCoding
-
 /// An edit of an ordered set whose type of elements only its programs know: for commands and other languages.
 package enum OrderedSetEdit: Sendable {
     /// Adds those that are not there, at the end.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Turns the changes of an ordered set into its observers' form.
 struct OrderedSetSource<Element: Codable & Sendable>: CollectionSource {
     let elements: SharedOrderedSet<Element>

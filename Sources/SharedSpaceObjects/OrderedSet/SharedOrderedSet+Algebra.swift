@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Sorting, and the algebra of sets. A user's comparison never runs while other writers wait, except in a transaction.
 
 extension SharedOrderedSet {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Edits that name elements instead of indices: an index that one process has read may be another element's when it is
 // used.
 

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension SharedOrderedSet {
     /// Copies the ordered set under another name, in one step.
     ///

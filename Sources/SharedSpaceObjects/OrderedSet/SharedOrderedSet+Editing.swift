@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Edits by index. An edit that is not allowed is refused before anything changes: each call is done as a whole or not
 // at all.
 

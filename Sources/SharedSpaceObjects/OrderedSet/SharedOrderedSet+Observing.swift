@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Observing an ordered set: by callback, with a token or for an object, and as a sequence.
 
 extension SharedOrderedSet {

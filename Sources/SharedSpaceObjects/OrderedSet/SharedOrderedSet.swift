@@ -1,6 +1,5 @@
 public import OrderedCollections
 import SpaceSystem
-import TupleCoding
 
 /// An ordered collection of unique elements that all processes share.
 ///

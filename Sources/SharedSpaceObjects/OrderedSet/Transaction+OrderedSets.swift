@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Transaction {
     /// An ordered set as part of the transaction: its edits become visible together with everything else that the body
     /// does.

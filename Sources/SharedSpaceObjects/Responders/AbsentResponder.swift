@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// What happens to a request if there is no responder to answer it.
 public enum AbsentResponder: Sendable {
     /// The request fails at once.

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // The responders of all processes: listing and removing.
 
 extension Namespace {

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The parameters of a new responder.
 struct ResponderRequest {

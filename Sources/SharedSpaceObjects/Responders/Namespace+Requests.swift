@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 // Requests: asking the responders to a name.
 

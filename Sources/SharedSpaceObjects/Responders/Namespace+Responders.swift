@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Responders: named behaviour that processes add to a namespace at run time.
 
 extension Namespace {

@@ -1,6 +1,4 @@
-import Glibc
 import SpaceSystem
-import TupleCoding
 
 // Responding on one thread, which runs the handler itself: for commands.
 

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The responders below the answering one: a call asks the next of them, in any process.
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A request that a thread is answering.
 package struct RequestInHand: Sendable {
     package let core: NamespaceCore

@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-package import TupleCoding
 
 /// A responder whose requests its user asks for, one by one, and answers in any order: for commands and other languages.
 ///

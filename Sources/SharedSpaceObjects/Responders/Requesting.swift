@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// A request from asking to its end.
 ///

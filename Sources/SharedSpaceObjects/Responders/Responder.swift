@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A registered responder to a name.
 public struct Responder: Sendable, Hashable {
     /// The name that it answers to.

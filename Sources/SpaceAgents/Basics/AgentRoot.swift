@@ -1,5 +1,4 @@
 import Glibc
-import SpaceSystem
 
 /// The folder in which the namespaces of agents are: `$XDG_STATE_HOME/shared-space`, else `~/.local/state/shared-space`.
 package enum AgentRoot {

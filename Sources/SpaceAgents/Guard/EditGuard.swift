@@ -1,7 +1,5 @@
 import Glibc
-import SharedSpace
 import SpaceSystem
-import TupleCoding
 
 /// Refuses edits of files that another agent holds.
 ///

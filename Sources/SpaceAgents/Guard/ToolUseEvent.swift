@@ -1,5 +1,4 @@
 import SharedSpace
-import TupleCoding
 
 /// What a client tells a hook before it uses a tool: which files the tool would change.
 package struct ToolUseEvent {

@@ -1,6 +1,5 @@
 import SpaceRecipes
 import SpaceSystem
-import TupleCoding
 
 // How a hold is decided.
 //

@@ -1,6 +1,5 @@
 import SharedSpace
 import SpaceSystem
-import TupleCoding
 
 /// Messages among agents, to one or to all.
 ///

@@ -1,9 +1,7 @@
 import Glibc
-import SharedSpace
 import SpaceEngine
 package import SpaceSystem
 import Synchronization
-import SystemPackage
 
 // The server of one agent: JSON-RPC on standard input and output, one message a line.
 //

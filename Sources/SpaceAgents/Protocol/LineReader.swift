@@ -1,6 +1,5 @@
 import Glibc
 import SpaceEngine
-import SystemPackage
 
 /// The lines of a descriptor, as bytes; a line that is too long is left out, and its place reported.
 struct LineReader {

@@ -1,5 +1,4 @@
 import SharedSpace
-import TupleCoding
 
 /// The id of a request: a string or an integer.
 enum RequestID: Hashable, JSONConvertible {

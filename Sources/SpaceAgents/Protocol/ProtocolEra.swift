@@ -1,5 +1,4 @@
 import SharedSpace
-import TupleCoding
 
 /// Which form of the protocol a request uses.
 ///

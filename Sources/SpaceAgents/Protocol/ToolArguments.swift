@@ -1,5 +1,4 @@
 import SharedSpace
-import TupleCoding
 
 /// The arguments of a call of a tool, as a client sends them.
 struct ToolArguments {

@@ -1,6 +1,5 @@
 package import SharedSpace
 import SpaceSystem
-package import TupleCoding
 
 /// What the agents of a repository do, at one moment.
 package struct Survey {

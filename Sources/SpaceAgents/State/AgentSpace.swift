@@ -1,6 +1,4 @@
-import Glibc
 package import SharedSpace
-import SpaceEngine
 import SpaceSystem
 import Synchronization
 

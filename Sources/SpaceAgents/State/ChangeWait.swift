@@ -1,5 +1,3 @@
-import SharedSpace
-import SpaceEngine
 import SpaceSystem
 import TupleSpace
 

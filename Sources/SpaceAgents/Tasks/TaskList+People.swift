@@ -1,6 +1,5 @@
 import SharedSpace
 import SpaceSystem
-import TupleCoding
 
 // What people do with tasks from the shell, even with tasks that an agent has claimed.
 

@@ -1,6 +1,5 @@
 package import SharedSpace
 import SpaceSystem
-import TupleCoding
 
 // The tasks of a repository.
 //

@@ -1,5 +1,4 @@
 import SharedSpace
-import TupleCoding
 
 /// The tasks that can be prerequisites of others, by their numbers and keys, as one transaction sees them.
 ///

@@ -3,7 +3,6 @@ import SpaceEngine
 import SpaceMachines
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// The time for which this machine is one member: its leases, and the namespaces that it takes part in.
 final class ClusterSession: Sendable {

@@ -1,4 +1,3 @@
-import ClusterStore
 import SpaceEngine
 
 /// The lives of namespaces that the store has, as far as this machine knows.

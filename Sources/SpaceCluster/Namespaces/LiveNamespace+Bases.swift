@@ -1,4 +1,3 @@
-import ClusterStore
 import SpaceEngine
 
 /// When this machine makes a base: when the log behind the last one is long, where the pen is.

@@ -1,5 +1,4 @@
 import ClusterStore
-import SpaceEngine
 package import SpaceMachines
 import SpaceSystem
 

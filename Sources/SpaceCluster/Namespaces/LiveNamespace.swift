@@ -1,5 +1,4 @@
 import ClusterStore
-import SpaceEngine
 import SpaceSystem
 import TupleSpace
 

@@ -1,4 +1,3 @@
-import ClusterStore
 import Glibc
 import SpaceEngine
 import SpaceMachines

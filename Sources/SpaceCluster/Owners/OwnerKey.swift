@@ -1,6 +1,5 @@
 import ClusterStore
 import SpaceEngine
-import SpaceSystem
 
 /// The key `owners/<member>` of this machine for one namespace, and the deletion of a namespace without owners.
 ///

@@ -1,5 +1,4 @@
 import ClusterStore
-import SpaceEngine
 package import SpaceMachines
 
 /// What processes ask about the log; the daemon asks the same for its own transactions.

@@ -1,5 +1,4 @@
 package import ClusterStore
-import SpaceEngine
 import SpaceSystem
 import Synchronization
 

@@ -1,12 +1,8 @@
-import Glibc
-import SpaceEngine
 import SpaceInspection
 import SpaceMachines
 import SpaceSystem
 import Synchronization
 import SystemPackage
-import TupleCoding
-import TupleSpace
 
 /// A replica of this root, in the namespace's own files.
 ///

@@ -1,9 +1,5 @@
-import Glibc
-package import SpaceEngine
-import SpaceInspection
 import SpaceSystem
 import SystemPackage
-import TupleCoding
 package import TupleSpace
 
 /// The replicas of a root, in the root's own files.

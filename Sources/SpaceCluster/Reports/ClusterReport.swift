@@ -1,5 +1,4 @@
 package import SpaceEngine
-import TupleCoding
 
 /// What a daemon knows of its machines and of the replicated namespaces, for people and for scripts.
 ///

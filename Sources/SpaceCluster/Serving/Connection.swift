@@ -2,7 +2,6 @@ import SpaceEngine
 package import SpaceMachines
 import SpaceSystem
 package import Synchronization
-import SystemPackage
 
 /// What answers the requests of connections.
 package protocol RequestAnswering: Sendable {

@@ -1,5 +1,4 @@
 import Glibc
-import SharedSpace
 import SpaceInspection
 import SpaceSystem
 import Synchronization

@@ -1,5 +1,4 @@
 import CommandWords
-import Glibc
 import SharedSpace
 import SpaceAgents
 import SpaceSystem

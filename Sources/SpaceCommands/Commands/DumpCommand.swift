@@ -1,5 +1,4 @@
 import CommandWords
-import SharedSpace
 import SpaceInspection
 
 /// The command `space dump NS | PATH`, which the program is as a whole if it is called `space-dump`.

@@ -6,7 +6,6 @@ import SharedSpace
 import SpaceCluster
 import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// The command `space join`: the daemon that makes a root one of several machines'.
 struct JoinCommand: ParsableCommand {

@@ -3,7 +3,6 @@ import Glibc
 import SharedSpace
 import SpaceAgents
 import SpaceSystem
-import TupleCoding
 
 /// The command `space mcp [ACTION]`.
 struct MCPCommand: ParsableCommand {

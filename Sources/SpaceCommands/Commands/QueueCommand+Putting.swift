@@ -1,5 +1,4 @@
 import SharedSpace
-import TupleCoding
 
 // Putting items into a queue.
 

@@ -1,6 +1,5 @@
 import Glibc
 import SharedSpace
-import SpaceSystem
 
 // What is done to an item from outside, or by the command that works on it, and to a queue as a whole.
 

@@ -1,5 +1,4 @@
 import SharedSpace
-import SpaceSystem
 
 // Working on items with a command.
 

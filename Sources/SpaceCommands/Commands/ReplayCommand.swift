@@ -1,5 +1,4 @@
 import CommandWords
-import SharedSpace
 import SpaceInspection
 
 /// The command `space replay NS`.

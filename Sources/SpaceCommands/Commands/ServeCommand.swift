@@ -1,6 +1,5 @@
 import CommandWords
 import Glibc
-import SharedSpace
 import SystemPackage
 
 /// The command `space serve`: becomes `space-serve`, a program of its own, so that `space` carries no HTTP server.

@@ -1,5 +1,4 @@
 import CommandWords
-import SharedSpace
 
 /// `space`: the shell helper.
 struct SpaceCommand: ParsableCommand {

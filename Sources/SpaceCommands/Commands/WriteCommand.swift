@@ -1,6 +1,5 @@
 import CommandWords
 import SharedSpace
-import TupleCoding
 
 /// The command `space write NS TUPLE…`.
 struct WriteCommand: ParsableCommand {

@@ -1,5 +1,4 @@
 import SharedSpace
-import SpaceEngine
 
 /// One line of a dump, whose fields are checked for their types as they are read.
 struct DumpLine {

@@ -1,4 +1,3 @@
-import SharedSpace
 import SpaceInspection
 
 /// What a dump in JSON lines holds, as far as it can be loaded.

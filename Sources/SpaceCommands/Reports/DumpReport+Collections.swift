@@ -1,4 +1,3 @@
-import SharedSpace
 import SpaceInspection
 
 extension DumpReport {

@@ -1,4 +1,3 @@
-import SharedSpace
 import SpaceInspection
 
 // Work queues with their items, counters, latches and rate limits, in a dump.

@@ -1,4 +1,3 @@
-import SharedSpace
 import SpaceInspection
 
 /// What was saved of a damaged namespace, as the lines that `space load` reads.

@@ -1,6 +1,4 @@
-import SharedSpace
 import SpaceInspection
-import TupleCoding
 
 /// Who waits for whom in several namespaces together.
 ///

@@ -1,5 +1,4 @@
 import Glibc
-import SharedSpace
 import SpaceCluster
 import SpaceInspection
 import SpaceSystem

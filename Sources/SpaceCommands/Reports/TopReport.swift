@@ -1,7 +1,5 @@
 import Glibc
-import SharedSpace
 import SpaceInspection
-import SpaceSystem
 
 /// A moment of all namespaces and their processes, as `top` shows it.
 struct TopReport {

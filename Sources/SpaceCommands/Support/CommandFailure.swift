@@ -1,5 +1,3 @@
-import SharedSpace
-
 /// The failure of a command: its exit status, and a message for people.
 struct CommandFailure: Error {
     let status: ExitStatus

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The names of this program: `space`, and `space-dump`, a link to it that stands for `space dump`.
 enum ProgramName: String {
     case space

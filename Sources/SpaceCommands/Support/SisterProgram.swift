@@ -1,5 +1,4 @@
 import Glibc
-import SharedSpace
 
 /// A program of its own that belongs to `space`, such as `space-serve`: it is looked for beside this program, and then in
 /// PATH.

@@ -1,7 +1,6 @@
 package import LMDB
 package import SpaceSystem
 package import SystemPackage
-package import TupleCoding
 
 // The only place where errors of the targets below become errors of the space.
 

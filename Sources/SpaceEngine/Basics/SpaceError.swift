@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// An error of a space: a code for the program to act on, and a message for people.
 ///
 /// The message says what was attempted, on what, why it failed, and what to do.

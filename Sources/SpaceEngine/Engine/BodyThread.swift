@@ -1,5 +1,4 @@
 import Glibc
-import SpaceSystem
 import Synchronization
 
 /// The thread on which a transaction's body runs: a call there that needs the gate would wait for its own thread.

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// Commits that do nothing but remove and return what is due (`DueRows`): they make room, or bring overdue claims back to
 /// their places before a look.
 package struct DueCommits {

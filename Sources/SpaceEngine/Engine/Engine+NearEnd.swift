@@ -1,6 +1,4 @@
-import LMDB
 import SpaceSystem
-import TupleCoding
 
 /// Writing, taking and reading in the near end, without a transaction.
 ///

@@ -1,5 +1,4 @@
 import LMDB
-import SpaceSystem
 
 /// Snapshots: each shows one whole commit, on a reader that is kept and renewed.
 extension Engine {

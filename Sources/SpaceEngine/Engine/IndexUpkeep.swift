@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// Builds an index, or drops one, in slices that hold the gate for about a millisecond.
 ///

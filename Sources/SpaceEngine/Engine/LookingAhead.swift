@@ -1,6 +1,4 @@
-import LMDB
 import SpaceSystem
-import TupleCoding
 
 /// Looks for the oldest match in what an earlier look has copied, without the gate and without a snapshot
 /// (`TuplesAhead`).

@@ -1,6 +1,4 @@
-import LMDB
 import SpaceSystem
-import TupleCoding
 
 /// Taking and claiming in LMDB's tables without a transaction: by a mark, which a later commit applies (`NearMarks`).
 package struct Marking {

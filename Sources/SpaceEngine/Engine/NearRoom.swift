@@ -1,5 +1,4 @@
 import LMDB
-import SpaceSystem
 
 /// The disk space for moving the near end's records to LMDB, as the holder of the gate asks for it.
 package final class NearRoom {

@@ -1,6 +1,5 @@
 import LMDB
 import SpaceSystem
-import TupleCoding
 
 /// The wait of a writer for a place in a full ring.
 ///

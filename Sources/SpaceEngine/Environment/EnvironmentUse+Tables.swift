@@ -1,5 +1,4 @@
 import LMDB
-import SpaceSystem
 
 extension EnvironmentUse {
     /// Makes the tables of a new data file, with the rows that every namespace has.

@@ -1,5 +1,4 @@
 package import LMDB
-import SpaceSystem
 
 /// A read transaction that is kept: renewing it takes neither a lock nor memory.
 ///

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 extension ControlHeader {
     /// Continues the clock of another header, so that expiries which were set by that clock come at their time.
     package mutating func continueClock(of other: ControlHeader, on host: HostIdentity) {

@@ -1,5 +1,4 @@
 package import SpaceSystem
-import TupleCoding
 
 /// The immutable start of a control file: what an opener must know before it takes a lock and before LMDB opens
 /// anything.

@@ -1,7 +1,5 @@
-import Glibc
 import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// A shared flock(2) on a namespace's folder, which a process holds while it has the namespace open.
 ///

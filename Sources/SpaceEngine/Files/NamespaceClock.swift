@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The clock of a namespace's expiries and deadlines.
 ///

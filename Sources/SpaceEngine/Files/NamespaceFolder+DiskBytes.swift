@@ -1,5 +1,4 @@
 import SpaceSystem
-import SystemPackage
 
 extension NamespaceFolder {
     /// How many bytes the blocks of the namespace's files take up, for a `fast` namespace in memory.

@@ -1,6 +1,3 @@
-import SpaceSystem
-package import TupleCoding
-
 /// One life of a namespace: from its creation to its deletion.
 ///
 /// If a namespace is deleted and created again under the same name, it begins a new life, in which the numbers of its

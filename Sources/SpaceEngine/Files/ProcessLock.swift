@@ -1,4 +1,3 @@
-import Glibc
 package import SpaceSystem
 import Synchronization
 package import SystemPackage

@@ -1,7 +1,5 @@
-import Glibc
 package import SpaceSystem
 import SystemPackage
-import TupleCoding
 
 /// The contents of a file in `sessions/`: which process uses the namespace, and whether that keeps the namespace alive.
 ///

@@ -1,7 +1,6 @@
 import Glibc
 package import SpaceSystem
 package import SystemPackage
-import TupleCoding
 
 /// A namespace's folder of sessions, opened for one operation.
 package struct SessionFolder: ~Copyable {

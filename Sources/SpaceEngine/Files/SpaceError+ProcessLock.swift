@@ -1,5 +1,4 @@
 import SpaceSystem
-import SystemPackage
 import TupleCoding
 
 extension SpaceError {

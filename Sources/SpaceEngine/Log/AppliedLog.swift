@@ -1,6 +1,3 @@
-import LMDB
-import SpaceSystem
-
 /// The log of a namespace's commits in a write transaction: its entries are applied, and how far they go is noted.
 package struct AppliedLog {
     fileprivate let scope: WriteScope

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// What a cell must be for it to be set.
 package enum CellCondition: Equatable, Sendable {
     case any

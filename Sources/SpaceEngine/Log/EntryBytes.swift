@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// An entry of a log in memory, taken apart and checked: each chunk has the right checksum and refers to the one before.
 package struct EntryBytes {

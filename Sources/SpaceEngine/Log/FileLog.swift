@@ -1,7 +1,6 @@
 import Glibc
 import SpaceSystem
 import SystemPackage
-import TupleCoding
 
 /// A log that is a file (``LogFile``), kept open between commits.
 package final class FileLog: CommitLog {

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The header of a part of an entry.
 package struct LogChunk {
     static let headerSize = 72

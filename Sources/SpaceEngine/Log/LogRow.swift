@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The row of the main table with the log of the namespace's commits: where it is, and how much of it the namespace
 /// has.

@@ -1,5 +1,4 @@
 package import LMDB
-import SpaceSystem
 
 /// A change of one row: the row's new value, whatever it was before.
 ///

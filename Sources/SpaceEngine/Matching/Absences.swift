@@ -1,5 +1,4 @@
 import Synchronization
-import TupleCoding
 
 /// The templates of which this process knows that LMDB's tables have no match, as of LMDB's last commit.
 ///

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A tuple copied out of a snapshot, or one that is lent.
 ///
 /// A lent tuple stays where the look has found it, in its page or on the stack of the look, and is decoded there. It is

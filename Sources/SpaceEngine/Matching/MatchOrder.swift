@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Which match comes first.
 public enum MatchOrder: Sendable, Hashable {
     /// In the order of writing: the tuple that was written first comes first.

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 extension NearView {
     /// Calls `visit` for each tuple that a template matches until it returns `false`; returns whether it went to the
     /// end.

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// Finds the tuples that match a template, in order.
 ///
 /// If the template's shape has an index, the candidates are the index's rows for the template's hash: O(log n),

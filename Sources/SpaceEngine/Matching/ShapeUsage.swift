@@ -1,6 +1,4 @@
-import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// How often this process has searched for a shape by walking through all tuples.
 ///

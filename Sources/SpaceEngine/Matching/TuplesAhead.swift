@@ -1,7 +1,5 @@
 import LMDB
-import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// Copies of the tuples that the next takes from a long queue will find.
 ///

@@ -1,7 +1,5 @@
 import Glibc
 import SpaceSystem
-import SystemPackage
-import TupleCoding
 
 /// The tuples of the near end, visible and claimed, read from a control file that may be damaged, and that processes may
 /// be changing.

@@ -1,6 +1,5 @@
 import LMDB
 import SpaceSystem
-import TupleCoding
 
 /// The tables of a namespace as salvage knows them: by name, and by the form of their rows.
 ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The hashes of the first fields of a tuple without names, as they are known where it is kept.
 struct KnownTerms {
     /// The number of the tuple's fields.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// What a waiter waits for, in 16 bytes that a writer can compare without reading the template.
 ///
 /// It lets a writer skip most waiters that can't match, and never one that can. Types, ranges and patterns are not in

@@ -1,5 +1,4 @@
 package import SpaceSystem
-import TupleCoding
 
 /// Lets another thread, or a signal handler, end a thread's wait: the wait then throws `cancelled`, and nothing was
 /// taken.

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 extension WaitSlots {
     var overflowFutex: Futex { Futex(at: overflow.address) }

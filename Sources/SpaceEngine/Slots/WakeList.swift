@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The waiters that a commit, or a grant handed on, has to wake.
 ///

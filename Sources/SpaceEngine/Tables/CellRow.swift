@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The value of a row in `cells`: a header of 24 bytes, then one encoded element.
 ///
 ///     0  expiry, milliseconds of the namespace's clock; 0: never

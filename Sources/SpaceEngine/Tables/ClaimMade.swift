@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The result of claiming a tuple.
 package struct ClaimMade {
     package let number: UInt64

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The value of a row in `claims`: the holder, the claim's number and the deadline.
 ///
 ///     0  holder: a session, a process, or none (`ClaimHolder`)

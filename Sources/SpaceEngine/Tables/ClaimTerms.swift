@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// The terms on which a tuple is claimed.
 package struct ClaimTerms: Sendable {
     package let holder: ClaimHolder

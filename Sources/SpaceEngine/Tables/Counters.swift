@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The numbers that every write needs, in one row of the main table.
 package struct Counters: TableRow, Equatable {
     package static let size = 152

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// A key of `expiries`: what ends by itself, and when, or with the end of which holder.
 ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// How much of its past a namespace keeps, even if no watcher is registered.
 ///
 /// With a history, a watcher that registers later, or again, sees what happened before: `changes(_:from: .after(…))`.

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A key of `index`: the shape's number, the hash of the bound fields, and the tuple's id.
 ///
 /// All numbers are big-endian, so the rows of one shape and hash lie together, in the order of writing.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A shape whose index is being built, is ready, or is being dropped: a row of `shapes`.
 ///
 ///     key    number, two bytes, big-endian

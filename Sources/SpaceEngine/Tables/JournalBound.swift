@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The most that the journal keeps.
 struct JournalBound: Equatable {
     /// The rows and bytes that watchers are promised, if the byte limit allows it.

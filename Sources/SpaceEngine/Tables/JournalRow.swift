@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The journal: the numbered list of changes that watchers read.
 ///
 /// Guarantees: a watcher sees every change once, in order, or a gap that names what it missed, because a change and its

@@ -1,7 +1,6 @@
 import Glibc
 import SpaceSystem
 import Synchronization
-package import TupleCoding
 
 /// Copies of the cells that this process reads again and again.
 ///

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The row of the main table with the life's number, 8 bytes, for the case that the control file is lost.
 package struct LifeRow: TableRow {

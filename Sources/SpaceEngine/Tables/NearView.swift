@@ -1,6 +1,4 @@
-import Glibc
 import SpaceSystem
-import TupleCoding
 
 /// The near end as a snapshot shows it.
 package struct NearView {

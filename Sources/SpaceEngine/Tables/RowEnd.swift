@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// When a tuple or a cell ends by itself: at a time, with the end of a holder, or never.
 package struct RowEnd: Hashable, Sendable {
     /// The time at which the row expires, in milliseconds of the namespace's clock; 0: it does not expire.

@@ -1,5 +1,4 @@
 import Synchronization
-import TupleCoding
 
 /// The table of shapes that this process read last, valid while its generation is the current one.
 package final class ShapeCache: Sendable {

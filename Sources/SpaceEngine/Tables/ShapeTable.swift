@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The shapes of a namespace in one commit.
 package final class ShapeTable: Sendable {
     package static let empty = ShapeTable(generation: 0, all: [])

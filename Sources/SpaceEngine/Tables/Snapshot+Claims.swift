@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// The claims as a snapshot shows them: in `claims`, in the marks, and in the ring.
 extension Snapshot {
     /// The claim on a tuple, wherever it is; `nil` if there is none.

@@ -1,6 +1,4 @@
 package import LMDB
-import SpaceSystem
-import TupleCoding
 
 /// One consistent view of a namespace, inside a read or a write transaction, on which all reading operations work.
 ///

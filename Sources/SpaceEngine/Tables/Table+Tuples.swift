@@ -1,5 +1,3 @@
-import SpaceSystem
-
 extension Table where Key == UInt64, Row == TupleRow {
     /// The most claimed tuples that one claim passes, so that it does not hold the gate for long.
     private static let mostPassed = 1000

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// The value of a table's row: from bytes and to bytes.
 package protocol TableRow {
     /// Borrows a row from its page, or copies it; `nil` if the bytes are not such a row.

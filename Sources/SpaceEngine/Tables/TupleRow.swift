@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The value of a row in `tuples`: a header of 24 or 32 bytes, then the encoded tuple.
 ///
 ///     0  expiry, milliseconds of the namespace's clock; 0: never

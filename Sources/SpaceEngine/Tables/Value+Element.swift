@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Value {
     /// Encodes the value as one element.
     ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// What a write transaction made visible to waiters: tuples, and the interests that wait for cells, holds and objects.
 ///
 /// The holder of the gate uses one object again and again. The first tuple is kept in words of its own, and the lists

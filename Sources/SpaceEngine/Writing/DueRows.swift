@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// The tuples, cells and claims whose time is over in a write transaction: they are removed, unset and returned.
 package struct DueRows {
     fileprivate let scope: WriteScope

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The changes of a transaction's body, as far as any other process will ever see them.
 ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The rows that refer to a tuple: in `index`, one for each shape that it has a hash for, and in `expiries`.
 struct TupleReferences {
     let scope: WriteScope

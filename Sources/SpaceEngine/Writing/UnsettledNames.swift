@@ -1,5 +1,3 @@
-package import TupleCoding
-
 /// The names at which a transaction may have made something available: a lock, permits, an item, room.
 ///
 /// Guarantees: each function that changes a row on which a wait depends notes the name, and the transaction settles

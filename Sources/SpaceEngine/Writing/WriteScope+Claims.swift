@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// Claims: takes that can be undone.
 ///

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 // What ends by itself: tuples and cells at a time or with a holder, and claims at their deadlines.
 
 extension WriteScope {

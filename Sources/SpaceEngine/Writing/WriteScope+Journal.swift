@@ -1,5 +1,3 @@
-import SpaceSystem
-
 extension WriteScope {
     package var isJournaling: Bool { counters.isJournaling }
 

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 extension WriteScope {
     /// Moves the near end's tuples, and the claims on them, to the tables of this transaction.

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 // The rows of a tuple: one in `tuples`, one in `index` for each shape that it has a hash for, and one in `expiries` if
 // it expires. A claimed tuple has only the first. Every change that makes a tuple visible or invisible goes through

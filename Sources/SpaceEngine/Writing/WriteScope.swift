@@ -1,7 +1,6 @@
 import Glibc
 package import LMDB
 import SpaceSystem
-import TupleCoding
 
 /// A write transaction in progress, on which writing operations work.
 ///

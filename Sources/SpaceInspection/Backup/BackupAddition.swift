@@ -1,8 +1,6 @@
 import Glibc
-import SpaceEngine
 import SpaceSystem
 import SystemPackage
-import TupleCoding
 
 /// A file to which moments of a namespace are added; no other process adds to it at the same time.
 struct BackupAddition: ~Copyable {

@@ -1,4 +1,3 @@
-import SpaceEngine
 import SpaceSystem
 import SystemPackage
 

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// What a namespace knows of the log of its commits.
 struct LogAccess {
     let core: NamespaceCore

@@ -1,7 +1,3 @@
-import SpaceEngine
-import SpaceSystem
-import TupleCoding
-
 /// What a backup has added to its file.
 package struct BackupResult: Sendable {
     /// How many entries the file has.

@@ -1,9 +1,3 @@
-import Glibc
-import SpaceEngine
-import SpaceSystem
-import SystemPackage
-import TupleCoding
-
 /// What a log of a namespace's commits begins with.
 package struct LogBeginning: Sendable {
     /// The file's whole path.

@@ -1,6 +1,3 @@
-import SpaceEngine
-import SpaceSystem
-
 /// The entries of a file with which a new namespace is filled.
 final class ReplaySource {
     private let file: LogFile

@@ -1,5 +1,3 @@
-import SpaceEngine
-
 /// What a backup has of each row, without the rows: 24 bytes a row and the dictionary's own room.
 ///
 /// At a billion rows, two rows with different keys are taken for one row in one case of 2⁹⁰, and a changed value for

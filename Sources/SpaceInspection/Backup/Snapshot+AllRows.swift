@@ -1,6 +1,3 @@
-package import SpaceEngine
-import SpaceSystem
-
 extension Snapshot {
     /// Calls `visit` for each row of the namespace but the one with its life, which a copy doesn't share.
     package func forEachRow(_ visit: (RowChange) throws(SpaceError) -> Void) throws(SpaceError) {

@@ -1,7 +1,3 @@
-import SpaceEngine
-import SpaceSystem
-import TupleCoding
-
 /// A moment of a namespace that a backup has.
 package struct BackupMoment: Sendable {
     /// The number of the last change that it has.

@@ -1,8 +1,6 @@
 import Glibc
-import SpaceEngine
 import SpaceSystem
 import SystemPackage
-import TupleCoding
 
 /// A namespace in which only a log's entries write: the same as the namespace whose log it is, a moment later.
 ///

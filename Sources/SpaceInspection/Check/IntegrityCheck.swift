@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A check of everything in a namespace's file that has to agree; `space-dump --check` and every test end with it.
 ///
 /// - A tuple whose row says that it is claimed has a row in `claims`, and no other one has. Its bytes decode, and its

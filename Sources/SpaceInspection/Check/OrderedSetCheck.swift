@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A check of everything in the rows of ordered sets that has to agree.
 ///
 /// - The directory's counts are the counts of its chunks, and each chunk is in the directory once.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A collection in a dump: an ordered set with its elements, or a dictionary, whose entries are among the cells.
 package struct CollectionDump: Sendable {
     package enum Kind: String, Sendable { case orderedSet, dictionary }

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// Loads what a dump has, in a write transaction.
 struct ContentsLoad {

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// A cell in a dump.
 package struct DumpedCell: Sendable {

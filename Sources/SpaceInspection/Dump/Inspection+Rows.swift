@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // The rows of an inspected namespace, all of one snapshot. Each row is read when the walk reaches it, and is not kept.
 
 extension Inspection {

@@ -1,7 +1,6 @@
 import Glibc
 import SpaceSystem
 import SystemPackage
-import TupleCoding
 
 /// A look at everything in a namespace from outside: without a session, without reaping, and, if necessary, without
 /// locks.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension LoadedContents {
     /// The most bytes and rows of a part: far fewer than change the pages that a transaction of LMDB can change.
     private static let most = (bytes: 16 << 20, rows: 20_000)

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A tuple that is loaded from a dump.
 package struct LoadedTuple: Sendable {
     package let tuple: Tuple

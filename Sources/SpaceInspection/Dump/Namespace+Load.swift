@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// What is loaded from a dump: tuples, cells, collections, and the state of recipes.
 ///
 /// The tuples keep their order and get new ids. Expired tuples and cells are left out. Whether all of it can be loaded

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 extension NamespaceFolder {
     /// Throws `namespaceNotFound` if the folder is no longer a namespace's: then what was found in it is not damage.
     func checkInPlace() throws(SpaceError) {

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// Loads a dump into a new namespace that no other process sees, part by part.
 ///
 /// A part for which there is no room is divided, down to single rows: a large transaction needs room for the old copies

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// An object whose state is one value, in a dump.
 package struct ObjectStateDump: Sendable {
     package enum State: Sendable, Equatable {

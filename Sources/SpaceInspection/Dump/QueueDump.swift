@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A work queue in a dump.
 package struct QueueDump: Sendable {
     package struct Item: Sendable {

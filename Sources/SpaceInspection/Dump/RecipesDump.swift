@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The state that recipes keep beyond the processes that use them, in a dump.
 ///

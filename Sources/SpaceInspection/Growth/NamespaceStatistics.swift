@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// What takes up the room in a namespace: the tuples, cells and changes, and the watchers that keep the changes.
 package struct NamespaceStatistics: Sendable {
     /// Tuples or cells that look alike.

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 // From rows to the contents of a dump. A row that does not decode is left out and named; no other row depends on it.
 

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 // Shared objects: ordered sets, dictionaries, queues, and objects whose state is one value.
 

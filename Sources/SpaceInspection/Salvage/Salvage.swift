@@ -1,6 +1,4 @@
-import Glibc
 import SpaceSystem
-import TupleCoding
 
 /// The content that can be saved from a namespace whose files are damaged.
 ///

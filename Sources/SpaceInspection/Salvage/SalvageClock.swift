@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// Converts times of the namespace's clock to milliseconds since 1970.
 struct SalvageClock {
     let clock: NamespaceClock

@@ -1,4 +1,3 @@
-import SpaceEngine
 import SpaceSystem
 
 /// A holder's process: on this machine, on another one, or not known.

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 extension Namespace {
     /// Passes on the claims, or what is buried, in parts, in the order in which the tuples were written.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Namespace {
     /// The named objects of the namespace, by name.
     ///

@@ -1,5 +1,3 @@
-import SpaceRecipes
-
 // Numbers that several reports tell of a namespace.
 
 extension NamespaceStatus {

@@ -1,6 +1,3 @@
-package import SpaceRecipes
-package import TupleCoding
-
 // The parts of a namespace's status as JSON objects: for `show`, and behind the `kind` of a dump's line.
 
 extension NamespaceStatus.Owner {

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 extension NamespaceStatus {
     /// Reads the status; without a usable control file (`control` is `nil`), waiters are unknown.

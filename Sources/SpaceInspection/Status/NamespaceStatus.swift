@@ -1,6 +1,3 @@
-public import SpaceRecipes
-public import TupleCoding
-
 /// The state of a namespace: what is in it, which processes keep it alive, which wait, and what is claimed.
 ///
 /// Times are milliseconds since 1970.

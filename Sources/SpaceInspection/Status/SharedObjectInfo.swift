@@ -1,6 +1,3 @@
-public import SpaceRecipes
-import TupleCoding
-
 /// A named object of a namespace, as listed for inspection.
 public struct SharedObjectInfo: Sendable, Hashable {
     /// The object's name.

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // The holds as they are shown to people, and the check of their rows.
 
 extension Snapshot {

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // The responders and requests as a namespace's status shows them, and the check of their rows.
 
 extension NamespaceStatus {

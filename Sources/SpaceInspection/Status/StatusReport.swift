@@ -1,6 +1,3 @@
-package import SpaceRecipes
-package import TupleCoding
-
 /// A look at a namespace as JSON, in the forms that `show`, `list` and `space-dump` print.
 package struct StatusReport {
     package let status: NamespaceStatus

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The details in the row of an ordered set or a dictionary.
 package struct CollectionDetails {
     package var elementType: String

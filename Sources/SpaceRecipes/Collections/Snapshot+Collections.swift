@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Snapshot {
     /// The number of a collection with a kind and details, or `nil` if there is none.
     ///

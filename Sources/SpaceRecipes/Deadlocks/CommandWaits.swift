@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The waits of processes for the end of the commands that they run, if a process of the command waits itself.
 ///
 /// A command is a tree of processes: a shell, say, and what it has started. It is known to be held up only if each

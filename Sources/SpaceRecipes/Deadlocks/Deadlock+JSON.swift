@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Deadlock: JSONConvertible {
     /// The circle as JSON: a list of its steps.
     package var json: String { steps.indices.map(object(ofStep:)).json }

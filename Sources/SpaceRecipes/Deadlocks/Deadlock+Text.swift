@@ -1,5 +1,3 @@
-package import TupleCoding
-
 // Deadlocks in words, and as the values that watchers get.
 
 extension WaitGraph.Subject {

@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// Tells watchers, and the history, of deadlocks.
 ///

@@ -1,18 +1,9 @@
-package import SpaceEngine
-package import TupleCoding
-
 /// The place of a wait in `holds`.
 package struct WaitPlace: Hashable, Sendable {
     let name: Name
     let ticket: UInt64
     /// Whether watchers were told of a deadlock that the wait is a part of.
     let isTold: Bool
-
-    package init(name: Name, ticket: UInt64, isTold: Bool) {
-        self.name = name
-        self.ticket = ticket
-        self.isTold = isTold
-    }
 }
 
 /// The waits for a namespace's objects, and the processes that can be waited for.

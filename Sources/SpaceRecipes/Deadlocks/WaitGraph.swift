@@ -1,5 +1,4 @@
 package import SpaceSystem
-package import TupleCoding
 
 /// Which process waits for which, and the deadlocks among them.
 ///

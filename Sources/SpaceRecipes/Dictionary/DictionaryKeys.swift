@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Converts between the keys of a dictionary's entries and the keys of cells.
 package struct DictionaryKeys {
     package static let separator = UInt8(ascii: "/")

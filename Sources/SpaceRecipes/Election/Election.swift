@@ -1,5 +1,3 @@
-public import TupleCoding
-
 /// The election of one leader among candidate processes.
 ///
 /// ```swift

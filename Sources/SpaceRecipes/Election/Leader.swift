@@ -1,5 +1,3 @@
-public import TupleCoding
-
 /// The leader of an election.
 public struct Leader: Sendable, Hashable {
     /// The number of the term, greater than those of all earlier terms.

@@ -2,7 +2,6 @@ import Glibc
 import SpaceSystem
 import Synchronization
 import SystemPackage
-import TupleCoding
 
 /// Linda's `eval`: a live tuple, which a child process computes, and which is written once the child has succeeded.
 ///
@@ -262,8 +261,6 @@ extension Namespace {
             return try await evaluateSuspending(words, timeout: timeout)
         } catch  where error.code == .timedOut {
             return nil
-        } catch {
-            throw error
         }
     }
 
@@ -304,8 +301,6 @@ extension Namespace {
             return try evaluation.tuple(evaluation.run(timeout: timeout))
         } catch  where error.code == .timedOut {
             return nil
-        } catch {
-            throw error
         }
     }
 }

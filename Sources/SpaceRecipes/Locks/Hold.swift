@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// What a process holds by name: a lock, permits of a semaphore, or leadership.
 ///
 /// ```swift

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The ways to acquire a hold, which a lock, a semaphore and an election share.
 ///
 /// They differ only in their requests.

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 extension Namespace {
     /// Runs `body` while several locks are held.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 // The number of permits that was set for all users of a semaphore. It is not in the rows of the places. These keep the
 // number that their process has given, which counts again when the set number is taken back.
 

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A point at which a number of processes wait for each other.
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A named number of permits; each holder has one or more of them.
 ///
 /// ```swift

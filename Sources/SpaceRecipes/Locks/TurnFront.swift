@@ -1,5 +1,3 @@
-package import TupleCoding
-
 /// What a place wants of its name.
 package struct TurnWish: Hashable, Sendable {
     package let kind: SharedObjectKind

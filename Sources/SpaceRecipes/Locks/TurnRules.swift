@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The rules of locks, permits and leadership: the places at the front of the queue hold, as many as the kind allows.
 ///
 /// A place that asks for more permits than there are, because their number was set to a smaller one, is passed over; its

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Where a queue's or a collection's handle reads and edits: its namespace, with a step of its own for each call, or a
 /// transaction.
 ///

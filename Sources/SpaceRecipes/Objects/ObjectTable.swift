@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 extension Limits {
     /// The longest name of a shared object (a collection, a lock, a queue …), in bytes of UTF-8.

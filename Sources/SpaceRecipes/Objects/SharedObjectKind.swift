@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The kind of a named object; all processes that use a name must mean the same kind.
 ///
 /// All kinds share one set of names: a lock and a collection can't have the same name at the same time.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A row of `objects`: an object that exists even while no process uses it.
 ///
 /// The key is the name. The value:

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// An element on its way into an ordered set: its encoding, and its key's encoding if the set identifies elements by
 /// key.
 package struct ElementBytes: Hashable {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The directory of an ordered set.
 ///
 ///     0  number of elements

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// One edit of an ordered set, checked against its elements: it is carried out, journaled and reported in this form.
 package indirect enum ElementEdit {
     /// Inserts elements at an index; none of them is in the set yet.

@@ -61,13 +61,8 @@ struct ElementEditor {
         try scope.elements.delete(ElementKey(list.object, row))
     }
 
-    /// The references of a chunk in its present state; the list knows only the state before the edit.
-    private func references(_ chunk: Chunk) throws(SpaceError) -> [ElementReference] {
-        guard let bytes = try scope.snapshot.row(list.object, .chunk(chunk.id)),
-            let references = [ElementReference](chunk: bytes, count: chunk.count)
-        else { throw .damaged("a chunk of \(list.name.quotedForPeople)") }
-        return references
-    }
+    /// The references of a chunk in its present state; the list's directory knows only the state before the edit.
+    private func references(_ chunk: Chunk) throws(SpaceError) -> [ElementReference] { try list.references(of: chunk) }
 
     /// Writes an element's row, if the element is new or comes into another chunk.
     private func settle(_ item: Item, in chunk: UInt32) throws(SpaceError) {

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A key of `elements`.
 package struct ElementKey: TableKey {
     package enum Row: Equatable {

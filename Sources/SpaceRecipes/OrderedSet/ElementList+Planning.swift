@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Edits, checked against the elements before anything changes.
 
 extension ElementList {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The elements of one ordered set, in one snapshot.
 ///
 /// All elements here are bytes: two are the same if their keys' encodings are, or, in a set without keys, their own.
@@ -29,8 +27,7 @@ package struct ElementList {
 
     // MARK: Positions
 
-    package func references(ofChunkAt position: Int) throws(SpaceError) -> [ElementReference] {
-        let chunk = directory.chunks[position]
+    func references(of chunk: ElementDirectory.Chunk) throws(SpaceError) -> [ElementReference] {
         guard let bytes = try snapshot.row(object, .chunk(chunk.id)),
             let references = [ElementReference](chunk: bytes, count: chunk.count)
         else { throw .damaged("a chunk of \(name.quotedForPeople)") }
@@ -84,7 +81,7 @@ package struct ElementList {
         var (position, offset) = directory.place(of: range.lowerBound)
         var left = range.count
         while left > 0 {
-            let references = try references(ofChunkAt: position).dropFirst(offset).prefix(left)
+            let references = try references(of: directory.chunks[position]).dropFirst(offset).prefix(left)
             for reference in references { try body(try row(reference)) }
             left -= references.count
             (position, offset) = (position + 1, 0)
@@ -128,7 +125,9 @@ package struct ElementList {
         var start = 0
         for (position, entry) in directory.chunks.enumerated() {
             if entry.id == chunk {
-                guard let offset = try references(ofChunkAt: position).firstIndex(of: reference) else { break }
+                guard let offset = try references(of: directory.chunks[position]).firstIndex(of: reference) else {
+                    break
+                }
                 return start + offset
             }
             start += entry.count

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The reference to an element in a chunk: the hash of its encoding, and a number that distinguishes elements with the
 /// same hash.
 package struct ElementReference: Hashable {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The row of an element: the id of the chunk that refers to it, in four bytes, then its encoding.
 ///
 /// If the set identifies elements by key, the key's length, in four bytes, and the key's encoding come before the

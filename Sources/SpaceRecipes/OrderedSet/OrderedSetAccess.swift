@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// Edits of an ordered set: under the gate, each is planned against the state that it changes, and carried out in the
 /// same transaction.
 package struct OrderedSetAccess {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The rows of ordered sets, in a write transaction.
 package struct OrderedSetTable {
     let scope: WriteScope

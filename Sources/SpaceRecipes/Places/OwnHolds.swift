@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// The holds of this process, each with the task or thread that acquired it, so that none waits for itself for ever.
 ///

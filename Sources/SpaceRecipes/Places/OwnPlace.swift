@@ -1,4 +1,3 @@
-import SpaceSystem
 import Synchronization
 
 /// A place that this process holds: whether it was released, and the namespace, which must stay open that long.

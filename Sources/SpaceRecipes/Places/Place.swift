@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A place in the queue of a name, waiting or holding.
 package struct Place: Sendable {
     package let name: String

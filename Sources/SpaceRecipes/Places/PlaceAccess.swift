@@ -1,6 +1,5 @@
 import Glibc
 import SpaceSystem
-import TupleCoding
 
 /// What became of a request for a place.
 package enum PlaceAnswer {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The keys of a name's rows in `holds`.
 package struct PlaceKeys {
     let name: String

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A process's request for a place in the queue of a name.
 ///
 /// It may use the disk reserve that is kept for removals, as claiming a tuple may: on a full disk it must be possible

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A row of `holds`: one place in the queue of a name, whose process holds the name or waits for it.
 ///
 /// The key is the name, encoded as a string, which ends itself and may contain a NUL, then the ticket, big-endian. So

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// What a kind of place adds to the core, which keeps the rows of places and knows no kind.
 ///
 /// The kinds are beside the core: locks, permits and leadership (`TurnRules`), barriers (`PartyRules`), takers of items

@@ -1,5 +1,3 @@
-import TupleCoding
-
 // The changes that tell watchers what is held.
 
 extension PlaceTable {

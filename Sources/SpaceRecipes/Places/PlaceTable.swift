@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// Names that processes hold as long as they live (locks, permits, leadership), and the queues for them.
 ///
 /// Guarantees: waiters are served in the order in which they came, and none is overtaken. Only as many processes hold a

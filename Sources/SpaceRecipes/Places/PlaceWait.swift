@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The wait of a process for its turn in the queue of a name: it ends when the process holds the name, or the time has
 /// passed.

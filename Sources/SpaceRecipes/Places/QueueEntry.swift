@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The attempts of a process that waits to enter a queue, until one succeeds.
 ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// One asking of a responder: the ticket of the request's row, and the work number, which differs for each asking.
 package struct Asking: Hashable, Sendable {
     package let ticket: UInt64

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// What a responding or an asking process waits for.
 ///
 /// It is announced to waiters like the ticket of a place in a queue. Real tickets are below 2⁶², so the numbers made

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A request as the answering process sees it.
 package struct IncomingRequest: Sendable {
     package let asking: Asking

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A responder of this process.
 package struct LocalResponder: Sendable {
     package let name: String

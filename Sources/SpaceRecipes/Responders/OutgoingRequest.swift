@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A request to be made: the name, the argument, and which responders may be asked.
 package struct OutgoingRequest: Sendable {
     package let name: String

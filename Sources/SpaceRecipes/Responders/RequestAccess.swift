@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// What asking and responding processes do with requests: one transaction for each step.
 package struct RequestAccess {
     let core: NamespaceCore

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A request, stored as a place of the asking session, with which it ends.
 ///
 /// All requests of a namespace are under the empty name, which no shared object can have. The details:

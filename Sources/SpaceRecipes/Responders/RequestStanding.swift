@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The state of a request.
 package enum RequestStanding: Sendable {
     /// Not answered yet; this process is answering it.

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The rows of requests, each a place under the empty name that ends with the asking session.
 ///
 /// Guarantees: a request is with one responder at a time, and is never put to the same responder twice.

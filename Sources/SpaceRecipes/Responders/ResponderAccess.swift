@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// What responding processes do with the rows of responders: one transaction for each step.
 package struct ResponderAccess {
     let core: NamespaceCore

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The reason why a responder gave no reply, as the asking process gets it.
 package struct ResponderFailure: Error {
     private static let longest = 4096

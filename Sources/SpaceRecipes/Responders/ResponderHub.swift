@@ -1,6 +1,4 @@
-import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// The responders of this process in one namespace: their waiting requests, their running ones, and the task that
 /// listens.

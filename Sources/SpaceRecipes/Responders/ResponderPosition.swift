@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A responder's place in the stack of its name, fixed while it is registered; the higher position is asked first.
 ///
 /// It is the ticket of the responder's row, with one bit above all tickets that only base handlers lack. So base

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A responder, stored as a place under the responder's name.
 ///
 /// The details of the place:

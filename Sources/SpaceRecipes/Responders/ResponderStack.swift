@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// All responders to a name, in the order in which they are asked.
 package struct ResponderStack {
     package private(set) var rows: [ResponderRow] = []

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The rows of responders, each a place under the responder's name that ends with the responding session.
 ///
 /// Guarantees: a responder begins nothing more once it has left the stack, and every request that it has not answered

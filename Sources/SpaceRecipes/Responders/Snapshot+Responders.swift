@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 extension TransactionTables {
     /// The arguments and replies of requests; `RequestRow` makes the keys.
     package var requestBodies: Table<[UInt8], UnsafeRawBufferPointer> { table(tables.elements) }

@@ -1,5 +1,3 @@
-package import TupleCoding
-
 /// A step of a transaction that is data, as `space txn` and the C library read it: an operation with its arguments, as an
 /// array or as an object.
 ///

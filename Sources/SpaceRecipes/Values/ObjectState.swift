@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// An object that is one value with a name and a kind: a counter, a latch, a rate limit.
 ///

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// At most a number of acquisitions in any interval of a given length, counted over all processes.
 ///

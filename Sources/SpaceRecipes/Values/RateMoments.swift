@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The reserved moments of a rate limit, as far as the next reservation depends on them.
 ///
 /// Guarantees: any interval contains at most as many of them as the limit. A reservation looks back from the last

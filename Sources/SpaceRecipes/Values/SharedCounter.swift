@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A number that all processes can change; it begins with 0, and stays until it is removed.
 ///
 /// ```swift

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A latch that opens, and stays open, once it has been counted down a given number of times.
 ///
 /// ```swift

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// A wait until a queue has an item that a taker could get; it takes nothing.
 ///
@@ -18,13 +17,7 @@ struct ItemWait: Steps {
     let name: String
     let deadline: MonotonicInstant?
     /// The next time at which there can be an item without a commit; it limits the present sleep.
-    private var due: Int64?
-
-    init(core: NamespaceCore, name: String, deadline: MonotonicInstant?) {
-        self.core = core
-        self.name = name
-        self.deadline = deadline
-    }
+    fileprivate var due: Int64?
 
     mutating func step() throws(SpaceError) -> Step<Bool> {
         var state = try state()

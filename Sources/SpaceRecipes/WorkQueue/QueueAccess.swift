@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// What a process that waits for an item, or for room, does with a work queue.
 struct QueueAccess {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension QueueItem {
     /// A taken item as a plain value, which closures may keep; ``QueueItem/detach()`` makes it.
     ///

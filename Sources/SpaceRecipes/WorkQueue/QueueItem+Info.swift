@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 extension QueueItem {
     /// A copy of an item of a queue, for a look without a take.
     public struct Info: QueueItemFacts, ItemCopy, Hashable {

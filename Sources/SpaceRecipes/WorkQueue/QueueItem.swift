@@ -1,5 +1,4 @@
 package import SpaceSystem
-public import TupleCoding
 
 /// An item that this process works on: no other process has it, and it returns to its queue unless it is completed.
 ///

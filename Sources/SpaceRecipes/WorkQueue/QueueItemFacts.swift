@@ -1,5 +1,3 @@
-public import TupleCoding
-
 /// The properties of an item of a queue, both for the worker that has it and for a look without a take.
 public protocol QueueItemFacts: ~Copyable, Sendable {
     /// The item's number, which no other item in the namespace has.

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The row of a queue's item.
 ///     0  state
 ///     1  zero, 3 bytes

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The rows of a work queue in `elements`.
 ///
 /// Guarantees: an item is in one state. Beside its own row it has a row in that state's index, and one transaction

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// What holds for a whole queue: the details of its row in `objects`, an array of three integers, and `true` if its numbers
 /// were set.
 package struct QueueSettings: Equatable, Sendable {

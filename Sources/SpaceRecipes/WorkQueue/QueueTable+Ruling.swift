@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Changes of a work queue and its items from outside, each within one write transaction.
 
 extension Snapshot {

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// Serving the processes that wait at a queue: the only function that hands out items, and the items that are due.
 ///
 /// Guarantees: each transaction that changes an item, a taker or the settings of a queue settles the queue before it is

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The changes of a work queue's items, each within one write transaction.
 package struct QueueTable {
     let scope: WriteScope

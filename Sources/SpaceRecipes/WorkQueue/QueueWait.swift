@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// A taker's wait for an item: it ends when the taker is served or the time has passed.
 ///

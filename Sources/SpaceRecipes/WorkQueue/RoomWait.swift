@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The wait of a process that puts an item into a full queue: it ends when the item is put or the time has passed.
 ///

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 extension Snapshot {
     /// What is wrong with the rows of the work queues, one sentence for each fault.
     package func damageInQueues() throws(SpaceError) -> [String] {

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// The rules of a queue's takers: each taker that holds has an item of its own, so takers don't exclude each other.
 struct TakerRules: QueueRules {
     /// Whether the return of an item counts as a delivery; it does not if no worker got to see the item.

@@ -1,5 +1,4 @@
 package import SpaceSystem
-import TupleCoding
 
 // What others than their worker can do with items.
 

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Looking at a queue's items.
 
 extension WorkQueue {

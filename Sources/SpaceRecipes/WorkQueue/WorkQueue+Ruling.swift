@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Changes of a whole queue: its numbers, its pauses and its removal.
 
 extension WorkQueue {

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 extension WorkQueue {
     /// Waits for an item as long as it takes.

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// What a put with a unique key does if an item with the key is in the queue already.
 ///
 /// At most two items have a key: one that a worker has or has had, and one that waits behind it.

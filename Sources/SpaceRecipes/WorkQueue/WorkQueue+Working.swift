@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// What becomes of an item whose work has failed; see ``WorkQueue/work(timeout:deadline:_:onFailure:)``.
 public enum FailureDecision: Sendable, Hashable {
     /// The item returns after a delay; `nil`: after 1 s at its first delivery, twice as long at each further one, and

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A queue of work that survives its workers: its items have priorities and delays, and may belong to groups.
 ///
 /// The items of a group are worked on in order. An item that fails too often is buried.

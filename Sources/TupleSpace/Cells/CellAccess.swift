@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// How the verbs of ``CellStore`` reach the cells: in a namespace, in a transaction's body, or in a namespace that is
 /// opened when it is needed.
 ///

@@ -1,6 +1,3 @@
-import SpaceSystem
-public import TupleCoding
-
 /// What has cells, which are named values: a namespace, a transaction's body, and a namespace that is named and opened
 /// at its first use.
 ///

@@ -1,5 +1,4 @@
 import SpaceSystem
-public import TupleCoding
 
 extension Namespace: CellStore {
     /// How the verbs of cells reach them.

@@ -1,6 +1,3 @@
-import SpaceSystem
-public import TupleCoding
-
 /// Something that a task can wait for together with others; see ``Space/first(of:timeout:)``.
 public struct Awaitable: Sendable {
     /// Waits until it is there; `nil` waits without a limit, zero looks once.

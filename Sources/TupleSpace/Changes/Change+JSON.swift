@@ -1,5 +1,3 @@
-package import TupleCoding
-
 extension Change {
     /// The change as one JSON object; of a cell only the part that a path names, if one does.
     ///

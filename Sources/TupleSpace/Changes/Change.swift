@@ -1,6 +1,5 @@
 import Glibc
 import SpaceSystem
-public import TupleCoding
 
 /// One thing that happened in a namespace, as a watcher receives it.
 public struct Change: Sendable {

@@ -1,5 +1,3 @@
-package import TupleCoding
-
 /// A choice of changes in words, as the options of `space watch` and the C library give it.
 package struct ChangeChoice {
     package var tuples: Template?

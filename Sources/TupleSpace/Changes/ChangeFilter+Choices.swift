@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 extension ChangeFilter: ExpressibleByStringInterpolation {
     /// The changes of the cell with a key, or with a path (`"user.name"`) of a part of its value.
     public init(stringLiteral key: String) { self.init(cells: .key(key)) }

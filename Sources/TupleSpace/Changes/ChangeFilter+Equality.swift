@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A choice of names, which compare by their bytes, as they do in the namespace; a derived conformance to `Equatable` would
 /// compare strings.
 package protocol NameChoice {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension ChangeFilter {
     /// Whether the filter lets a row through, decided on the row's bytes.
     func includes(_ row: JournalRow) -> Bool {

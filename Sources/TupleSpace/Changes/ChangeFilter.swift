@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// A choice of the changes that a watcher or an observer receives.
 ///
 /// A string in the code is the filter for a cell, or with a path for a part of its value:

@@ -1,7 +1,6 @@
 import SpaceMachines
 package import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// A registered watcher's place in the journal.
 package final class ChangeSource: Sendable {

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// The changes of a namespace, one after the other: every change once, in order, or a gap that names the missed ones.
 ///

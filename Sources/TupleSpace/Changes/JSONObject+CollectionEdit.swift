@@ -1,5 +1,3 @@
-package import TupleCoding
-
 extension JSONObject {
     /// Adds a change to an ordered set.
     ///

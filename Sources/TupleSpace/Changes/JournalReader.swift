@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// Reading the journal from a position on, for the sequence of changes and for the observers of a process.
 package struct JournalReader {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension JournalRow {
     /// Copies the change out of the page.
     ///

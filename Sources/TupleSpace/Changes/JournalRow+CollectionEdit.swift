@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension JournalRow {
     /// For a cell, the name of the dictionary that it may be an entry of; `nil` if it can be in none.
     ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Namespace {
     /// The history that the journal keeps even while no watcher is registered; `nil` for none.
     ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Observing by callback: the observation lasts as long as its token.
 
 extension Namespace {

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Observing a cell with the type of its value.
 
 extension Namespace {

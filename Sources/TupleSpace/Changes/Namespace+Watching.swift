@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Namespace {
     /// The changes of the namespace that a filter lets through.
     ///

@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// Reading the journal once for all observers, and giving each observer the changes that concern it.
 extension ObservationHub {

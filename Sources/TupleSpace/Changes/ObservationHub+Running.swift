@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// Running observers: an observer reads its next batch after its handler has returned from the one before.
 extension ObservationHub {

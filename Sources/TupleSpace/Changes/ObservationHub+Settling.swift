@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// Waiting until the handlers of this process have returned from every change before a call.
 ///

@@ -1,6 +1,5 @@
 import SpaceSystem
 package import Synchronization
-import TupleCoding
 
 /// The observations of this process in one namespace, with one reader of the journal for all of them.
 ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The content of an observation's calls.
 public struct ObservationOptions: OptionSet, Sendable, Hashable {
     /// The bits.

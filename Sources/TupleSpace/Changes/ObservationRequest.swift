@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The parameters of a new observation.
 package struct ObservationRequest {
     package var filter: ChangeFilter

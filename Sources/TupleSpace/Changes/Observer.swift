@@ -1,6 +1,4 @@
-import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// One observation of this process: which changes it receives, and which handler it calls.
 ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The handler of an observation, and the place where it runs.
 ///
 /// A handler is called with one change at a time, in order. The permission to call it is checked where it runs, right

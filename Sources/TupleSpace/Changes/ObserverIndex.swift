@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// An index that finds the observers that a change may concern, without evaluating every filter.
 ///
 /// Observers of cells are found by the first component of the key, of notifications and collections by the name, and

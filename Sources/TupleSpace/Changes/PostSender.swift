@@ -1,6 +1,4 @@
 import Glibc
-import SpaceSystem
-import TupleCoding
 
 /// The sender of a notification: a process, or an object in one.
 public struct PostSender: Sendable {

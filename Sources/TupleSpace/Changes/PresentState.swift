@@ -1,5 +1,3 @@
-import TupleCoding
-
 /// The contents of a namespace at a watcher's registration, read slice by slice while other processes continue to
 /// write.
 ///

@@ -1,6 +1,4 @@
 import SpaceSystem
-import Synchronization
-import TupleCoding
 
 /// The registrations of watchers.
 ///

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A place in the changes of one life of a namespace, which a watcher stores to continue from there later.
 ///
 /// ```swift

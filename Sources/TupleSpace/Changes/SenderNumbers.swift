@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// The numbers of this process's objects that posted notifications, or that a filter names as senders.
 ///

@@ -1,5 +1,3 @@
-import TupleCoding
-
 extension Snapshot {
     /// The change in a row, copied out of the page.
     package func change(of row: JournalRow) throws(SpaceError) -> Change {

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 /// The appearance or disappearance of a namespace.
 public enum SpaceChange: Sendable {
     /// A namespace with this name has appeared.

@@ -1,7 +1,6 @@
 package import SpaceSystem
 import Synchronization
 import SystemPackage
-import TupleCoding
 
 /// A watcher's knowledge of a root folder.
 ///

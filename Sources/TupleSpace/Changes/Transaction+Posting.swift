@@ -1,5 +1,3 @@
-public import TupleCoding
-
 extension Transaction {
     /// Posts a notification, which reaches watchers together with the other changes.
     public func post(

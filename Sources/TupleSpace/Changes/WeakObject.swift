@@ -1,5 +1,4 @@
 import Synchronization
-import TupleCoding
 
 /// A weak reference to the object that an observation belongs to.
 package final class WeakObject<Object: AnyObject & Sendable>: Sendable {

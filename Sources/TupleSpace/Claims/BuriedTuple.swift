@@ -1,6 +1,3 @@
-import SpaceSystem
-public import TupleCoding
-
 /// A tuple that was buried, either by a call or because claims on it came back too often.
 public struct BuriedTuple: Sendable, Hashable {
     /// The tuple's id, which it keeps when it is kicked.

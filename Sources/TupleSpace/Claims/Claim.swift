@@ -1,6 +1,3 @@
-import SpaceSystem
-public import TupleCoding
-
 /// A tuple that this process has claimed: others don't see it, and it returns to its place unless it is completed.
 ///
 /// ```swift

@@ -1,7 +1,3 @@
-import SpaceSystem
-import Synchronization
-import TupleCoding
-
 // Ending claims.
 
 extension Claiming {

@@ -1,6 +1,4 @@
-import Glibc
 import SpaceSystem
-import TupleCoding
 
 /// Claiming what a look finds, and ending claims.
 package struct Claiming {

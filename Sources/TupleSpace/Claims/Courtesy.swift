@@ -1,4 +1,3 @@
-import Glibc
 import SpaceSystem
 
 /// Lets the waiter to which a tuple was granted have it before the process that has put the tuple back goes on.

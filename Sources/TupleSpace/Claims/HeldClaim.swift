@@ -1,6 +1,3 @@
-import SpaceSystem
-public import TupleCoding
-
 /// A claim as a plain value, as ``Claim/detach()`` and claims within a transaction give it.
 ///
 /// It is ended with ``Namespace/complete(_:keeping:)``, ``Namespace/release(_:delay:)`` or ``Namespace/bury(_:)``. Unlike a

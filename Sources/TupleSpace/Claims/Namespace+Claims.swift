@@ -1,6 +1,3 @@
-import SpaceSystem
-public import TupleCoding
-
 // Claims as plain values, and tuples that were buried.
 
 extension Namespace {

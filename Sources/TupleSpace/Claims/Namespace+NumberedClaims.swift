@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Claims that the caller knows by their numbers: as `space claim --hold` has printed them, or as another language keeps them.
 
 extension Namespace {

@@ -1,6 +1,4 @@
-import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// The part of a claim without generics: whether the claim was ended, and the namespace, which it keeps open.
 @usableFromInline

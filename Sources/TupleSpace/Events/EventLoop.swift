@@ -1,7 +1,5 @@
-import Glibc
 import SpaceSystem
 import Synchronization
-import SystemPackage
 
 /// The source of all wake-ups of this process's waiters and watchers: change signals, events in root folders, ends of
 /// processes, deadlines and ticks.

@@ -1,7 +1,5 @@
 package import SpaceSystem
 import Synchronization
-import SystemPackage
-import TupleCoding
 
 /// The thread that wakes this process's waiting tasks of one root.
 ///

@@ -1,4 +1,3 @@
-import SpaceSystem
 import Synchronization
 
 /// The claims, holds, requests, responders, watchers and handles that this process released but could not end at

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // Ending the tuples and cells whose holder has ended.
 
 extension EndedHolders {

@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// The holders that have ended, because their process died or left: their claims return, and their holds and rows end.
 ///

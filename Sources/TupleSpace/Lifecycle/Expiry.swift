@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// When a tuple or a cell that is about to be written ends by itself.
 package struct Expiry {
     /// The end that the row keeps.

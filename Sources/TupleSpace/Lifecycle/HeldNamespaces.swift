@@ -1,5 +1,4 @@
 import Synchronization
-import TupleCoding
 
 /// The namespaces that a space holds open for its one-liners, until the process exits or releases them.
 ///

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A namespace by its name, for one line: it is opened at its first use.
 ///
 /// ```swift

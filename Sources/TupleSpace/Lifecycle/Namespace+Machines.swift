@@ -1,9 +1,7 @@
 import Glibc
-package import SpaceEngine
 import SpaceMachines
 import SpaceSystem
 import SystemPackage
-import TupleCoding
 
 // A namespace that several machines share, as its users see it: made so, deleted, owned, and read up to date.
 

@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// A handle on a namespace: writes, reads and takes tuples, sets and gets cells.
 ///

@@ -1,5 +1,4 @@
 package import SpaceSystem
-import Synchronization
 import SystemPackage
 
 // Joining, enrolling and leaving a namespace that this process has open. All of this happens under the door, so that

@@ -1,5 +1,3 @@
-import SpaceSystem
-
 extension NamespaceOptions {
     /// Compares the options that an opener named with the existing namespace.
     ///

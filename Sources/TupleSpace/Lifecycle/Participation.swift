@@ -1,4 +1,3 @@
-import Glibc
 import SpaceMachines
 import SpaceSystem
 import Synchronization

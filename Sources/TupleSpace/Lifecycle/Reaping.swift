@@ -1,4 +1,3 @@
-import Glibc
 import SpaceSystem
 import Synchronization
 import SystemPackage

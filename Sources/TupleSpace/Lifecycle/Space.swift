@@ -1,6 +1,5 @@
 import SpaceSystem
 import SystemPackage
-import TupleCoding
 
 /// A root folder with namespaces in it: processes with the same root see the same namespaces.
 ///

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A row of `watchers`: a registered watcher.
 ///
 ///     key    number, eight bytes, big-endian

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A match that a look has found, and where: the object of a take or a claim.
 struct Candidate {
     let id: TupleID

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// An operation on one cell that is there, or is not.
 protocol CellOperation: Operation {

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 extension Snapshot {
     /// All cells, by key.
     package func allCells() throws(SpaceError) -> [(key: String, value: Value)] {

@@ -1,5 +1,3 @@
-import TupleCoding
-
 // What a caller gives is checked and encoded before anything is opened or locked.
 
 extension Limits {

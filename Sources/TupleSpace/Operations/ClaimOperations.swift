@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // What the holder of a claim does with it, apart from completing it. The claim may have been made for another process:
 // `mayBeEnded(by:)` says whose claims a session ends.
 

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// Completes claims of a session, all or none: their tuples are removed permanently.
 struct Complete: OfSession, SentOperation {
     let first: ClaimKey

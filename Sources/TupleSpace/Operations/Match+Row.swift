@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 extension Match {
     /// Calls `body` with the row that was copied.

@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// The chain of executors: the near end, the root's daemon in a namespace of several machines, the tables.
 ///
 /// A take or claim in such a namespace asks the daemon before it comes here (`Looking.remove`), because it names several

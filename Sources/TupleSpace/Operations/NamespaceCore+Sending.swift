@@ -1,7 +1,5 @@
 import Glibc
 import SpaceMachines
-import SpaceSystem
-import TupleCoding
 
 // Operations that go to the daemon as data, in a namespace that several machines share.
 

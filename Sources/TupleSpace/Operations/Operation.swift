@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A change of tuples, cells or claims, or a post, as a value.
 ///
 /// A verb makes it, and the chain of executors carries it out: the near end (the ring and the marks), the root's daemon in a

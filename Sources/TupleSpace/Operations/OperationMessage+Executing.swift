@@ -1,6 +1,4 @@
 package import SpaceMachines
-import SpaceSystem
-import TupleCoding
 
 extension OperationMessage {
     /// Executes the operation, which a process of this machine has sent.

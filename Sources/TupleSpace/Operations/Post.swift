@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// Posts a notification to all present watchers.
 struct Post: Operation {
     let subject: String

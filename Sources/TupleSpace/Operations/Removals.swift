@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 /// A removal of a candidate: a take or a claim.
 ///
 /// It adds no tuple, so the ring stays as it is unless the tuple is there.

@@ -1,6 +1,4 @@
 import SpaceMachines
-import SpaceSystem
-import TupleCoding
 
 /// An operation that is data as well: a process sends it to its root's daemon.
 ///

@@ -1,6 +1,4 @@
-import SpaceMachines
 import SpaceSystem
-import TupleCoding
 
 /// Writes a tuple whose bytes it owns.
 struct SentWrite: SentOperation {

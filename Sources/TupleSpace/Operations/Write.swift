@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// Writes a tuple; the outcome is its id.
 package struct Write: Operation {

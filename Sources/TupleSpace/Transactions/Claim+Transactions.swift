@@ -1,5 +1,3 @@
-import TupleCoding
-
 // Completing a claim, and writing the results of the work, in one transaction.
 
 extension Claim {

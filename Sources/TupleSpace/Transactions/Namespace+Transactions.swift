@@ -1,5 +1,4 @@
 import SpaceSystem
-public import TupleCoding
 
 extension Namespace {
     /// Runs `body` as one step: others see all of its changes at once or, if it throws, none of them.

@@ -1,5 +1,3 @@
-public import TupleCoding
-
 /// The argument of a body of ``Namespace/transaction(_:)``: what a namespace can do with tuples, cells, claims and
 /// notifications without waiting, in one step.
 ///

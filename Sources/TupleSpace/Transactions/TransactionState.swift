@@ -1,7 +1,3 @@
-import Glibc
-import SpaceSystem
-import TupleCoding
-
 /// A transaction's body, run under the gate.
 ///
 /// Guarantees: the body's changes are committed together or not at all, and the body runs once. An error in the middle

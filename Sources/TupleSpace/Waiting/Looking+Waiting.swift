@@ -1,6 +1,3 @@
-import SpaceSystem
-import TupleCoding
-
 // A look for a match, and the wait for one.
 
 extension Looking {

@@ -1,6 +1,5 @@
 import SpaceSystem
 import Synchronization
-import TupleCoding
 
 extension Upkeep {
     /// How long the count of the seat's ticks must have stood still before the ticker counts as stopped.

@@ -1,5 +1,4 @@
 import SpaceSystem
-import TupleCoding
 
 /// A wait after its first look: a published slot, and the rules by which a grant is taken up, ended and handed on.
 ///

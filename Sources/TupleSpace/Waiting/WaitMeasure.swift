@@ -1,4 +1,3 @@
-import SpaceEngine
 import SpaceSystem
 
 /// The measuring of one wait for a tuple, from the look that found nothing.

@@ -1,4 +1,3 @@
-import SpaceSystem
 import Synchronization
 
 /// The limit of the growth of slot tables in this process.

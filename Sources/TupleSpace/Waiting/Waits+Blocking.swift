@@ -1,6 +1,5 @@
 package import SpaceSystem
 import Synchronization
-import TupleCoding
 
 /// The waits of this process in a namespace.
 package struct Waits {

@@ -1,5 +1,4 @@
 package import SpaceSystem
-import TupleCoding
 
 extension Waits {
     /// Looks until `look` finds something; the task is suspended between two looks.
