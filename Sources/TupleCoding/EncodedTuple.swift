@@ -12,13 +12,7 @@ package struct EncodedTuple {
     /// Its content was searched for zeros once, and needs no further search.
     let long: LongField
 
-    package init(bytes: UnsafeRawBufferPointer, isRecord: Bool) {
-        self.bytes = bytes
-        self.isRecord = isRecord
-        long = LongField()
-    }
-
-    package init(bytes: UnsafeRawBufferPointer, isRecord: Bool, long: LongField) {
+    package init(bytes: UnsafeRawBufferPointer, isRecord: Bool, long: LongField = LongField()) {
         self.bytes = bytes
         self.isRecord = isRecord
         self.long = long

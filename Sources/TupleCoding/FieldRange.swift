@@ -16,13 +16,8 @@ package struct FieldRange: Sendable, Hashable {
     /// Whether the upper bound, if there is one, belongs to the range.
     package let isClosed: Bool
 
-    package init(_ bounds: Bounds, isClosed: Bool) {
-        self.bounds = bounds
-        self.isClosed = isClosed
-    }
-
     package static func doubles(lower: Double?, upper: Double?, isClosed: Bool) -> FieldRange {
-        FieldRange(.double(lower: lower?.orderedBits, upper: upper?.orderedBits), isClosed: isClosed)
+        FieldRange(bounds: .double(lower: lower?.orderedBits, upper: upper?.orderedBits), isClosed: isClosed)
     }
 
     package static func strings(lower: String?, upper: String?, isClosed: Bool) -> FieldRange {
@@ -31,7 +26,7 @@ package struct FieldRange: Sendable, Hashable {
             encoder.encode(string)
             return encoder.bytes
         }
-        return FieldRange(.string(lower: lower.map(encoded), upper: upper.map(encoded)), isClosed: isClosed)
+        return FieldRange(bounds: .string(lower: lower.map(encoded), upper: upper.map(encoded)), isClosed: isClosed)
     }
 
     /// Whether the lower bound comes after the upper one.

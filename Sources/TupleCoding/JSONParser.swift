@@ -206,21 +206,13 @@ struct JSONParser {
     private mutating func parseArgument() throws(TupleCodingError) -> Value {
         let start = index
         index += 1
-        while let byte, Self.isNameByte(byte, first: index == start + 1) { index += 1 }
+        while let byte, byte.isOfWord, index > start + 1 || !byte.isDigit { index += 1 }
         let name = String(decoding: text[start + 1..<index], as: UTF8.self)
         guard !name.isEmpty else { throw unexpected("the name of an argument") }
         guard let value = arguments[name] else {
             throw error(.argument, "no argument is called $\(name)", at: start)
         }
         return value
-    }
-
-    private static func isNameByte(_ byte: UInt8, first: Bool) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): !first
-        default: false
-        }
     }
 
     // MARK: Strings

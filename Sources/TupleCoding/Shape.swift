@@ -119,13 +119,8 @@ extension Shape: CustomStringConvertible {
     private static func shown(_ name: String) -> String {
         let isPlain =
             !name.isEmpty
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                    true
-                default: byte >= 0x80
-                }
+            && name.utf8.allSatisfy {
+                $0.isOfWord || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") || $0 >= 0x80
             }
         return isPlain ? name : Value.string(name).json
     }

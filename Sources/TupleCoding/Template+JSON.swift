@@ -70,11 +70,6 @@ private struct TemplateReader {
     let exactly: Bool
     var builder = TemplateBuilder()
 
-    init(json: JSONReader, exactly: Bool) {
-        self.json = json
-        self.exactly = exactly
-    }
-
     mutating func template(_ node: JSONNode) throws(TupleCodingError) -> TemplateForm {
         let template: TemplateForm
         switch node.content {

@@ -135,11 +135,11 @@ extension TupleDecoder {
         switch (lower, upper) {
         case (.null, .null): throw TupleCodingError(.formal, "a range without bounds; a formal matches anything")
         case (.int, .int), (.int, .null), (.null, .int):
-            range = FieldRange(.int(lower: lower.asInt, upper: upper.asInt), isClosed: isClosed)
+            range = FieldRange(bounds: .int(lower: lower.number, upper: upper.number), isClosed: isClosed)
         case (.double, .double), (.double, .null), (.null, .double):
             range = .doubles(lower: lower.asDouble, upper: upper.asDouble, isClosed: isClosed)
         case (.string, .string), (.string, .null), (.null, .string):
-            range = .strings(lower: lower.asString, upper: upper.asString, isClosed: isClosed)
+            range = .strings(lower: lower.text, upper: upper.text, isClosed: isClosed)
         default:
             throw TupleCodingError(
                 .formal,
@@ -180,7 +180,5 @@ extension TupleDecoder {
 }
 
 extension Value {
-    fileprivate var asInt: Int? { if case .int(let value) = self { value } else { nil } }
     fileprivate var asDouble: Double? { if case .double(let value) = self { value } else { nil } }
-    fileprivate var asString: String? { if case .string(let value) = self { value } else { nil } }
 }

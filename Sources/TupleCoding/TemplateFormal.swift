@@ -69,7 +69,7 @@ enum TemplateFormal {
         default:
             let bounds = [lower, upper].compactMap(\.self)
             if bounds.allSatisfy({ $0.int != nil }) {
-                range = FieldRange(.int(lower: lower?.int, upper: upper?.int), isClosed: isClosed)
+                range = FieldRange(bounds: .int(lower: lower?.int, upper: upper?.int), isClosed: isClosed)
             } else if bounds.allSatisfy({ $0.double != nil }) {
                 range = .doubles(lower: lower?.double, upper: upper?.double, isClosed: isClosed)
             } else {

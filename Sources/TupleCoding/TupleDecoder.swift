@@ -257,20 +257,22 @@ public struct TupleDecoder {
             return .null
         case TypeCode.bytes: return .bytes(try decodeBytes())
         case TypeCode.string: return .string(try decodeString())
-        case TypeCode.array:
-            return .array(
-                try decodeArray { (decoder) throws(TupleCodingError) in
-                    var values: [Value] = []
-                    while !decoder.isAtEnd { values.append(try decoder.decodeValue()) }
-                    return values
-                }
-            )
+        case TypeCode.array: return .array(try decodeValues())
         case TypeCode.smallestInt...TypeCode.largestInt: return .int(try decodeInt())
         case TypeCode.double: return .double(try decodeDouble())
         case TypeCode.false, TypeCode.true: return .bool(try decodeBool())
         case TypeCode.uuid: return .uuid(try decodeUUID())
         case TypeCode.record: return .object(try decodeRecord())
         default: throw TypeCode.unreadable(code, at: offset)
+        }
+    }
+
+    /// Reads an array of whatever elements.
+    mutating func decodeValues() throws(TupleCodingError) -> [Value] {
+        try decodeArray { (decoder) throws(TupleCodingError) in
+            var values: [Value] = []
+            while !decoder.isAtEnd { values.append(try decoder.decodeValue()) }
+            return values
         }
     }
 

@@ -148,17 +148,9 @@ extension Tuple: TupleField {
     /// Reads an array or object.
     public static func decode(from decoder: inout TupleDecoder) throws(TupleCodingError) -> Tuple {
         switch decoder.code {
-        case TypeCode.array:
-            let values = try decoder.decodeArray { (decoder) throws(TupleCodingError) in
-                var values: [TupleCoding.Value] = []
-                while !decoder.isAtEnd { values.append(try decoder.decodeValue()) }
-                return values
-            }
-            return Tuple(fields: values)
-        case TypeCode.record:
-            return Tuple(record: try decoder.decodeRecord())
-        default:
-            throw decoder.mismatch("array or object")
+        case TypeCode.array: return Tuple(fields: try decoder.decodeValues())
+        case TypeCode.record: return Tuple(record: try decoder.decodeRecord())
+        default: throw decoder.mismatch("array or object")
         }
     }
 }

@@ -14,7 +14,7 @@ extension TupleRangeBound where Self: FixedWidthInteger {
         let upper = Int(upper ?? max)
         builder.appendRange(
             FieldRange(
-                .int(lower: lower == .min ? nil : lower, upper: closed && upper == .max ? nil : upper),
+                bounds: .int(lower: lower == .min ? nil : lower, upper: closed && upper == .max ? nil : upper),
                 isClosed: closed
             )
         )

@@ -132,11 +132,6 @@ private struct UnkeyedDecodedValues: UnkeyedDecodingContainer {
     let codingPath: [any CodingKey]
     private(set) var currentIndex = 0
 
-    init(values: [Value], codingPath: [any CodingKey]) {
-        self.values = values
-        self.codingPath = codingPath
-    }
-
     var count: Int? { values.count }
     var isAtEnd: Bool { currentIndex == values.count }
 

@@ -10,13 +10,10 @@ struct DumpLine {
 
     func bad(_ reason: String) -> CommandFailure { .badData("\(what): \(reason)") }
 
-    func string(_ key: String) -> String? {
-        guard case .string(let text)? = record[key] else { return nil }
-        return text
-    }
+    func string(_ key: String) -> String? { record[key]?.text }
 
     func integer(_ key: String) throws -> Int {
-        guard case .int(let number)? = record[key] else { throw bad("\"\(key)\" is no integer") }
+        guard let number = record[key]?.number else { throw bad("\"\(key)\" is no integer") }
         return number
     }
 

@@ -230,11 +230,3 @@ struct TopReport {
         isColoured ? "\u{1B}[\(how)m\(text)\u{1B}[0m" : text
     }
 }
-
-extension Value {
-    /// The text of a string.
-    fileprivate var text: String? {
-        guard case .string(let text) = self else { return nil }
-        return text
-    }
-}

@@ -73,14 +73,6 @@ package struct NamespaceName: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func standsForItself(_ byte: UInt8, at position: Int) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-            true
-        case UInt8(ascii: "."):
-            position > 0
-        default:
-            false
-        }
+        byte.isOfWord || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") && position > 0
     }
 }

@@ -276,14 +276,7 @@ extension String {
     /// The text as one word of a shell's command: as it stands, or in quotes; with control characters, it is for people.
     fileprivate var asShellWord: String {
         if unicodeScalars.contains(where: \.isControl) { return quotedForPeople }
-        let isPlain = utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
+        let isPlain = utf8.allSatisfy { $0.isOfWord || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
         if isPlain, !hasPrefix("-") { return self }
         return "'\(split(separator: "'", omittingEmptySubsequences: false).joined(separator: #"'\''"#))'"
     }

@@ -124,8 +124,6 @@ extension Engine {
                 }
             } catch  where error.isOfStepTooLarge && removesDue && scope.hasRemovedDue {
                 (removesDue, keeps) = (false, [])
-            } catch {
-                throw error
             }
         }
     }

@@ -15,14 +15,9 @@ package struct IndexedShape: EncodedTableRow, Sendable {
     var lastUse: Int64
     package var shape: Shape
 
-    package init(number: UInt16, state: State, watermark: UInt64, lastUse: Int64, shape: Shape) {
-        self.number = number
-        self.state = state
-        self.watermark = watermark
-        self.lastUse = lastUse
-        self.shape = shape
-    }
+}
 
+extension IndexedShape {
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         guard let number = UInt16(key: key), value.count > Self.headerSize, let state = State(rawValue: value[0]),
             let shape = Shape(encoded: UnsafeRawBufferPointer(rebasing: value[Self.headerSize...]))

@@ -199,8 +199,5 @@ extension NamespaceClock {
 
 extension Value {
     /// The integers in an array; for any other value an empty array.
-    var integers: [Int] {
-        guard case .array(let elements) = self else { return [] }
-        return elements.compactMap { if case .int(let integer) = $0 { integer } else { nil } }
-    }
+    var integers: [Int] { (list ?? []).compactMap(\.number) }
 }

@@ -117,7 +117,7 @@ extension Snapshot {
                 place.pid,
                 for: .hold(kind: place.row.kind.word, name: name),
                 of: queue.blockers(of: index),
-                in: TurnPlace(queue, index),
+                in: TurnPlace(queue: queue, index: index),
                 ends: place.row.ends == 0 ? nil : clock.realtime(place.row.ends)
             )
         }

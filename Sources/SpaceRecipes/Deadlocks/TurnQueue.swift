@@ -80,11 +80,6 @@ package struct TurnPlace: Hashable, Sendable {
     package let queue: TurnQueue
     package let index: Int
 
-    package init(_ queue: TurnQueue, _ index: Int) {
-        self.queue = queue
-        self.index = index
-    }
-
     package static func == (a: TurnPlace, b: TurnPlace) -> Bool { a.queue === b.queue && a.index == b.index }
 
     package func hash(into hasher: inout Hasher) {

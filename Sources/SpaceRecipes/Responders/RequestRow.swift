@@ -78,7 +78,7 @@ extension RequestRow {
         guard hold.kind == .request, case .session(let session) = hold.holder, case .array(let parts) = hold.details,
             parts.count >= 9, case .string(let name) = parts[8]
         else { return nil }
-        let numbers = parts[..<8].compactMap { if case .int(let number) = $0 { number } else { nil } }
+        let numbers = parts[..<8].compactMap(\.number)
         let reached = parts[9...].compactMap {
             if case .int(let number) = $0 { ResponderPosition(raw: number) } else { nil }
         }

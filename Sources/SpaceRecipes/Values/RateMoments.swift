@@ -89,9 +89,8 @@ package struct RateMoments: Equatable {
 
     /// Decodes the value in the object's row; `nil` if it can't be that of a rate limit.
     package init?(_ value: Value, _ now: Int) {
-        guard case .array(let elements) = value else { return nil }
-        var numbers: [Int] = []
-        for case .int(let number) in elements { numbers.append(number) }
+        guard let elements = value.list else { return nil }
+        let numbers = elements.compactMap(\.number)
         let times = 0...RateLimit.latest
         guard numbers.count == elements.count, numbers.count >= 3, numbers.count % 2 == 1,
             numbers.count <= 3 + 2 * Self.most, numbers[0] > 0, numbers[1] > 0,

@@ -41,11 +41,8 @@ package struct QueueItemRow: EncodedTableRow, Sendable, Hashable {
     package init?(key: UnsafeRawBufferPointer, value bytes: UnsafeRawBufferPointer) {
         guard let id = QueueRows.id(of: key), bytes.count > Self.headerSize, let state = State(rawValue: bytes[0]),
             let texts = try? Value(encodedElement: UnsafeRawBufferPointer(rebasing: bytes[Self.headerSize...])),
-            case .array(let elements) = texts, elements.count == 3
+            let elements = texts.list, elements.count == 3
         else { return nil }
-        func text(_ index: Int) -> String? {
-            if case .string(let text) = elements[index] { text } else { nil }
-        }
         self.id = id
         self.state = state
         deliveries = bytes.little(4)
@@ -53,9 +50,9 @@ package struct QueueItemRow: EncodedTableRow, Sendable, Hashable {
         readyTime = bytes.little(16)
         endTime = bytes.little(24)
         origin = Origin(raw: bytes.little(32))
-        group = text(0)
-        self.key = text(1)
-        reason = text(2)
+        group = elements[0].text
+        self.key = elements[1].text
+        reason = elements[2].text
     }
 
     package var encoded: [UInt8] {

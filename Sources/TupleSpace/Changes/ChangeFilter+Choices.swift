@@ -52,7 +52,7 @@ extension Value {
     func part(_ names: [String]) -> Value? {
         var value = self
         for name in names {
-            guard case .object(let record) = value, let inner = record[name] else { return nil }
+            guard let inner = value.members?[name] else { return nil }
             value = inner
         }
         return value

@@ -146,11 +146,7 @@ extension ChangeFilter.Names {
 extension Value {
     /// The names of the objects in the circle of a deadlock, as its change tells them.
     fileprivate var objectsOfDeadlock: [String] {
-        guard case .object(let told) = self, case .array(let circle)? = told["circle"] else { return [] }
-        return circle.compactMap { step in
-            guard case .object(let step) = step, case .string(let name)? = step["name"] else { return nil }
-            return name
-        }
+        (members?["circle"]?.list ?? []).compactMap { $0.members?["name"]?.text }
     }
 }
 

@@ -227,8 +227,6 @@ package final class ChangeSource: Sendable {
         do throws(SpaceError) {
             do throws(SpaceError) { try registerAgain(core) } catch  where error.mayPassIfRepeated {
                 // The next look tries again.
-            } catch {
-                throw error
             }
             if isSubscription, try !isRegistered(core) { throw Self.endedByAnother }
             if try readPresent(core, &present) { return .ready }

@@ -18,7 +18,7 @@ extension JournalRow {
             return .cell(name, old: withValues ? try value(old) : nil, new: withValues ? try value(new) : nil)
         case .post:
             // A notification's old value is its sender's number.
-            let sender = try value(old).flatMap(PostSender.number)
+            let sender = try value(old)?.number
             return .notification(name, withValues ? try value(new) : nil, senderID: sender)
         case .insert, .remove, .replace, .move, .exchange, .sort, .reset, .discard:
             return .collection(name, try collectionEdit())

@@ -18,10 +18,4 @@ public struct PostSender: Sendable {
         pid = getpid()
         id = SenderNumbers.shared.number(of: object)
     }
-
-    /// The sender's number from a row of the journal.
-    package static func number(_ value: Value) -> Int? {
-        guard case .int(let number) = value else { return nil }
-        return number
-    }
 }

@@ -242,8 +242,6 @@ extension Space {
             return try openAsIs(name, owner: owner, creates: false, options: options)
         } catch  where error.code == .namespaceNotFound || error.code == .namespaceDeleted {
             return nil
-        } catch {
-            throw error
         }
     }
 

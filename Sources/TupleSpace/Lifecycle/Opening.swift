@@ -117,8 +117,6 @@ package struct Opening {
             // damaged one.
             if !folder.isInPlace(in: rootFolder) { return .again }
             throw error
-        } catch {
-            throw error
         }
     }
 

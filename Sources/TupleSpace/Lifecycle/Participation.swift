@@ -24,8 +24,6 @@ package struct Participation {
                 return try write()
             } catch  where error.code == .memberEnded {
                 try waitForMember(error, until: &deadline, patience: patience)
-            } catch {
-                throw error
             }
         }
     }

@@ -13,13 +13,9 @@ package struct WatcherRow: EncodedTableRow {
     package var subscription: String
     package var filter: String
 
-    init(session: UInt64, position: UInt64, subscription: String, filter: String) {
-        self.session = session
-        self.position = position
-        self.subscription = subscription
-        self.filter = filter
-    }
+}
 
+extension WatcherRow {
     package init?(key: UnsafeRawBufferPointer, value bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerSize else { return nil }
         session = bytes.little(0)

@@ -81,7 +81,7 @@ struct DeadlockTests {
                 needsAll: true,
                 since: nil
             )
-            wait.turn = TurnPlace(queue, index)
+            wait.turn = TurnPlace(queue: queue, index: index)
             return wait
         }
     }
@@ -132,7 +132,7 @@ struct DeadlockTests {
         let queue = TurnQueue(turns)
         let waits = (1..<2000).map { index in
             var wait = lock(turns[index].pid, "a", of: 1)
-            wait.turn = TurnPlace(queue, index)
+            wait.turn = TurnPlace(queue: queue, index: index)
             return wait
         }
         #expect(circles(waits) == [])
