@@ -41,6 +41,22 @@ package protocol Store: Sendable {
     func status() async throws(StoreError) -> StoreStatus
 }
 
+extension Store {
+    /// Runs a transaction of these parts.
+    package func transact(
+        if compares: [StoreCompare] = [],
+        then operations: [StoreOperation],
+        else otherwise: [StoreOperation] = []
+    ) async throws(StoreError) -> StoreOutcome {
+        try await transact(StoreTransaction(if: compares, then: operations, else: otherwise))
+    }
+
+    /// The row of a key.
+    package func row(_ key: String) async throws(StoreError) -> StoreRow? {
+        try await read(.key(key), limit: nil, keysOnly: false).rows.first
+    }
+}
+
 /// Why the store has not done what it was asked for.
 package enum StoreError: Error, Equatable {
     /// The store can't be reached, or has no leader; nothing was done.

@@ -64,29 +64,27 @@ struct BasePublisher: Sendable {
 
     private func takeLock() async throws(Failure) -> Int64? {
         let outcome = try await transact(
-            StoreTransaction(
-                if: [.modified(lockKey, 0)],
-                then: [.put(lockKey, NumberValue(member.number).encoded, member.lease)]
-            )
+            if: [.modified(lockKey, 0)],
+            then: [.put(lockKey, NumberValue(member.number).encoded, member.lease)]
         )
         return outcome.held ? outcome.revision : nil
     }
 
     private func giveLock(_ lock: Int64) async throws(Failure) {
-        _ = try await transact(StoreTransaction(if: [.modified(lockKey, lock)], then: [.delete(.key(lockKey))]))
+        _ = try await transact(if: [.modified(lockKey, lock)], then: [.delete(.key(lockKey))])
     }
 
     // MARK: Steps
 
     private func readManifest() async throws(Failure) -> (value: ManifestValue, row: StoreRow)? {
-        let row = try await read(.key(keys.key(.manifest)), nil, keysOnly: false).rows.first
-        guard let row else { return nil }
+        guard let row = try await row(keys.key(.manifest)) else { return nil }
         do { return (try ManifestValue(decoding: row.value, of: keys.life), row) } catch { throw .value(error) }
     }
 
     private func clean(_ lock: Int64, _ manifest: (value: ManifestValue, row: StoreRow)?) async throws(Failure) {
         while true {
-            let reading = try await read(keys.bases, 1000, keysOnly: true)
+            let reading: StoreReading
+            do { reading = try await store.read(keys.bases, limit: 1000, keysOnly: true) } catch { throw .store(error) }
             var orphans: Set<StoreRange> = []
             var hasOthers = false
             for row in reading.rows {
@@ -99,13 +97,8 @@ struct BasePublisher: Sendable {
             }
             for range in orphans {
                 let outcome = try await transact(
-                    StoreTransaction(
-                        if: [
-                            .modified(lockKey, lock),
-                            .modified(keys.key(.manifest), manifest?.row.modified ?? 0),
-                        ],
-                        then: [.delete(range)]
-                    )
+                    if: [.modified(lockKey, lock), .modified(keys.key(.manifest), manifest?.row.modified ?? 0)],
+                    then: [.delete(range)]
                 )
                 guard outcome.held else { throw .lost }
             }
@@ -117,10 +110,8 @@ struct BasePublisher: Sendable {
     private func put(_ rows: [UInt8], _ number: UInt32, _ lock: Int64) async throws(Failure) {
         let chunk = ChunkValue(life: keys.life, number: number, rows: rows)
         let outcome = try await transact(
-            StoreTransaction(
-                if: [.modified(lockKey, lock)],
-                then: [.put(keys.chunk(UInt64(lock), of: member.number, number), chunk.encoded, .none)]
-            )
+            if: [.modified(lockKey, lock)],
+            then: [.put(keys.chunk(UInt64(lock), of: member.number, number), chunk.encoded, .none)]
         )
         guard outcome.held else { throw .lost }
     }
@@ -132,18 +123,16 @@ struct BasePublisher: Sendable {
         _ old: StoreRow?
     ) async throws(Failure) {
         let key = keys.key(.log(manifest.position.entry))
-        guard let row = try await read(.key(key), nil, keysOnly: false).rows.first,
+        guard let row = try await row(key),
             let value = try? LogValue(decoding: row.value, of: keys.life),
             replica.links(of: value.entry)?.behind == manifest.position.link
         else { throw .lost }
         let outcome = try await transact(
-            StoreTransaction(
-                if: [
-                    .modified(lockKey, lock), .modified(keys.key(.manifest), old?.modified ?? 0),
-                    .modified(key, row.modified), .value(keys.id, NumberValue(keys.life.number).encoded),
-                ],
-                then: [.put(keys.key(.manifest), manifest.encoded, .none)]
-            )
+            if: [
+                .modified(lockKey, lock), .modified(keys.key(.manifest), old?.modified ?? 0),
+                .modified(key, row.modified), keys.isSameLife,
+            ],
+            then: [.put(keys.key(.manifest), manifest.encoded, .none)]
         )
         guard outcome.held else { throw .lost }
     }
@@ -152,10 +141,8 @@ struct BasePublisher: Sendable {
         var ranges = keys.log(through: entry)[...]
         while !ranges.isEmpty {
             let outcome = try await transact(
-                StoreTransaction(
-                    if: [.modified(lockKey, lock)],
-                    then: ranges.prefix(Self.mostOperations).map { .delete($0) }
-                )
+                if: [.modified(lockKey, lock)],
+                then: ranges.prefix(Self.mostOperations).map { .delete($0) }
             )
             guard outcome.held else { throw .lost }
             ranges = ranges.dropFirst(Self.mostOperations)
@@ -164,11 +151,14 @@ struct BasePublisher: Sendable {
 
     // MARK: Calls
 
-    private func transact(_ transaction: StoreTransaction) async throws(Failure) -> StoreOutcome {
-        do { return try await store.transact(transaction) } catch { throw .store(error) }
+    private func transact(
+        if compares: [StoreCompare],
+        then operations: [StoreOperation]
+    ) async throws(Failure) -> StoreOutcome {
+        do { return try await store.transact(if: compares, then: operations) } catch { throw .store(error) }
     }
 
-    private func read(_ range: StoreRange, _ limit: Int?, keysOnly: Bool) async throws(Failure) -> StoreReading {
-        do { return try await store.read(range, limit: limit, keysOnly: keysOnly) } catch { throw .store(error) }
+    private func row(_ key: String) async throws(Failure) -> StoreRow? {
+        do { return try await store.row(key) } catch { throw .store(error) }
     }
 }

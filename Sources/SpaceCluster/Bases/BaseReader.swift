@@ -49,9 +49,7 @@ package struct BaseReader: Sendable {
     private func chunk(_ number: UInt32) async throws(Failure) -> [UInt8] {
         let key = keys.chunk(manifest.number, of: manifest.publisher, number)
         let row: StoreRow?
-        do throws(StoreError) {
-            row = try await store.read(.key(key), limit: nil, keysOnly: false).rows.first
-        } catch { throw .store(error) }
+        do { row = try await store.row(key) } catch { throw .store(error) }
         guard let row else { throw .replaced }
         do throws(ValueError) {
             let value = try ChunkValue(decoding: row.value, of: keys.life)

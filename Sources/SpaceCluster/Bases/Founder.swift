@@ -103,7 +103,7 @@ struct Founder: Sendable {
             position = try replica.forEachPart { rows in
                 let value = ChunkValue(life: keys.life, number: count, rows: rows)
                 let put = StoreOperation.put(keys.chunk(0, of: member, count), value.encoded, .none)
-                try waiting { _ = try await store.transact(StoreTransaction(then: [put])) }
+                try waiting { _ = try await store.transact(then: [put]) }
                 count += 1
             }
             chunks = count
@@ -144,7 +144,7 @@ struct Founder: Sendable {
         }
         if published == nil, let found = try life(of: name), found.life == keys.life { published = found }
         guard let published else {
-            _ = try? waiting { try await store.transact(StoreTransaction(then: [.delete(keys.bases)])) }
+            _ = try? waiting { try await store.transact(then: [.delete(keys.bases)]) }
             do throws(SpaceError) { try root.abandon(replica) } catch { throw .local(error) }
             marks.remove(name)
             throw .taken
@@ -156,7 +156,7 @@ struct Founder: Sendable {
     private func life(of name: NamespaceName) throws(Failure) -> StoredLife? {
         let key = keys.id(name)
         do {
-            let row = try waiting { try await store.read(.key(key), limit: nil, keysOnly: false).rows.first }
+            let row = try waiting { try await store.row(key) }
             guard let row else { return nil }
             let number = try NumberValue(decoding: row.value).number
             return StoredLife(life: NamespaceLife(number: number), revision: row.modified)

@@ -99,6 +99,9 @@ package struct NamespaceKeys: Hashable, Sendable {
 
     package func key(_ key: LiveKey) -> String { live + key.text }
 
+    /// Whether the namespace's life in the store is still this one.
+    var isSameLife: StoreCompare { .value(id, NumberValue(life.number).encoded) }
+
     /// What a key stands for; `nil` if it is none of these.
     package func key(of text: String) -> LiveKey? { text.after(live).flatMap { LiveKey(String($0)) } }
 

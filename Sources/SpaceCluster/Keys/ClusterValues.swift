@@ -1,3 +1,4 @@
+import ClusterStore
 package import SpaceEngine
 
 /// A number: of the last entry (`head`), of a member (`pen`, `want`, `joined`, `owners`, `basing`, `next-member`), of a
@@ -7,11 +8,7 @@ package struct NumberValue: Equatable, Sendable {
 
     package init(_ number: some BinaryInteger) { self.number = UInt64(truncatingIfNeeded: number) }
 
-    package var encoded: [UInt8] {
-        var value = ValueWriter(.number)
-        value.add(number)
-        return value.finished()
-    }
+    package var encoded: [UInt8] { ValueWriter(.number).adding(number).finished() }
 
     package init(decoding bytes: [UInt8]) throws(ValueError) {
         var value = try ValueReader(bytes, .number)
@@ -27,24 +24,21 @@ package struct NumberValue: Equatable, Sendable {
     }
 }
 
+extension StoreRow {
+    /// The number that it has; `nil` if its value is none.
+    var number: UInt64? { try? NumberValue(decoding: value).number }
+}
+
 /// What a member says of itself.
 package struct MemberValue: Equatable, Sendable {
     package var machine: String
     /// Tells this root on this machine since its boot from all others, so that a daemon knows its predecessor's key.
     package var place: [UInt8]
 
-    package init(machine: String, place: [UInt8]) {
-        self.machine = machine
-        self.place = place
-    }
+    package var encoded: [UInt8] { ValueWriter(.member).adding(machine).adding(place).finished() }
+}
 
-    package var encoded: [UInt8] {
-        var value = ValueWriter(.member)
-        value.add(machine)
-        value.add(place)
-        return value.finished()
-    }
-
+extension MemberValue {
     package init(decoding bytes: [UInt8]) throws(ValueError) {
         var value = try ValueReader(bytes, .member)
         machine = try value.nextText()
@@ -65,21 +59,12 @@ package struct LogValue: Equatable, Sendable {
     package let commit: CommitID
     package let entry: [UInt8]
 
-    package init(life: NamespaceLife, commit: CommitID, entry: [UInt8]) {
-        self.life = life
-        self.commit = commit
-        self.entry = entry
-    }
-
     package var encoded: [UInt8] {
-        var value = ValueWriter(.log)
-        value.add(life.number)
-        value.add(commit.member)
-        value.add(commit.counter)
-        value.add(entry)
-        return value.finished()
+        ValueWriter(.log).adding(life.number).adding(commit.member).adding(commit.counter).adding(entry).finished()
     }
+}
 
+extension LogValue {
     /// - Throws: `foreign` if the entry belongs to another life than this one.
     package init(decoding bytes: [UInt8], of life: NamespaceLife) throws(ValueError) {
         var value = try ValueReader(bytes, .log)
@@ -96,18 +81,10 @@ package struct LastValue: Equatable, Sendable {
     package let counter: UInt64
     package let entry: UInt64
 
-    package init(counter: UInt64, entry: UInt64) {
-        self.counter = counter
-        self.entry = entry
-    }
+    package var encoded: [UInt8] { ValueWriter(.last).adding(counter).adding(entry).finished() }
+}
 
-    package var encoded: [UInt8] {
-        var value = ValueWriter(.last)
-        value.add(counter)
-        value.add(entry)
-        return value.finished()
-    }
-
+extension LastValue {
     package init(decoding bytes: [UInt8]) throws(ValueError) {
         var value = try ValueReader(bytes, .last)
         counter = try value.next()
@@ -127,37 +104,14 @@ package struct ManifestValue: Equatable, Sendable {
     package let header: [UInt8]
     package let chunks: UInt32
 
-    package init(
-        life: NamespaceLife,
-        number: UInt64,
-        publisher: UInt32,
-        position: ReplicaPosition,
-        isPersistent: Bool,
-        header: [UInt8],
-        chunks: UInt32
-    ) {
-        self.life = life
-        self.number = number
-        self.publisher = publisher
-        self.position = position
-        self.isPersistent = isPersistent
-        self.header = header
-        self.chunks = chunks
-    }
-
     package var encoded: [UInt8] {
-        var value = ValueWriter(.manifest)
-        value.add(life.number)
-        value.add(number)
-        value.add(publisher)
-        value.add(position.entry)
-        value.add(position.link)
-        value.add(UInt8(isPersistent ? 1 : 0))
-        value.add(header)
-        value.add(chunks)
-        return value.finished()
+        ValueWriter(.manifest).adding(life.number).adding(number).adding(publisher)
+            .adding(position.entry).adding(position.link).adding(UInt8(isPersistent ? 1 : 0))
+            .adding(header).adding(chunks).finished()
     }
+}
 
+extension ManifestValue {
     package init(decoding bytes: [UInt8], of life: NamespaceLife) throws(ValueError) {
         var value = try ValueReader(bytes, .manifest)
         guard try value.next() == life.number else { throw .foreign }
@@ -180,20 +134,10 @@ package struct ChunkValue: Equatable, Sendable {
     package let number: UInt32
     package let rows: [UInt8]
 
-    package init(life: NamespaceLife, number: UInt32, rows: [UInt8]) {
-        self.life = life
-        self.number = number
-        self.rows = rows
-    }
+    package var encoded: [UInt8] { ValueWriter(.chunk).adding(life.number).adding(number).adding(rows).finished() }
+}
 
-    package var encoded: [UInt8] {
-        var value = ValueWriter(.chunk)
-        value.add(life.number)
-        value.add(number)
-        value.add(rows)
-        return value.finished()
-    }
-
+extension ChunkValue {
     package init(decoding bytes: [UInt8], of life: NamespaceLife) throws(ValueError) {
         var value = try ValueReader(bytes, .chunk)
         guard try value.next() == life.number else { throw .foreign }
@@ -214,12 +158,7 @@ package struct InterestsValue: Equatable, Sendable {
     package init(_ interests: [Interest]) { self.interests = Array(interests.prefix(Self.most)) }
 
     package var encoded: [UInt8] {
-        var value = ValueWriter(.interests)
-        for interest in interests {
-            value.add(interest.selector)
-            value.add(interest.hash)
-        }
-        return value.finished()
+        interests.reduce(ValueWriter(.interests)) { $0.adding($1.selector).adding($1.hash) }.finished()
     }
 
     package init(decoding bytes: [UInt8]) throws(ValueError) {

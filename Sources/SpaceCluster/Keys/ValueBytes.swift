@@ -23,19 +23,22 @@ package struct ValueWriter {
 
     package init(_ kind: ValueKind) { bytes = [Self.format, kind.rawValue] }
 
-    package mutating func add(_ number: some FixedWidthInteger) {
+    package consuming func adding(_ number: some FixedWidthInteger) -> ValueWriter {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+        return self
     }
 
     /// Adds bytes with their length.
-    package mutating func add(_ field: [UInt8]) { bytes.append(field: field) }
+    package consuming func adding(_ field: [UInt8]) -> ValueWriter {
+        bytes.append(field: field)
+        return self
+    }
 
-    package mutating func add(_ text: String) { bytes.append(field: text) }
+    package consuming func adding(_ text: String) -> ValueWriter { adding(Array(text.utf8)) }
 
     package consuming func finished() -> [UInt8] {
         let hash = hash64(bytes)
-        add(hash)
-        return bytes
+        return adding(hash).bytes
     }
 }
 

@@ -52,7 +52,7 @@ package struct LogReader: Sendable {
         let outcome: StoreOutcome
         do {
             let reads = range.map { StoreOperation.read(.key(keys.key(.log($0)))) }
-            outcome = try await store.transact(StoreTransaction(then: reads))
+            outcome = try await store.transact(then: reads)
         } catch {
             throw .store(error)
         }

@@ -26,13 +26,6 @@ package struct Registrar: Sendable {
     /// Since when the store answers.
     package let contact = Contact()
 
-    package init(store: any Store, keys: ClusterKeys, settings: ClusterSettings, value: MemberValue) {
-        self.store = store
-        self.keys = keys
-        self.settings = settings
-        self.value = value
-    }
-
     /// Sessions and holders name their member in 16 bits.
     package static let mostMembers: UInt64 = 65_535
 
@@ -88,9 +81,7 @@ package struct Registrar: Sendable {
         while true {
             let row: StoreRow?
             let number: UInt64
-            do throws(StoreError) {
-                row = try await store.read(.key(keys.nextMember), limit: nil, keysOnly: false).rows.first
-            } catch { throw .store(error) }
+            do { row = try await store.row(keys.nextMember) } catch { throw .store(error) }
             do throws(ValueError) {
                 number = try row.map { row throws(ValueError) in try NumberValue(decoding: row.value).number } ?? 1
             } catch { throw .value(error) }
@@ -100,15 +91,13 @@ package struct Registrar: Sendable {
             let key = keys.member(member)
             do throws(StoreError) {
                 let outcome = try await store.transact(
-                    StoreTransaction(
-                        if: [isNext, .absent(.key(key))],
-                        then: [next, .put(key, value.encoded, lease)],
-                        else: [.read(.key(key))]
-                    )
+                    if: [isNext, .absent(.key(key))],
+                    then: [next, .put(key, value.encoded, lease)],
+                    else: [.read(.key(key))]
                 )
                 if outcome.held { return member }
                 if outcome.readings.first?.isEmpty == false {
-                    _ = try await store.transact(StoreTransaction(if: [isNext], then: [next]))
+                    _ = try await store.transact(if: [isNext], then: [next])
                 }
             } catch { throw .store(error) }
         }
@@ -166,10 +155,7 @@ package struct Registrar: Sendable {
         let info = try system(root.quotedForPeople) { () throws(Errno) in
             try Directory.info(at: AT_FDCWD, root)
         }
-        var place = ValueWriter(.member)
-        place.add(try HostIdentity.current().bootID)
-        place.add(info.device)
-        place.add(info.inode)
-        return place.finished()
+        let bootID = try HostIdentity.current().bootID
+        return ValueWriter(.member).adding(bootID).adding(info.device).adding(info.inode).finished()
     }
 }

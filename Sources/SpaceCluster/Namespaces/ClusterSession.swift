@@ -154,7 +154,7 @@ final class ClusterSession: Sendable {
         let reads = looks.flatMap { (namespace, _) -> [StoreOperation] in
             [.read(.key(namespace.keys.id)), .read(.key(namespace.keys.key(.head)))]
         }
-        guard !looks.isEmpty, let outcome = try? await store.transact(StoreTransaction(then: reads)),
+        guard !looks.isEmpty, let outcome = try? await store.transact(then: reads),
             outcome.readings.count == reads.count
         else { return false }
         var mustRenew = false
@@ -214,10 +214,8 @@ final class ClusterSession: Sendable {
     }
 
     private func read(_ row: StoreRow) -> (NamespaceName, NamespaceLife)? {
-        guard let name = keys.name(ofKey: row.key), let value = try? NumberValue(decoding: row.value),
-            value.number != 0
-        else { return nil }
-        return (name, NamespaceLife(number: value.number))
+        guard let name = keys.name(ofKey: row.key), let number = row.number, number != 0 else { return nil }
+        return (name, NamespaceLife(number: number))
     }
 
     private func makeSlot(_ name: NamespaceName) -> NamespaceSlot {

@@ -61,11 +61,11 @@ struct HeadLooks {
             failure = .again("the store was set back")
             return true
         }
-        guard id.flatMap({ try? NumberValue(decoding: $0.value).number }) == life.number else {
+        guard id?.number == life.number else {
             failure = .gone
             return false
         }
-        guard let head = head.flatMap({ try? NumberValue(decoding: $0.value).number }), head >= look.least else {
+        guard let head = head?.number, head >= look.least else {
             failure = .again("the head of the log is missing in the store, or lower than it was")
             return true
         }

@@ -35,11 +35,10 @@ extension LiveNamespace {
         let key = keys.key(.interests(identity.number))
         let change: StoreOperation =
             value.interests.isEmpty ? .delete(.key(key)) : .put(key, value.encoded, identity.lease)
-        let isSameLife = StoreCompare.value(keys.id, NumberValue(keys.life.number).encoded)
         // What fails now is tried again at the next look.
         interests = nil
         await tried(.publishInterests) {
-            let outcome = try await store.transact(StoreTransaction(if: [isSameLife], then: [change]))
+            let outcome = try await store.transact(if: [keys.isSameLife], then: [change])
             if outcome.held { interests = value }
         }
     }

@@ -38,10 +38,8 @@ extension LiveNamespace {
         let me = identity
         do {
             let outcome = try await store.transact(
-                StoreTransaction(
-                    if: [.value(keys.id, NumberValue(keys.life.number).encoded)],
-                    then: [.put(keys.key(.joined(me.number)), NumberValue(me.number).encoded, me.lease)]
-                )
+                if: [keys.isSameLife],
+                then: [.put(keys.key(.joined(me.number)), NumberValue(me.number).encoded, me.lease)]
             )
             guard outcome.held else { throw Leaving.gone }
         } catch let error as StoreError {

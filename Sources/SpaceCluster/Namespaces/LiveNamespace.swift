@@ -196,7 +196,7 @@ package actor LiveNamespace {
                 var ended = [keys.key(.joined(old.number)), keys.key(.interests(old.number))]
                 // The machine's own number stays, also if it is none of the namespace any more.
                 if old.number != membership.number { ended.append(registrar.keys.member(old.number)) }
-                _ = try await store.transact(StoreTransaction(then: ended.map { .delete(.key($0)) }))
+                _ = try await store.transact(then: ended.map { .delete(.key($0)) })
                 if hasJoined {
                     if hasEntered {
                         events.note("member \(old.number) has ended, and others get what its processes held: \(why)")
@@ -435,7 +435,7 @@ package actor LiveNamespace {
             manifest = row.flatMap { try? ManifestValue(decoding: $0.value, of: keys.life) } ?? manifest
         case .basing, .last: return false
         case .head:
-            if let row, let value = try? NumberValue(decoding: row.value) { watchedHead = value.number }
+            if let number = row?.number { watchedHead = number }
             ofAppender.append((key, change))
             return false
         case .log, .pen, .want, .interests:

@@ -25,14 +25,12 @@ struct Picture {
     init(_ store: any Store, _ keys: NamespaceKeys, at entry: UInt64) async throws(Leaving) {
         let outcome: StoreOutcome
         do throws(StoreError) {
-            outcome = try await store.transact(
-                StoreTransaction(then: [
-                    .read(.key(keys.id)), .read(.key(keys.key(.head))), .read(.key(keys.key(.pen))),
-                    .read(.key(keys.key(.manifest))), .read(.key(keys.key(.log(entry)))),
-                    .read(.key(keys.key(.log(entry + 1)))), .read(keys.wants), .read(keys.joined), .read(keys.owners),
-                    .read(keys.interests),
-                ])
-            )
+            outcome = try await store.transact(then: [
+                .read(.key(keys.id)), .read(.key(keys.key(.head))), .read(.key(keys.key(.pen))),
+                .read(.key(keys.key(.manifest))), .read(.key(keys.key(.log(entry)))),
+                .read(.key(keys.key(.log(entry + 1)))), .read(keys.wants), .read(keys.joined), .read(keys.owners),
+                .read(keys.interests),
+            ])
         } catch {
             throw .again(error.told)
         }

@@ -59,9 +59,9 @@ final class EndedLives: Sendable {
         do {
             let name = try NamespaceName(replica.name)
             let key = keys.namespace(name, replica.life).gone
-            let row = try await store.read(.key(key), limit: nil, keysOnly: false).rows.first
+            let row = try await store.row(key)
             // A key that another program has put tells nothing.
-            isDeleted = row.flatMap { try? NumberValue(decoding: $0.value).number } == replica.life.number
+            isDeleted = row?.number == replica.life.number
         } catch {
             replica.close()
             throw error

@@ -16,21 +16,21 @@ struct OwnerKey: Sendable {
     let endedLives: EndedLives
 
     private var key: String { keys.key(.owner(member)) }
-    private var isSameLife: StoreCompare { .value(keys.id, NumberValue(keys.life.number).encoded) }
 
     /// Puts the key.
     ///
     /// - Returns: Its revision, or `nil` if the namespace's life has ended.
     func put() async throws(StoreError) -> Int64? {
         let outcome = try await store.transact(
-            StoreTransaction(if: [isSameLife], then: [.put(key, NumberValue(member).encoded, lease)])
+            if: [keys.isSameLife],
+            then: [.put(key, NumberValue(member).encoded, lease)]
         )
         return outcome.held ? outcome.revision : nil
     }
 
     /// Deletes the key if it still has a revision.
     func delete(_ revision: Int64) async throws(StoreError) {
-        _ = try await store.transact(StoreTransaction(if: [.modified(key, revision)], then: [.delete(.key(key))]))
+        _ = try await store.transact(if: [.modified(key, revision)], then: [.delete(.key(key))])
     }
 
     /// Deletes the namespace, if it has no owner on any machine and the log ends with this entry.
@@ -59,10 +59,8 @@ struct OwnerKey: Sendable {
 
     private func delete(if compares: [StoreCompare], _ note: [StoreOperation]) async throws(StoreError) -> Bool {
         try await store.transact(
-            StoreTransaction(
-                if: [isSameLife] + compares,
-                then: note + [.delete(.key(keys.id)), .delete(keys.all), .delete(keys.bases)]
-            )
+            if: [keys.isSameLife] + compares,
+            then: note + [.delete(.key(keys.id)), .delete(keys.all), .delete(keys.bases)]
         ).held
     }
 }

@@ -169,7 +169,7 @@ extension Appender {
             puts.append(.delete(.key(keys.key(.want(successor.member)))))
         }
         do {
-            let outcome = try await store.transact(StoreTransaction(if: compares, then: puts, else: signs(of: made)))
+            let outcome = try await store.transact(if: compares, then: puts, else: signs(of: made))
             if outcome.held {
                 if let successor { noteGiven(to: successor, at: outcome.revision) }
                 return .done
@@ -198,7 +198,7 @@ extension Appender {
             outcome = try await store.transact(renew)
         } catch .refused {
             // The lease has ended, or the store takes no more: a read may tell.
-            guard let read = try? await store.transact(StoreTransaction(then: signs(of: made))) else { return nil }
+            guard let read = try? await store.transact(then: signs(of: made)) else { return nil }
             learn(signs: read)
             return judge(made, read)
         } catch {
@@ -223,9 +223,7 @@ extension Appender {
 
     private func learn(signs outcome: StoreOutcome) {
         guard outcome.readings.count == 5 else { return }
-        if let row = outcome.readings[1].first, let value = try? NumberValue(decoding: row.value) {
-            learn(head: value.number)
-        }
+        if let number = outcome.readings[1].first?.number { learn(head: number) }
         pen.learn(outcome.readings[3].first, at: outcome.revision)
     }
 
@@ -250,9 +248,9 @@ extension Appender {
             }
             if last.counter == made.id.counter { return .done }
         }
-        let life = outcome.readings[4].first.flatMap { try? NumberValue(decoding: $0.value).number }
+        let life = outcome.readings[4].first?.number
         if life != keys.life.number { return .gone }
-        let head = outcome.readings[1].first.flatMap { try? NumberValue(decoding: $0.value).number }
+        let head = outcome.readings[1].first?.number
         if outcome.readings[3].first?.modified != made.pen {
             guard let head, head >= made.behind else {
                 return .unavailable("the head of the log is missing in the store, damaged, or lower than it was")

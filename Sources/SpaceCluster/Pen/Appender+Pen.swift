@@ -299,14 +299,12 @@ extension Appender {
         // The key of a pen that is put after the namespace's deletion would stay until the lease ends.
         let life = NumberValue(keys.life.number).encoded
         let outcome = try await store.transact(
-            StoreTransaction(
-                if: [.modified(penKey, revision), .value(keys.id, life)],
-                then: [
-                    .put(penKey, NumberValue(me.number).encoded, me.lease),
-                    .delete(.key(keys.key(.want(me.number)))),
-                ] + penAndHead,
-                else: penAndHead + [.read(.key(keys.id))]
-            )
+            if: [.modified(penKey, revision), .value(keys.id, life)],
+            then: [
+                .put(penKey, NumberValue(me.number).encoded, me.lease),
+                .delete(.key(keys.key(.want(me.number)))),
+            ] + penAndHead,
+            else: penAndHead + [.read(.key(keys.id))]
         )
         learn(outcome)
         if outcome.held {
@@ -319,11 +317,9 @@ extension Appender {
     private func ask(_ me: Identity, _ holder: PenView.Holder) async throws(StoreError) {
         let key = keys.key(.want(me.number))
         let outcome = try await store.transact(
-            StoreTransaction(
-                if: [.modified(penKey, holder.modified)],
-                then: [.put(key, NumberValue(me.number).encoded, me.lease)] + penAndHead + [.read(.key(key))],
-                else: penAndHead
-            )
+            if: [.modified(penKey, holder.modified)],
+            then: [.put(key, NumberValue(me.number).encoded, me.lease)] + penAndHead + [.read(.key(key))],
+            else: penAndHead
         )
         learn(outcome)
         if outcome.held, let row = outcome.readings.last?.first {
@@ -335,19 +331,17 @@ extension Appender {
         isHandingOver = true
         do {
             let outcome = try await store.transact(
-                StoreTransaction(
-                    if: [.modified(penKey, holder.modified), .modified(want.key, want.modified)],
-                    then: [.put(penKey, NumberValue(member).encoded, want.lease), .delete(.key(want.key))]
-                        + penAndHead + [.read(.key(want.key))],
-                    else: penAndHead + [.read(.key(want.key))]
-                )
+                if: [.modified(penKey, holder.modified), .modified(want.key, want.modified)],
+                then: [.put(penKey, NumberValue(member).encoded, want.lease), .delete(.key(want.key))]
+                    + penAndHead + [.read(.key(want.key))],
+                else: penAndHead + [.read(.key(want.key))]
             )
             pen.wants.learn(member, outcome.readings.last?.first, at: outcome.revision)
             if outcome.held, holder == given { pen.silent.insert(holder.member) }
             learn(outcome)
         } catch .refused(let why) {
             // The lease has ended, and its key went with it; or the store takes nothing now, and the member still waits.
-            let outcome = try await store.transact(StoreTransaction(then: penAndHead + [.read(.key(want.key))]))
+            let outcome = try await store.transact(then: penAndHead + [.read(.key(want.key))])
             let row = outcome.readings.last?.first
             pen.wants.learn(member, row, at: outcome.revision)
             learn(outcome)
@@ -364,11 +358,9 @@ extension Appender {
     private func giveUp(_ holder: PenView.Holder) async throws(StoreError) {
         learn(
             try await store.transact(
-                StoreTransaction(
-                    if: [.modified(penKey, holder.modified)],
-                    then: [.delete(.key(penKey))] + penAndHead,
-                    else: penAndHead
-                )
+                if: [.modified(penKey, holder.modified)],
+                then: [.delete(.key(penKey))] + penAndHead,
+                else: penAndHead
             )
         )
     }
@@ -381,13 +373,11 @@ extension Appender {
 
     /// Asks the store who has the pen.
     package func look() async throws(StoreError) {
-        learn(try await store.transact(StoreTransaction(then: penAndHead)))
+        learn(try await store.transact(then: penAndHead))
     }
 
     private func learn(_ outcome: StoreOutcome) {
-        if let row = outcome.readings.dropFirst().first?.first, let value = try? NumberValue(decoding: row.value) {
-            learn(head: value.number)
-        }
+        if let number = outcome.readings.dropFirst().first?.first?.number { learn(head: number) }
         pen.learn(outcome.readings.first?.first, at: outcome.revision)
         notePen()
     }

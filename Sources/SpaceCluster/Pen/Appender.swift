@@ -166,7 +166,7 @@ package actor Appender {
     package func learn(_ changes: [(LiveKey, StoreChange)]) {
         var heads: [Int64: UInt64] = [:]
         for case (.head, .put(let row)) in changes {
-            heads[row.modified] = try? NumberValue(decoding: row.value).number
+            heads[row.modified] = row.number
         }
         for (key, change) in changes {
             if case (.log(let number), .put(let row)) = (key, change), heads[row.modified] != number { continue }
@@ -185,7 +185,7 @@ package actor Appender {
             return
         case (.head, .put(let row)):
             // The entry itself came before, with the same revision.
-            if let value = try? NumberValue(decoding: row.value) { learn(head: value.number) }
+            if let number = row.number { learn(head: number) }
             return
         case (.pen, .put(let row)): pen.learn(row, at: row.modified)
         case (.pen, .deleted(_, let revision)): pen.learn(nil as PenView.Holder?, at: revision)

@@ -15,11 +15,6 @@ package struct PenView: Sendable {
         ///
         /// No member hands such a pen over, so a machine takes it after a process has waited for it.
         package static let noMember: UInt32 = 0
-
-        package init(member: UInt32, modified: Int64) {
-            self.member = member
-            self.modified = modified
-        }
     }
 
     package private(set) var holder: Holder?

@@ -70,7 +70,9 @@ package struct ClusterReport: Codable, Equatable, Sendable {
     /// The replicas that were set aside, and where they are; `nil` while this machine is no member.
     package let aside: [String]?
     package let namespaces: [Namespace]
+}
 
+extension ClusterReport {
     /// Reads a report that a daemon has sent.
     ///
     /// - Throws: `damaged` if it does not decode.
@@ -80,30 +82,6 @@ package struct ClusterReport: Codable, Equatable, Sendable {
         } catch {
             throw .damaged("the daemon's report does not decode: \(error)")
         }
-    }
-
-    package init(
-        machine: String,
-        member: UInt32?,
-        pid: Int32,
-        prefix: String,
-        since: Int64?,
-        trouble: String?,
-        store: StoreState?,
-        members: [Member]?,
-        aside: [String]?,
-        namespaces: [Namespace]
-    ) {
-        self.machine = machine
-        self.member = member
-        self.pid = pid
-        self.prefix = prefix
-        self.since = since
-        self.trouble = trouble
-        self.store = store
-        self.members = members
-        self.aside = aside
-        self.namespaces = namespaces
     }
 
     /// The present machines, each under the number that its daemon got when it joined.
