@@ -11,20 +11,21 @@ extension DumpReader {
         guard line["key_type"] == nil || keys.map({ (1...Limits.objectNameBytes).contains($0.utf8.count) }) == true,
             keys == nil || type == .orderedSet
         else { throw line.bad("the collection's key type is none") }
-        collections.append(CollectionDump(name: name, kind: type, elementType: elements, keyType: keys))
+        contents.collections.append(CollectionDump(name: name, kind: type, elementType: elements, keyType: keys))
     }
 
     /// An element of the ordered set whose line came last.
     mutating func takeElement(_ line: DumpLine) throws {
         guard let element = try line.value("element") else { throw line.bad("the element has no value") }
-        guard let last = collections.indices.last, collections[last].kind == .orderedSet,
-            line["collection"] == .string(collections[last].name)
+        let last = contents.collections.count - 1
+        guard last >= 0, contents.collections[last].kind == .orderedSet,
+            line["collection"] == .string(contents.collections[last].name)
         else { throw line.bad("the element does not follow its ordered set") }
         let key = try line.value("key")
-        guard (key == nil) == (collections[last].keyType == nil) else {
+        guard (key == nil) == (contents.collections[last].keyType == nil) else {
             throw line.bad("the element has no key, or its ordered set has none")
         }
-        collections[last].elements.append(element)
-        if let key { collections[last].keys.append(key) }
+        contents.collections[last].elements.append(element)
+        if let key { contents.collections[last].keys.append(key) }
     }
 }

@@ -9,12 +9,14 @@ extension DumpReader {
         let name = try line.name()
         // A dump of an older version has no bound.
         let bound = line["bound"] == nil ? nil : try line.integer("bound")
-        recipes.queues.append(QueueDump(name: name, deliveries: try line.integer("deliveries"), bound: bound))
+        let deliveries = try line.integer("deliveries")
+        contents.recipes.queues.append(QueueDump(name: name, deliveries: deliveries, bound: bound))
     }
 
     /// An item of the queue whose line came last.
     mutating func takeItem(_ line: DumpLine) throws {
-        guard let last = recipes.queues.indices.last, line["queue"] == .string(recipes.queues[last].name) else {
+        let last = contents.recipes.queues.count - 1
+        guard last >= 0, line["queue"] == .string(contents.recipes.queues[last].name) else {
             throw line.bad("the item does not follow its queue")
         }
         guard let id = UInt64(exactly: try line.integer("id")) else { throw line.bad("\"id\" is below 0") }
@@ -29,7 +31,7 @@ extension DumpReader {
             default: throw line.bad("\"\(key)\" is a string, or null")
             }
         }
-        recipes.queues[last].items.append(
+        contents.recipes.queues[last].items.append(
             QueueDump.Item(
                 id: id,
                 value: value,
@@ -59,7 +61,7 @@ extension DumpReader {
                     moments: try Self.moments(line)
                 )
             }
-        recipes.states.append(ObjectStateDump(name: try line.name(), state: state))
+        contents.recipes.states.append(ObjectStateDump(name: try line.name(), state: state))
     }
 
     /// `[[time, count], …]`.

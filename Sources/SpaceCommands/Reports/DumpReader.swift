@@ -5,15 +5,10 @@ import SpaceInspection
 /// A dump comes from another process or another day: every line is checked, and a line that isn't understood ends the
 /// reading.
 struct DumpReader {
-    private(set) var tuples: [LoadedTuple] = []
-    private(set) var cells: [DumpedCell] = []
-    var collections: [CollectionDump] = []
-    var recipes = RecipesDump()
-    private(set) var mode: StorageMode?
-    private(set) var history: History?
-    private(set) var isPersistent = false
-    private(set) var byteLimit: Int?
-    private(set) var deliveryLimit: Int?
+    /// What is loaded into the namespace.
+    var contents = LoadedContents()
+    /// What the namespace was made with.
+    private var dumped = NamespaceOptions()
     private var namespaces = 0
     /// Whether a line of the dump announces a last one, which has not come yet.
     private var lacksEnd = false
@@ -40,7 +35,7 @@ struct DumpReader {
             )
         }
         // A dump has the claimed tuples after the others; the order of the ids is that in which all were written.
-        reader.tuples = ids.sorted { $0.id < $1.id }.map(\.tuple)
+        reader.contents.tuples = ids.sorted { $0.id < $1.id }.map(\.tuple)
         return reader
     }
 
@@ -74,7 +69,8 @@ struct DumpReader {
                 throw line.bad("the cell has no key or no value")
             }
             if try line.endsWithProcess() { return nil }
-            cells.append(DumpedCell(key: key, value: value, expires: try line.moment("expires"), holder: nil))
+            let expires = try line.moment("expires")
+            contents.cells.append(DumpedCell(key: key, value: value, expires: expires, holder: nil))
         case "collection": try takeCollection(line)
         case "element": try takeElement(line)
         case "queue": try takeQueue(line)
@@ -95,22 +91,11 @@ struct DumpReader {
     /// A namespace that exists may have another mode and history than the dump; only an option insists on them.
     func options(_ options: NamespaceOptions) -> NamespaceOptions {
         var options = options
-        options.mode = options.mode ?? mode
-        options.history = options.history ?? history
-        options.byteLimit = options.byteLimit ?? byteLimit
-        options.isPersistent = options.isPersistent || isPersistent
+        options.mode = options.mode ?? dumped.mode
+        options.history = options.history ?? dumped.history
+        options.byteLimit = options.byteLimit ?? dumped.byteLimit
+        options.isPersistent = options.isPersistent || dumped.isPersistent
         return options
-    }
-
-    /// What is loaded into the namespace.
-    var contents: LoadedContents {
-        LoadedContents(
-            tuples: tuples,
-            cells: cells,
-            collections: collections,
-            recipes: recipes,
-            deliveryLimit: deliveryLimit
-        )
     }
 
     private mutating func takeNamespace(_ line: DumpLine) throws {
@@ -119,23 +104,23 @@ struct DumpReader {
         guard let name = line.string("mode"), let mode = StorageMode(rawValue: name) else {
             throw line.bad("the namespace's mode is unknown")
         }
-        self.mode = mode
+        dumped.mode = mode
         // Dumps of earlier releases have no last line.
         lacksEnd = line["ends_with"] != nil
-        isPersistent = line["persistent"] == .bool(true)
+        dumped.isPersistent = line["persistent"] == .bool(true)
         // Dumps of earlier releases have no such limits.
-        if case .int(let limit)? = line["limit"], limit > 0 { byteLimit = limit }
+        if case .int(let limit)? = line["limit"], limit > 0 { dumped.byteLimit = limit }
         if case .int(let limit)? = line["delivery_limit"], limit > 0 {
             guard Limits.deliveryLimits.contains(limit) else {
                 throw line.bad("\"delivery_limit\" is no number from 1 to \(UInt32.max)")
             }
-            deliveryLimit = limit
+            contents.deliveryLimit = limit
         }
         // Dumps of earlier releases have no history.
         guard case .object(let history)? = line["history"] else { return }
         guard case .int(let changes)? = history["changes"], case .int(let bytes)? = history["bytes"] else {
             throw line.bad("the namespace's history is no numbers of changes and bytes")
         }
-        self.history = History(changes: changes, bytes: bytes)
+        dumped.history = History(changes: changes, bytes: bytes)
     }
 }
