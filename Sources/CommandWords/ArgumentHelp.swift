@@ -1,17 +1,20 @@
 /// What the help says of an option or argument.
+///
+/// It may begin with what stands for the value, as the help shows it: `<duration> How long to wait.`; two words for a
+/// pair. Without that, the name of the property stands for the value.
 package struct ArgumentHelp: Sendable, ExpressibleByStringInterpolation {
     package let abstract: String
-    /// What stands between the angle brackets: two words for a pair; `nil` for the name.
-    package let valueName: String?
+    let valueName: String?
     package let isHidden: Bool
 
-    package init(_ abstract: String, valueName: String? = nil, isHidden: Bool = false) {
-        self.abstract = abstract
-        self.valueName = valueName
+    package init(_ text: String, isHidden: Bool = false) {
+        let parts = text.hasPrefix("<") ? text.dropFirst().split(separator: "> ", maxSplits: 1) : []
+        valueName = parts.count == 2 ? String(parts[0]) : nil
+        abstract = parts.last.map(String.init) ?? text
         self.isHidden = isHidden
     }
 
-    package init(stringLiteral abstract: String) { self.init(abstract) }
+    package init(stringLiteral text: String) { self.init(text) }
 }
 
 /// The names of an option; without any it is called as its property.

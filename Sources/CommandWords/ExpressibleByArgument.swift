@@ -1,5 +1,5 @@
 /// A value that one word of a command line stands for.
-package protocol ExpressibleByArgument {
+package protocol ExpressibleByArgument: ArgumentContent {
     /// The value of a word; `nil` if the word stands for none.
     init?(argument: String)
 
@@ -30,17 +30,11 @@ extension ExpressibleByArgument where Self: CaseIterable & RawRepresentable, Raw
     package var defaultValueDescription: String { rawValue }
 }
 
-extension String: ExpressibleByArgument {
-    package init?(argument: String) { self = argument }
+extension ExpressibleByArgument where Self: LosslessStringConvertible {
+    package init?(argument: String) { self.init(argument) }
 }
 
-extension ExpressibleByArgument where Self: FixedWidthInteger {
-    package init?(argument: String) {
-        guard let number = Self(argument) else { return nil }
-        self = number
-    }
-}
-
+extension String: ExpressibleByArgument {}
 extension Int: ExpressibleByArgument {}
 extension Int32: ExpressibleByArgument {}
 extension UInt8: ExpressibleByArgument {}

@@ -5,12 +5,11 @@ extension Help {
     /// `opening` stands above it, or the program's abstract if that is `nil`; `closing` stands below, and says where more
     /// is.
     package func screen(opening: String? = nil, closing: String) -> String {
-        let groups = configuration.groupedSubcommands.map { group in
-            (name: group.name, commands: group.subcommands.map { $0.configuration }.filter(\.shouldDisplay))
-        }
-        let first = groups.flatMap(\.commands).filter(\.isEssential).map { ($0.commandName, $0.abstract) }
-        let others = groups.map { group in
-            (group.name, group.commands.filter { !$0.isEssential }.map(\.commandName).joined(separator: " "))
+        let first = configuration.subcommands.filter { $0.configuration.isEssential }
+            .map { ($0.commandName, $0.configuration.abstract) }
+        let others = configuration.groupedSubcommands.map { group in
+            let names = group.subcommands.filter { !$0.configuration.isEssential }.map { $0.commandName }
+            return (group.name, names.joined(separator: " "))
         }
         let parts = [
             "\((opening ?? configuration.abstract).wrapped(to: width))\nUSAGE: \(name) COMMAND ...",

@@ -36,8 +36,7 @@ package struct Help {
                 )
             ]
             + configuration.groupedSubcommands.map { group in
-                let shown = group.subcommands.map { $0.configuration }.filter { $0.shouldDisplay }
-                let rows = shown.map { ($0.commandName, $0.abstract) }
+                let rows = group.subcommands.map { ($0.commandName, $0.configuration.abstract) }
                 return section("\(group.name.uppercased()) SUBCOMMANDS", rows)
             }
         let parts = ["OVERVIEW: \(overview)".wrapped(to: width), "USAGE: \(indented(usage, by: 7))"]

@@ -14,39 +14,33 @@ extension ParsableArguments {
 
 /// A command: its declarations, and what it does.
 package protocol ParsableCommand: ParsableArguments, SendableMetatype {
+    static var commandName: String { get }
+
+    /// What is said of it; the name is apart because a command is looked for by its name, and the texts of all are long.
     static var configuration: CommandConfiguration { get }
     mutating func run() throws
 }
 
 /// What is said of a command.
 package struct CommandConfiguration: Sendable {
-    package let commandName: String
     package let abstract: String
     /// Whether the program's short help has a line for it, and not its name alone: a beginner needs it.
     package let isEssential: Bool
     package let usage: String?
     package let discussion: String
-    package let version: String
-    package let shouldDisplay: Bool
     package let groupedSubcommands: [CommandGroup]
 
     package init(
-        commandName: String,
         abstract: String,
         isEssential: Bool = false,
         usage: String? = nil,
         discussion: String = "",
-        version: String = "",
-        shouldDisplay: Bool = true,
         groupedSubcommands: [CommandGroup] = []
     ) {
-        self.commandName = commandName
         self.abstract = abstract
         self.isEssential = isEssential
         self.usage = usage
         self.discussion = discussion
-        self.version = version
-        self.shouldDisplay = shouldDisplay
         self.groupedSubcommands = groupedSubcommands
     }
 

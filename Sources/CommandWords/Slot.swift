@@ -1,86 +1,95 @@
-/// Where a declaration keeps its value, and how a word becomes one.
+/// What an option or an argument holds: a value, a value that may be left out, or several values.
+package protocol ArgumentContent {
+    /// What a word stands for.
+    static var word: any ExpressibleByArgument.Type { get }
+
+    /// What is there if no word was given; `nil` if one must be.
+    static var ifLeftOut: Self? { get }
+
+    /// Whether each word adds a value.
+    static var isRepeating: Bool { get }
+
+    /// What is there once a word has come, behind what the words before it stand for; `nil` if it stands for no value.
+    static func with(_ word: String, behind earlier: Self?) -> Self?
+
+    /// The content as the help shows a default; `nil` if it shows none.
+    var shownDefault: String? { get }
+}
+
+extension ArgumentContent where Self: ExpressibleByArgument {
+    package static var word: any ExpressibleByArgument.Type { Self.self }
+    package static var ifLeftOut: Self? { nil }
+    package static var isRepeating: Bool { false }
+    package static func with(_ word: String, behind earlier: Self?) -> Self? { Self(argument: word) }
+    package var shownDefault: String? { defaultValueDescription }
+}
+
+extension Optional: ArgumentContent where Wrapped: ExpressibleByArgument {
+    package static var word: any ExpressibleByArgument.Type { Wrapped.self }
+    package static var ifLeftOut: Wrapped?? { .some(nil) }
+    package static var isRepeating: Bool { false }
+    package static func with(_ word: String, behind earlier: Wrapped??) -> Wrapped?? {
+        Wrapped(argument: word).map { $0 }
+    }
+    package var shownDefault: String? { self?.defaultValueDescription }
+}
+
+extension Array: ArgumentContent where Element: ExpressibleByArgument {
+    package static var word: any ExpressibleByArgument.Type { Element.self }
+    package static var ifLeftOut: [Element]? { nil }
+    package static var isRepeating: Bool { true }
+    package static func with(_ word: String, behind earlier: [Element]?) -> [Element]? {
+        Element(argument: word).map { (earlier ?? []) + [$0] }
+    }
+    package var shownDefault: String? { nil }
+}
+
+/// Where a declaration keeps its content, and how a word becomes a part of it.
+///
+/// The classes of the declarations don't constrain their content, but their initializers do: the runtime would look for
+/// the conformance of each content in the tables of the whole program.
 final class Slot<Content> {
-    var value: Content?
     let preset: Content?
-    let isRequired: Bool
-    private let add: (inout Content?, String) -> Bool
+    let isRepeating: Bool
     let describe: (Content) -> String?
-    private let valueStrings: () -> [String]
-    private let meant: (String) -> Bool
-    private let formsOf: () -> String?
+    /// What each word stands for; `nil` in a slot of pairs, which no single word stands for.
+    let word: (any ExpressibleByArgument.Type)?
+    private let with: (String, Content?) -> Content?
+    private var given: Content?
 
-    var allValueStrings: [String] { valueStrings() }
-    var forms: String? { formsOf() }
-
-    /// A slot whose words each stand for a value of type `One`.
-    private init<One: ExpressibleByArgument>(
-        _ preset: Content?,
-        of type: One.Type,
-        describe: @escaping (Content) -> String?,
-        add: @escaping (inout Content?, String) -> Bool
-    ) {
-        value = preset
-        self.preset = preset
-        isRequired = preset == nil
-        self.add = add
-        self.describe = describe
-        valueStrings = { One.allValueStrings }
-        meant = { One.resembles($0) }
-        formsOf = { One.forms }
+    /// A slot with a default, or with that of its content.
+    init(_ preset: Content? = nil) where Content: ArgumentContent {
+        self.preset = preset ?? Content.ifLeftOut
+        isRepeating = Content.isRepeating
+        describe = { $0.shownDefault }
+        word = Content.word
+        with = Content.with
     }
 
-    /// A slot of pairs, which no single word stands for.
-    init(_ preset: Content) {
-        value = preset
+    /// A slot of pairs.
+    init(pairs preset: Content) {
         self.preset = preset
-        isRequired = false
-        add = { (_, _) in false }
+        isRepeating = true
         describe = { _ in nil }
-        valueStrings = { [] }
-        meant = { _ in false }
-        formsOf = { nil }
+        word = nil
+        with = { (_, _) in nil }
     }
 
-    func take(_ word: String) -> Bool { add(&value, word) }
-    func resembles(_ word: String) -> Bool { meant(word) }
+    /// What was given, or else the default.
+    var value: Content? {
+        get { given ?? preset }
+        set { given = newValue }
+    }
+
+    /// Takes a word; false if it stands for no value.
+    func take(_ word: String) -> Bool {
+        guard let content = with(word, given) else { return false }
+        given = content
+        return true
+    }
 
     func read(_ title: String) -> Content {
         guard let value else { preconditionFailure("\(title) is read before the words are parsed") }
         return value
-    }
-}
-
-extension Slot where Content: ExpressibleByArgument {
-    static func required() -> Slot { one(nil) }
-    static func preset(_ value: Content) -> Slot { one(value) }
-
-    private static func one(_ preset: Content?) -> Slot {
-        Slot(preset, of: Content.self, describe: { $0.defaultValueDescription }) { (slot, word) in
-            guard let value = Content(argument: word) else { return false }
-            slot = value
-            return true
-        }
-    }
-}
-
-extension Slot {
-    static func optional<Wrapped: ExpressibleByArgument>() -> Slot where Content == Wrapped? {
-        Slot(.some(nil), of: Wrapped.self, describe: { $0?.defaultValueDescription }) { (slot, word) in
-            guard let value = Wrapped(argument: word) else { return false }
-            slot = value
-            return true
-        }
-    }
-
-    /// The first word replaces the default, and further ones are added.
-    static func list<Element: ExpressibleByArgument>(_ preset: [Element]?) -> Slot where Content == [Element] {
-        var isFirst = true
-        return Slot(preset, of: Element.self, describe: { _ in nil }) { (slot, word) in
-            guard let value = Element(argument: word) else { return false }
-            if isFirst { slot = [] }
-            isFirst = false
-            slot?.append(value)
-            return true
-        }
     }
 }

@@ -5,8 +5,8 @@
 @propertyWrapper
 package final class Option<Content>: Declaration {
     private let slot: Slot<Content>
-    private let pair: ((Slot<Content>, String, String) throws(ValidationError) -> Void)?
     private let bare: Content?
+    private let addPair: ((String, String) throws(ValidationError) -> Void)?
 
     package var wrappedValue: Content { slot.read(title) }
 
@@ -17,23 +17,19 @@ package final class Option<Content>: Declaration {
         _ help: ArgumentHelp?,
         _ completion: CompletionKind = .none,
         bare: Content? = nil,
-        isRepeating: Bool = false,
-        pair: ((Slot<Content>, String, String) throws(ValidationError) -> Void)? = nil
+        addPair: ((String, String) throws(ValidationError) -> Void)? = nil
     ) {
-        self.slot = slot
-        self.bare = bare
-        self.pair = pair
-        super.init(form, name, help, completion, isRepeating: isRepeating)
+        (self.slot, self.bare, self.addPair) = (slot, bare, addPair)
+        super.init(form, name, help, completion, isRepeating: slot.isRepeating)
     }
 
-    /// An option that must be given.
+    /// An option that must be given, unless it is optional.
     package convenience init(
         name: NameSpecification = [],
         help: ArgumentHelp? = nil,
         completion: CompletionKind = .none
-    )
-    where Content: ExpressibleByArgument {
-        self.init(.required(), .value, name, help, completion)
+    ) where Content: ArgumentContent {
+        self.init(Slot(), .value, name, help, completion)
     }
 
     /// An option with a default.
@@ -42,36 +38,17 @@ package final class Option<Content>: Declaration {
         name: NameSpecification = [],
         help: ArgumentHelp? = nil,
         completion: CompletionKind = .none
-    ) where Content: ExpressibleByArgument {
-        self.init(.preset(wrappedValue), .value, name, help, completion)
-    }
-
-    /// An option that may be left out.
-    package convenience init<Wrapped: ExpressibleByArgument>(
-        name: NameSpecification = [],
-        help: ArgumentHelp? = nil,
-        completion: CompletionKind = .none
-    ) where Content == Wrapped? {
-        self.init(.optional(), .value, name, help, completion)
+    ) where Content: ArgumentContent {
+        self.init(Slot(wrappedValue), .value, name, help, completion)
     }
 
     /// An option that may be left out, and so may its value.
-    package convenience init<Wrapped: ExpressibleByArgument>(
+    package convenience init(
         name: NameSpecification = [],
-        defaultAsFlag bare: Wrapped,
+        defaultAsFlag bare: Content,
         help: ArgumentHelp? = nil
-    ) where Content == Wrapped? {
-        self.init(.optional(), .optionalValue, name, help, bare: bare)
-    }
-
-    /// An option that may be given several times.
-    package convenience init<Element: ExpressibleByArgument>(
-        wrappedValue: [Element],
-        name: NameSpecification = [],
-        help: ArgumentHelp? = nil,
-        completion: CompletionKind = .none
-    ) where Content == [Element] {
-        self.init(.list(wrappedValue), .value, name, help, completion, isRepeating: true)
+    ) where Content: ArgumentContent {
+        self.init(Slot(), .optionalValue, name, help, bare: bare)
     }
 
     /// An option with two values, which may be given several times.
@@ -80,24 +57,20 @@ package final class Option<Content>: Declaration {
         name: NameSpecification = [],
         help: ArgumentHelp? = nil
     ) where Content == [Element] {
-        self.init(Slot(wrappedValue), .pair, name, help, isRepeating: true) {
-            (slot, name, value) throws(ValidationError) in
+        let slot = Slot(pairs: wrappedValue)
+        self.init(slot, .pair, name, help) { (name, value) throws(ValidationError) in
             slot.value?.append(try Element(name: name, value: value))
         }
     }
 
-    package override var isRequired: Bool { slot.isRequired }
-    package override var allValueStrings: [String] { slot.allValueStrings }
-    package override var defaultDescription: String? {
-        bare.flatMap(slot.describe) ?? slot.preset.flatMap(slot.describe)
-    }
-    override var forms: String? { slot.forms }
-    override func resembles(_ word: String) -> Bool { slot.resembles(word) }
+    package override var isRequired: Bool { slot.preset == nil }
+    package override var allValueStrings: [String] { slot.word?.allValueStrings ?? [] }
+    package override var defaultDescription: String? { (bare ?? slot.preset).flatMap(slot.describe) }
+    override var forms: String? { slot.word?.forms }
+    override func resembles(_ word: String) -> Bool { slot.word?.resembles(word) ?? false }
     override func take(_ word: String) -> Bool { slot.take(word) }
     override func takeBare() { slot.value = bare }
-    override func take(name: String, value: String) throws(ValidationError) {
-        try pair?(slot, name, value)
-    }
+    override func take(name: String, value: String) throws(ValidationError) { try addPair?(name, value) }
 }
 
 /// A word in its place.
@@ -107,56 +80,30 @@ package final class Argument<Content>: Declaration {
 
     package var wrappedValue: Content { slot.read(title) }
 
-    private init(_ slot: Slot<Content>, _ help: ArgumentHelp?, _ completion: CompletionKind, isRepeating: Bool = false)
-    {
+    private init(_ slot: Slot<Content>, _ help: ArgumentHelp?, _ completion: CompletionKind) {
         self.slot = slot
-        super.init(.positional, [], help, completion, isRepeating: isRepeating)
+        super.init(.positional, [], help, completion, isRepeating: slot.isRepeating)
     }
 
-    /// An argument that must be given.
+    /// An argument that must be given, unless it is optional; of an array one word or more.
     package convenience init(help: ArgumentHelp? = nil, completion: CompletionKind = .none)
-    where Content: ExpressibleByArgument {
-        self.init(.required(), help, completion)
+    where Content: ArgumentContent {
+        self.init(Slot(), help, completion)
     }
 
-    /// An argument with a default.
+    /// An argument with a default; of an array any number of words.
     package convenience init(
         wrappedValue: Content,
         help: ArgumentHelp? = nil,
         completion: CompletionKind = .none
-    ) where Content: ExpressibleByArgument {
-        self.init(.preset(wrappedValue), help, completion)
+    ) where Content: ArgumentContent {
+        self.init(Slot(wrappedValue), help, completion)
     }
 
-    /// An argument that may be left out.
-    package convenience init<Wrapped: ExpressibleByArgument>(
-        help: ArgumentHelp? = nil,
-        completion: CompletionKind = .none
-    ) where Content == Wrapped? {
-        self.init(.optional(), help, completion)
-    }
-
-    /// One argument or more.
-    package convenience init<Element: ExpressibleByArgument>(
-        help: ArgumentHelp? = nil,
-        completion: CompletionKind = .none
-    ) where Content == [Element] {
-        self.init(.list(nil), help, completion, isRepeating: true)
-    }
-
-    /// Any number of arguments.
-    package convenience init<Element: ExpressibleByArgument>(
-        wrappedValue: [Element],
-        help: ArgumentHelp? = nil,
-        completion: CompletionKind = .none
-    ) where Content == [Element] {
-        self.init(.list(wrappedValue), help, completion, isRepeating: true)
-    }
-
-    package override var isRequired: Bool { slot.isRequired }
-    package override var allValueStrings: [String] { slot.allValueStrings }
+    package override var isRequired: Bool { slot.preset == nil }
+    package override var allValueStrings: [String] { slot.word?.allValueStrings ?? [] }
     package override var defaultDescription: String? { slot.preset.flatMap(slot.describe) }
-    override var forms: String? { slot.forms }
+    override var forms: String? { slot.word?.forms }
     override func take(_ word: String) -> Bool { slot.take(word) }
 }
 

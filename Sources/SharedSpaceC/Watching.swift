@@ -254,7 +254,7 @@ extension CallResult {
     _ error: UnsafeMutablePointer<OpaquePointer?>!
 ) -> Int32 {
     use(watch, Watch.self, error) { (watch) throws(SpaceError) in
-        try CallResult(result).copy(text: try watch.point().text)
+        try CallResult(result).copy(text: "\(try watch.point())")
         return 1
     }
 }

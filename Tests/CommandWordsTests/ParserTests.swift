@@ -6,7 +6,8 @@ import Testing
 struct ParserTests {
     /// A command that has one of each kind of declaration.
     struct Command: ParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "try", abstract: "")
+        static let commandName = "try"
+        static let configuration = CommandConfiguration(abstract: "")
 
         @OptionGroup var shared: Shared
         @Option(defaultAsFlag: Limit.none, help: "") var wait: Limit?
@@ -32,7 +33,8 @@ struct ParserTests {
 
     /// One with another command behind `--`.
     struct Runner: ParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "run", abstract: "")
+        static let commandName = "run"
+        static let configuration = CommandConfiguration(abstract: "")
 
         @Argument var namespace: String
         @Argument() var name: String?

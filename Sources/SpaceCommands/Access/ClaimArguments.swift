@@ -3,13 +3,9 @@ import SharedSpace
 
 /// The claim that a command ends or extends, by the id that `space claim --hold` printed.
 struct ClaimArguments: ParsableArguments {
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(
-        help: ArgumentHelp("The claim's id, as 'space claim --hold' printed it.", valueName: "id"),
-        completion: .claims
-    )
+    @Argument(help: "<id> The claim's id, as 'space claim --hold' printed it.", completion: .claims)
     var id: UInt64
 
     /// - Throws: `claimLost` if there is no such claim any more.

@@ -16,8 +16,7 @@ struct HoldingOptions: ParsableArguments {
     @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(
         help: "The name.",
@@ -32,10 +31,8 @@ struct HoldingOptions: ParsableArguments {
 
     /// Opens the namespace, or creates it; if the wait times out, the command ends with the status for that.
     func use<Result>(for kind: SharedObjectKind, _ body: (Namespace) throws -> Result) throws -> Result {
-        let access = try NamespaceAccess(common, namespace)
-        try access.check(name, of: kind)
         do {
-            return try access.use(for: owner, creating: creation) { namespace in
+            return try checkedAccess(for: kind).use(for: owner, creating: creation) { namespace in
                 try WaitNotice.during(namespace, isUnlimited: timeout == nil) { try body(namespace) }
             }
         } catch let error as SpaceError where error.code == .timedOut {
@@ -43,13 +40,11 @@ struct HoldingOptions: ParsableArguments {
         }
     }
 
-    /// Opens the namespace, which must exist.
-    func useExisting<Result>(for kind: SharedObjectKind, _ body: (Namespace) throws -> Result) throws -> Result {
+    /// The way to the namespace, for an object whose name can be one.
+    func checkedAccess(for kind: SharedObjectKind) throws -> NamespaceAccess {
         let access = try NamespaceAccess(common, namespace)
         try access.check(name, of: kind)
-        return try access.use(for: owner) { namespace in
-            try WaitNotice.during(namespace, isUnlimited: timeout == nil) { try body(namespace) }
-        }
+        return access
     }
 
     /// Runs the command, if there is one, once what was waited for has come; it ends with the command's status.

@@ -22,6 +22,11 @@ struct NamespaceAccess {
         }
     }
 
+    /// What a command learns of an item or a tuple in the namespace.
+    func facts(id: UInt64, deliveries: Int, fencing: UInt64) -> CommandFacts {
+        CommandFacts(name, root: space.root, id: id, deliveries: deliveries, fencing: fencing)
+    }
+
     // MARK: Opening
 
     /// Opens the namespace, or creates it, for the owner that the options name.
@@ -100,19 +105,16 @@ struct NamespaceAccess {
         return result
     }
 
-    /// Uses the existing namespace, for the owner that the options name; without options it enrols no process.
-    func use<Result>(for owner: OwnerOptions? = nil, _ body: (Namespace) throws -> Result) throws -> Result {
-        try Self.use(try openExisting(for: owner), body)
-    }
-
-    /// Uses the namespace, or creates it, for the owner that the options name.
+    /// Uses the namespace for the owner that the options name, or creates it; without options it enrols no process,
+    /// and without those of a creation the namespace must exist.
     func use<Result>(
-        for owner: OwnerOptions,
-        creating creation: CreationOptions,
+        for owner: OwnerOptions? = nil,
+        creating creation: CreationOptions? = nil,
         bounds: CreationBounds? = nil,
         _ body: (Namespace) throws -> Result
     ) throws -> Result {
-        try Self.use(try open(creating: creation, bounds: bounds, owner: owner), body)
+        guard let owner, let creation else { return try Self.use(try openExisting(for: owner), body) }
+        return try Self.use(try open(creating: creation, bounds: bounds, owner: owner), body)
     }
 
     /// Looks for something in an existing namespace, once or until it is there.

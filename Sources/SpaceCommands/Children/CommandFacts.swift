@@ -26,7 +26,7 @@ struct CommandFacts {
         guard json.utf8.count <= Self.longestTuple else { return }
         variables.append(("TUPLE", json))
         let names = tuple.record?.names ?? tuple.fields.indices.map(String.init)
-        for (name, value) in zip(names, tuple.fields) where Self.isPartOfName(name) {
+        for (name, value) in zip(names, tuple.fields) where !name.isEmpty && name.utf8.allSatisfy(\.isOfWord) {
             let text = if case .string(let text) = value { text } else { value.json }
             if !text.utf8.contains(0) { variables.append((Self.field + name, text)) }
         }
@@ -35,18 +35,6 @@ struct CommandFacts {
     /// Adds the queue of the item, and the ticket of its worker.
     mutating func add(queue: String, ticket: UInt64) {
         variables += [("QUEUE", queue), ("HOLD", "\(ticket)")]
-    }
-
-    private static func isPartOfName(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
     }
 
     private static let prefix = "SHARED_SPACE_"

@@ -5,8 +5,8 @@ import SpaceSystem
 
 /// The command `space agents [ACTION …]`.
 struct AgentsCommand: ParsableCommand {
+    static let commandName = "agents"
     static let configuration = CommandConfiguration(
-        commandName: "agents",
         abstract: "Show the coding agents of a repository, and give them tasks.",
         usage: """
             space agents [<options>] [--watch]
@@ -48,32 +48,22 @@ struct AgentsCommand: ParsableCommand {
     @Flag(help: "One JSON object; for tasks and add one a line.")
     var json = false
 
-    @Option(help: ArgumentHelp("For add: what an agent has to know.", valueName: "text"))
+    @Option(help: "<text> For add: what an agent has to know.")
     var detail: String?
 
-    @Option(help: ArgumentHelp("For add: 0 to 9; 9 comes first (default: 5).", valueName: "n"))
+    @Option(help: "<n> For add: 0 to 9; 9 comes first (default: 5).")
     var priority: Int?
 
-    @Option(
-        help: ArgumentHelp(
-            "For add: a task that must be done first, by its number or key; may be repeated.",
-            valueName: "id"
-        )
-    )
+    @Option(help: "<id> For add: a task that must be done first, by its number or key; may be repeated.")
     var after: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "For add: a name; while a task has it, and 30 days after, no other is added with it.",
-            valueName: "key"
-        )
-    )
+    @Option(help: "<key> For add: a name; while a task has it, and 30 days after, no other is added with it.")
     var key: String?
 
-    @Argument(help: ArgumentHelp("add, tasks, take-back, set-aside or done.", valueName: "action"))
+    @Argument(help: "<action> add, tasks, take-back, set-aside or done.")
     var action: Action?
 
-    @Argument(help: ArgumentHelp("For add titles, for the others numbers of tasks.", valueName: "word"))
+    @Argument(help: "<word> For add titles, for the others numbers of tasks.")
     var words: [String] = []
 
     func validate() throws {
@@ -131,14 +121,13 @@ struct AgentsCommand: ParsableCommand {
             }
             return id
         }
-        let found: Void? = try space.look { namespace in
+        try look(at: space) { namespace in
             do {
                 for id in ids { try body(TaskList(namespace), id) }
             } catch let error as AgentError {
                 throw CommandFailure(.nothing, "\(error)")
             }
         }
-        if found == nil { throw CommandFailure(.unavailable, missing(space)) }
     }
 
     private func tasks(_ space: AgentSpace) throws {
@@ -152,14 +141,19 @@ struct AgentsCommand: ParsableCommand {
 
     // MARK: The report
 
-    private func missing(_ space: AgentSpace) -> String {
-        "no agent has worked on \(space.repository.worktree.quotedForPeople) yet: there is no namespace "
-            + "\(space.name.quotedForPeople) in \(space.root.quotedForPeople)"
+    /// Looks at the namespace of the agents, which they make.
+    private func look(at space: AgentSpace, _ body: (Namespace) throws -> Void) throws {
+        let found: Void? = try space.look(body)
+        if found != nil { return }
+        throw CommandFailure(
+            .unavailable,
+            "no agent has worked on \(space.repository.worktree.quotedForPeople) yet: there is no namespace "
+                + "\(space.name.quotedForPeople) in \(space.root.quotedForPeople)"
+        )
     }
 
     private func show(_ space: AgentSpace) throws {
-        let shown: Void? = try space.look { namespace in try Output.print(lines: try lines(of: namespace, space)) }
-        if shown == nil { throw CommandFailure(.unavailable, missing(space)) }
+        try look(at: space) { namespace in try Output.print(lines: try lines(of: namespace, space)) }
     }
 
     private func lines(of namespace: Namespace, _ space: AgentSpace) throws -> [String] {
@@ -168,7 +162,7 @@ struct AgentsCommand: ParsableCommand {
     }
 
     private func watch(_ space: AgentSpace) throws {
-        let shown: Void? = try space.look { namespace in
+        try look(at: space) { namespace in
             let changes = try namespace.changes()
             while true {
                 let lines = try lines(of: namespace, space)
@@ -180,6 +174,5 @@ struct AgentsCommand: ParsableCommand {
                 while try changes.nextBlocking(timeout: .milliseconds(50), interruption: Signals.interruption) != nil {}
             }
         }
-        if shown == nil { throw CommandFailure(.unavailable, missing(space)) }
     }
 }

@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space backup NS`.
 struct BackupCommand: ParsableCommand {
+    static let commandName = "backup"
     static let configuration = CommandConfiguration(
-        commandName: "backup",
         abstract: "Add what has changed in a namespace to a backup.",
         discussion: """
             The first time, the file gets everything; each later time, what has changed since: the file then has all these \
@@ -26,10 +26,7 @@ struct BackupCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(
-        help: ArgumentHelp("The backup's file; it is made if there is none.", valueName: "file"),
-        completion: .file()
-    )
+    @Option(help: "<file> The backup's file; it is made if there is none.", completion: .file())
     var to: String?
 
     @Flag(help: "Log every commit in the file from now on.")
@@ -38,8 +35,7 @@ struct BackupCommand: ParsableCommand {
     @Flag(help: "End the log; the file stays.")
     var noLog = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     mutating func validate() throws {
         if noLog, to != nil || eachCommit { throw ValidationError("--no-log ends the log, and takes no other option") }

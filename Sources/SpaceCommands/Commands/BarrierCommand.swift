@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space barrier NS NAME --parties N [-- CMD…]`.
 struct BarrierCommand: ParsableCommand {
+    static let commandName = "barrier"
     static let configuration = CommandConfiguration(
-        commandName: "barrier",
         abstract: "Wait until a number of processes wait, and run a command.",
         usage: "space barrier [<options>] <ns> <name> --parties <n> [-- <cmd> ...]",
         discussion: """

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space bury NS [ID|TEMPLATE]`.
 struct BuryCommand: ParsableCommand {
+    static let commandName = "bury"
     static let configuration = CommandConfiguration(
-        commandName: "bury",
         abstract: "Bury tuples, out of every taker's way.",
         discussion: """
             A number is the id of a claim that 'claim --hold' made; anything else is a template, and all visible tuples that \
@@ -23,13 +23,12 @@ struct BuryCommand: ParsableCommand {
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
 
-    @Option(help: ArgumentHelp("Bury tuples after so many deliveries.", valueName: "number|none"))
+    @Option(help: "<number|none> Bury tuples after so many deliveries.")
     var after: String?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(help: ArgumentHelp("A claim's id, or what to bury, in JSON form.", valueName: "id|template"))
+    @Argument(help: "<id|template> A claim's id, or what to bury, in JSON form.")
     var subject: String?
 
     func validate() throws {

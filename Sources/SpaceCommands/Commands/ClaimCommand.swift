@@ -9,8 +9,8 @@ import SpaceSystem
 /// CMD does not work on a tuple that another process has claimed since. With --hold the claim belongs to the owner,
 /// because this process ends at once.
 struct ClaimCommand: ParsableCommand {
+    static let commandName = "claim"
     static let configuration = CommandConfiguration(
-        commandName: "claim",
         abstract: "Claim a tuple while a command runs, and remove it if that succeeds.",
         usage: "space claim [<options>] <ns> <template> [-- <cmd> ...]",
         discussion: """
@@ -48,11 +48,11 @@ struct ClaimCommand: ParsableCommand {
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
 
-    @Option(help: ArgumentHelp("How long the claim lasts at most (default: no limit).", valueName: "duration"))
-    var deadline: DurationArgument?
+    @Option(help: "<duration> How long the claim lasts at most (default: no limit).")
+    var deadline: Duration?
 
-    @Option(help: ArgumentHelp("How long a tuple whose command failed is out of sight.", valueName: "duration"))
-    var retryDelay: DurationArgument?
+    @Option(help: "<duration> How long a tuple whose command failed is out of sight.")
+    var retryDelay: Duration?
 
     @Flag(help: "Go on with the next tuple, waiting for it.")
     var forever = false
@@ -68,8 +68,7 @@ struct ClaimCommand: ParsableCommand {
 
     @Flag(help: .newest) var newest = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "What to claim, in JSON form.")
     var template: String
@@ -96,7 +95,7 @@ struct ClaimCommand: ParsableCommand {
         if !hold, tail.isMissing {
             throw ValidationError("the command to run is missing: put '--' and the command at the end, or give --hold")
         }
-        if let deadline, deadline.duration <= .zero {
+        if let deadline, deadline <= .zero {
             throw ValidationError("--deadline is longer than 0: the claim would be over at once")
         }
     }
@@ -169,7 +168,7 @@ struct ClaimCommand: ParsableCommand {
             let claim = try namespace.claimBlocking(
                 matching: template,
                 order: MatchOrder(newest: newest),
-                deadline: deadline?.duration,
+                deadline: deadline,
                 .upTo(remaining ?? .zero),
                 interruption: Signals.interruption
             )
@@ -184,13 +183,7 @@ struct ClaimCommand: ParsableCommand {
         _ access: NamespaceAccess,
         _ command: ChildCommand
     ) throws -> Ending {
-        var facts = CommandFacts(
-            access.name,
-            root: access.space.root,
-            id: claim.id.rawValue,
-            deliveries: claim.deliveries,
-            fencing: claim.number
-        )
+        var facts = access.facts(id: claim.id.rawValue, deliveries: claim.deliveries, fencing: claim.number)
         facts.add(claim.tuple)
         facts.publish()
         let ending: ChildCommand.Ending
@@ -204,7 +197,7 @@ struct ClaimCommand: ParsableCommand {
         }
         do throws(SpaceError) {
             if !ending.isSuccess {
-                guard try namespace.release(claim, delay: retryDelay?.duration ?? .zero) else {
+                guard try namespace.release(claim, delay: retryDelay ?? .zero) else {
                     throw namespace.lostClaim(claim.number, "release a claim")
                 }
             } else if keep {
@@ -234,7 +227,7 @@ struct ClaimCommand: ParsableCommand {
                 matching: template,
                 order: MatchOrder(newest: newest),
                 holder: holder,
-                deadline: deadline?.duration,
+                deadline: deadline,
                 .upTo(remaining ?? .zero),
                 interruption: Signals.interruption
             )

@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space claims NS [ID]`.
 struct ClaimsCommand: ParsableCommand {
+    static let commandName = "claims"
     static let configuration = CommandConfiguration(
-        commandName: "claims",
         abstract: "Print what is claimed, or buried.",
         discussion: """
             A line for each claim, the oldest tuple first:
@@ -34,10 +34,9 @@ struct ClaimsCommand: ParsableCommand {
     @Flag(help: "JSON lines, which is what it prints anyway.")
     var json = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(help: ArgumentHelp("The claim's id, or with --buried the tuple's.", valueName: "id"), completion: .claims)
+    @Argument(help: "<id> The claim's id, or with --buried the tuple's.", completion: .claims)
     var id: UInt64?
 
     func validate() throws {

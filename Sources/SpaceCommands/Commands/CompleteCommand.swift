@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space complete NS ID`.
 struct CompleteCommand: ParsableCommand {
+    static let commandName = "complete"
     static let configuration = CommandConfiguration(
-        commandName: "complete",
         abstract: "Remove a tuple that 'claim --hold' claimed.",
         discussion: """
             The status is 75 when the tuple has returned to the space: at the claim's deadline, because the owner has exited, or \

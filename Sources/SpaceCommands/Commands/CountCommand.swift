@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space count NS [TEMPLATE]`.
 struct CountCommand: ParsableCommand {
+    static let commandName = "count"
     static let configuration = CommandConfiguration(
-        commandName: "count",
         abstract: "Print how many tuples there are, or how many match.",
         discussion: """
             Nothing counted prints 0, and the status is 0.
@@ -18,8 +18,7 @@ struct CountCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var matching: MatchOptions
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "What to count, in JSON form (default: every tuple).")
     var template: String?

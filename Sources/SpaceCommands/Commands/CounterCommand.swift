@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space counter NS NAME [N]`.
 struct CounterCommand: ParsableCommand {
+    static let commandName = "counter"
     static let configuration = CommandConfiguration(
-        commandName: "counter",
         abstract: "Add to a shared counter, and print it.",
         discussion: """
             Begins with 0. With 0 it prints the number as it is. --remove removes it.
@@ -22,8 +22,7 @@ struct CounterCommand: ParsableCommand {
     @Flag(help: "Remove it: the next count begins with 0.")
     var remove = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The name.", completion: .objects(.counter))
     var name: String

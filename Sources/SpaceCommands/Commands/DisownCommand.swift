@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space disown NS [--pid PID]`.
 struct DisownCommand: ParsableCommand {
+    static let commandName = "disown"
     static let configuration = CommandConfiguration(
-        commandName: "disown",
         abstract: "End a process's ownership of a namespace.",
         discussion: """
             Without --pid: of the process that --owner, $SHARED_SPACE_OWNER or, last, the session leader is. The status is 1 \
@@ -19,11 +19,10 @@ struct DisownCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
-    @Option(help: ArgumentHelp("The process that owns it no longer.", valueName: "pid"))
+    @Option(help: "<pid> The process that owns it no longer.")
     var pid: String?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     func validate() throws {
         if pid != nil, owner.owner != nil { throw ValidationError("--pid and --owner exclude each other") }

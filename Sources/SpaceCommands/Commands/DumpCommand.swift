@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space dump NS | PATH`, which the program is as a whole if it is called `space-dump`.
 struct DumpCommand: ParsableCommand {
+    static let commandName = "dump"
     static let configuration = CommandConfiguration(
-        commandName: "dump",
         abstract: "Print everything in a namespace, without becoming its owner.",
         usage: """
             space dump [<options>] (<ns|path> | --all)
@@ -51,10 +51,7 @@ struct DumpCommand: ParsableCommand {
     @Flag(help: "Print what can be saved of a damaged namespace, as JSON lines.")
     var salvage = false
 
-    @Argument(
-        help: ArgumentHelp("The namespace, or its folder (with a '/').", valueName: "ns|path"),
-        completion: .namespaces
-    )
+    @Argument(help: "<ns|path> The namespace, or its folder (with a '/').", completion: .namespaces)
     var subject: String?
 
     func validate() throws {
@@ -94,7 +91,7 @@ struct DumpCommand: ParsableCommand {
     /// Prints a message under the name by which the program was called.
     private static func tell(_ message: String) { Messages.print("\(ProgramName.own.rawValue): \(message)") }
 
-    private var timeout: Duration { common.timeout?.duration ?? .seconds(1) }
+    private var timeout: Duration { common.timeout ?? .seconds(1) }
 
     private func save(_ subject: Inspection.Subject, _ output: Output) throws -> ExitStatus {
         let salvage = try Salvage(subject, timeout: timeout)

@@ -4,8 +4,8 @@ import SharedSpace
 
 /// The command `space elect NS NAME -- CMD…`.
 struct ElectCommand: ParsableCommand {
+    static let commandName = "elect"
     static let configuration = CommandConfiguration(
-        commandName: "elect",
         abstract: "Run a command as the leader, or show the leader.",
         usage: """
             space elect [<options>] <ns> <name> [-- <cmd> ...]
@@ -28,21 +28,16 @@ struct ElectCommand: ParsableCommand {
 
     @OptionGroup var holding: HoldingOptions
 
-    @Option(name: .customLong("as"), help: ArgumentHelp("What the others see of this leader.", valueName: "json"))
+    @Option(name: .customLong("as"), help: "<json> What the others see of this leader.")
     var value: String?
 
     @Flag(help: "End the present leader's term.")
     var depose = false
 
-    @Option(
-        help: ArgumentHelp(
-            "How long CMD may go on after SIGTERM when it was deposed (default: 5s).",
-            valueName: "duration"
-        )
-    )
-    var grace: DurationArgument?
+    @Option(help: "<duration> How long CMD may go on after SIGTERM when it was deposed (default: 5s).")
+    var grace: Duration?
 
-    @Option(help: ArgumentHelp("In the leader's command: what the others see of it from now on.", valueName: "json"))
+    @Option(help: "<json> In the leader's command: what the others see of it from now on.")
     var proclaim: String?
 
     func validate() throws {
@@ -68,7 +63,7 @@ struct ElectCommand: ParsableCommand {
             try Output.print(["term": leader.term, "pid": leader.pid, "value": leader.value])
         } else {
             let value = try value.map { try JSONText.value($0, what: "--as") } ?? .null
-            try holding.hold(.election, grace: grace?.duration ?? .seconds(5)) { namespace throws(SpaceError) in
+            try holding.hold(.election, grace: grace ?? .seconds(5)) { namespace throws(SpaceError) in
                 try namespace.election(holding.name).acquireOrTell(
                     value,
                     timeout: holding.timeout,
@@ -93,8 +88,6 @@ struct ElectCommand: ParsableCommand {
     }
 
     private func look<Result>(_ body: (Election) throws(SpaceError) -> Result) throws -> Result {
-        let access = try NamespaceAccess(holding.common, holding.namespace)
-        try access.check(holding.name, of: .election)
-        return try access.use { try body($0.election(holding.name)) }
+        try holding.checkedAccess(for: .election).use { try body($0.election(holding.name)) }
     }
 }

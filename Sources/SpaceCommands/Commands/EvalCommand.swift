@@ -4,8 +4,8 @@ import SpaceSystem
 
 /// The command `space eval NS -- CMD…`.
 struct EvalCommand: ParsableCommand {
+    static let commandName = "eval"
     static let configuration = CommandConfiguration(
-        commandName: "eval",
         abstract: "Run a command, and write the tuple that it prints.",
         usage: "space eval [<options>] <ns> -- <cmd> ...",
         discussion: """
@@ -25,10 +25,9 @@ struct EvalCommand: ParsableCommand {
     @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Tail(isRequired: true, help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
+    @Tail(isRequired: true, help: "<cmd> After '--': the command to run.")
     var command: [Word]?
 
     func run() throws {

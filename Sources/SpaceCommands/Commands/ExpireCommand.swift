@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space expire NS KEY|ID D`.
 struct ExpireCommand: ParsableCommand {
+    static let commandName = "expire"
     static let configuration = CommandConfiguration(
-        commandName: "expire",
         abstract: "Set when a cell or a tuple vanishes.",
         usage: "space expire [<options>] <ns> <key|id> (<duration> | --never)",
         discussion: """
@@ -25,14 +25,13 @@ struct ExpireCommand: ParsableCommand {
     @Flag(help: "It does not vanish by itself.")
     var never = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "A cell's name, or a tuple's id.", completion: .keys)
     var subject: String
 
-    @Argument(help: ArgumentHelp("The time from now on.", valueName: "duration"))
-    var duration: DurationArgument?
+    @Argument(help: "<duration> The time from now on.")
+    var duration: Duration?
 
     func validate() throws {
         if never == (duration != nil) { throw ValidationError("give a duration, or --never") }
@@ -40,7 +39,7 @@ struct ExpireCommand: ParsableCommand {
 
     func run() throws {
         let found = try NamespaceAccess(common, namespace).use { namespace in
-            switch (lasting.subject(subject), duration?.duration) {
+            switch (lasting.subject(subject), duration) {
             case (.cell(let key), let expires?): try namespace.renew(key, expires: expires)
             case (.cell(let key), nil): try namespace.persist(key)
             case (.tuple(let id), let expires?): try namespace.renew(id, expires: expires)

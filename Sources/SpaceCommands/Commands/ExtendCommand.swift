@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space extend NS ID D`.
 struct ExtendCommand: ParsableCommand {
+    static let commandName = "extend"
     static let configuration = CommandConfiguration(
-        commandName: "extend",
         abstract: "Give a claim more time.",
         discussion: """
             Moves the deadline of a claim to D from now, if that is later; a claim without a deadline stays without. The command \
@@ -19,11 +19,11 @@ struct ExtendCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var claim: ClaimArguments
 
-    @Argument(help: ArgumentHelp("How long the claim lasts from now on.", valueName: "duration"))
-    var duration: DurationArgument?
+    @Argument(help: "<duration> How long the claim lasts from now on.")
+    var duration: Duration?
 
-    @Option(help: ArgumentHelp("The same, as an option.", valueName: "duration"))
-    var deadline: DurationArgument?
+    @Option(help: "<duration> The same, as an option.")
+    var deadline: Duration?
 
     func validate() throws {
         if (duration == nil) == (deadline == nil) {
@@ -34,7 +34,7 @@ struct ExtendCommand: ParsableCommand {
     func run() throws {
         guard let longer = duration ?? deadline else { return }
         try NamespaceAccess(common, claim.namespace).use { namespace in
-            guard try namespace.extend(claimNumbered: claim.id, by: longer.duration) else {
+            guard try namespace.extend(claimNumbered: claim.id, by: longer) else {
                 throw namespace.lostClaim(claim.id, "extend a claim")
             }
         }

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space get NS KEY`.
 struct GetCommand: ParsableCommand {
+    static let commandName = "get"
     static let configuration = CommandConfiguration(
-        commandName: "get",
         abstract: "Print a cell's value.",
         isEssential: true,
         usage: """
@@ -34,16 +34,13 @@ struct GetCommand: ParsableCommand {
     @Flag(help: "Print an object with 'version' and 'value'.")
     var withVersion = false
 
-    @Option(
-        help: ArgumentHelp("Cells whose names match: '*' any text, '?' one character.", valueName: "pattern")
-    )
+    @Option(help: "<pattern> Cells whose names match: '*' any text, '?' one character.")
     var keys: String?
 
-    @Option(help: ArgumentHelp("With --keys: print up to so many.", valueName: "number"))
+    @Option(help: "<number> With --keys: print up to so many.")
     var max: Int?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The cell's name.", completion: .keys)
     var key: String?

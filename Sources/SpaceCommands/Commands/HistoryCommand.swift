@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space history NS [CHANGES[,BYTES]]`.
 struct HistoryCommand: ParsableCommand {
+    static let commandName = "history"
     static let configuration = CommandConfiguration(
-        commandName: "history",
         abstract: "Set how many changes are kept even without a watcher, or print it.",
         discussion: """
             Prints the history, one JSON value: null for none. With a number of changes, and of bytes if need be, it keeps so \
@@ -31,13 +31,12 @@ struct HistoryCommand: ParsableCommand {
     @Flag(help: "With --deadlocks: one JSON object a line, as 'space watch' prints it.")
     var json = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(help: ArgumentHelp("How much to keep, or 'none'.", valueName: "changes[,bytes]"))
+    @Argument(help: "<changes[,bytes]> How much to keep, or 'none'.")
     var amount: String?
 
-    private var wanted: HistoryArgument? { amount.flatMap { HistoryArgument(argument: $0) } }
+    private var wanted: History? { amount.flatMap { History(argument: $0) } }
 
     func validate() throws {
         if deadlocks, amount != nil {
@@ -58,7 +57,7 @@ struct HistoryCommand: ParsableCommand {
         }
         let status = try NamespaceAccess(common, namespace).use { namespace -> NamespaceStatus? in
             guard amount == nil else {
-                try namespace.setHistory(wanted?.history)
+                try namespace.setHistory(wanted)
                 return nil
             }
             return try namespace.status()

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space incr NS KEY [N]`.
 struct IncrCommand: ParsableCommand {
+    static let commandName = "incr"
     static let configuration = CommandConfiguration(
-        commandName: "incr",
         abstract: "Add to the integer in a cell, and print the sum.",
         discussion: """
             Creates the namespace if need be; a cell that holds no value counts from 0. The status is 65 when the cell holds \
@@ -20,8 +20,7 @@ struct IncrCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @OptionGroup var creation: CreationOptions
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The cell's name.", completion: .keys)
     var key: String

@@ -3,8 +3,8 @@ import SharedSpaceObjects
 
 /// The command `space items NS NAME [VERB …]`.
 struct ItemsCommand: ParsableCommand {
+    static let commandName = "items"
     static let configuration = CommandConfiguration(
-        commandName: "items",
         abstract: "List and edit an ordered set.",
         discussion: """
             Without a verb it prints the elements, one JSON value a line. The verbs:
@@ -44,11 +44,10 @@ struct ItemsCommand: ParsableCommand {
     @OptionGroup var arguments: JSONArguments
     @Flag(name: .raw, help: .raw) var raw = false
 
-    @Option(help: ArgumentHelp("If it is made: the type of its elements.", valueName: "type"))
+    @Option(help: "<type> If it is made: the type of its elements.")
     var type: String?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The name of the ordered set.", completion: .objects(.orderedSet))
     var name: String
@@ -112,16 +111,10 @@ struct ItemsCommand: ParsableCommand {
         _ edit: OrderedSetEdit,
         creating creation: CreationOptions? = nil
     ) throws {
-        func carryOut(_ namespace: Namespace) throws -> Bool {
-            try namespace.edit(orderedSet: name, edit, type: type) > 0
+        let count = try access.use(for: owner, creating: creation) { namespace in
+            try namespace.edit(orderedSet: name, edit, type: type)
         }
-        let isDone =
-            if let creation {
-                try access.use(for: owner, creating: creation, carryOut)
-            } else {
-                try access.use(for: owner, carryOut)
-            }
-        if !isDone { throw status.nothingObtained }
+        if count == 0 { throw status.nothingObtained }
     }
 
     /// What the words say, decoded before anything is opened.

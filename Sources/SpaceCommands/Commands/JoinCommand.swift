@@ -9,8 +9,8 @@ import Synchronization
 
 /// The command `space join`: the daemon that makes a root one of several machines'.
 struct JoinCommand: ParsableCommand {
+    static let commandName = "join"
     static let configuration = CommandConfiguration(
-        commandName: "join",
         abstract: "Share the root's replicated namespaces with other machines, through etcd.",
         discussion: """
             One daemon serves one root, and stays until SIGTERM, SIGINT or SIGHUP. It prints a line when it has joined, and on \
@@ -37,51 +37,43 @@ struct JoinCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("The members of etcd, with commas.", valueName: "urls"))
+    @Option(help: "<urls> The members of etcd, with commas.")
     var etcd: String?
 
-    @Option(help: ArgumentHelp("What all keys in etcd begin with.", valueName: "text"))
+    @Option(help: "<text> What all keys in etcd begin with.")
     var prefix = "shared-space"
 
-    @Option(
-        help: ArgumentHelp("The space's name in etcd: roots that share namespaces have the same.", valueName: "name")
-    )
+    @Option(help: "<name> The space's name in etcd: roots that share namespaces have the same.")
     var space = "default"
 
-    @Option(help: ArgumentHelp("This machine's name, for people (default: the host's).", valueName: "machine"))
+    @Option(help: "<machine> This machine's name, for people (default: the host's).")
     var name: String?
 
-    @Option(help: ArgumentHelp("This machine's certificate (PEM).", valueName: "file"), completion: .file())
+    @Option(help: "<file> This machine's certificate (PEM).", completion: .file())
     var cert: String?
 
-    @Option(help: ArgumentHelp("The certificate's key (PEM).", valueName: "file"), completion: .file())
+    @Option(help: "<file> The certificate's key (PEM).", completion: .file())
     var key: String?
 
-    @Option(
-        help: ArgumentHelp("The authorities that have signed etcd's certificates (PEM).", valueName: "file"),
-        completion: .file()
-    )
+    @Option(help: "<file> The authorities that have signed etcd's certificates (PEM).", completion: .file())
     var ca: String?
 
-    @Option(help: ArgumentHelp("The user in etcd.", valueName: "name"))
+    @Option(help: "<name> The user in etcd.")
     var user: String?
 
-    @Option(help: ArgumentHelp("The file with the user's password.", valueName: "file"), completion: .file())
+    @Option(help: "<file> The file with the user's password.", completion: .file())
     var passwordFile: String?
 
-    @Option(help: ArgumentHelp("How long the machine lives without word from its daemon.", valueName: "duration"))
-    var lease: DurationArgument?
+    @Option(help: "<duration> How long the machine lives without word from its daemon.")
+    var lease: Duration?
 
     @Option(
-        help: ArgumentHelp(
+        help: """
+            <duration> How long a namespace stays when no process owns it on any machine, and how long the processes \
+            of a machine count as owners without word from their daemon (default: 60s).
             """
-            How long a namespace stays when no process owns it on any machine, and how long the processes of a machine \
-            count as owners without word from their daemon (default: 60s).
-            """,
-            valueName: "duration"
-        )
     )
-    var grace: DurationArgument?
+    var grace: Duration?
 
     @Flag(help: "Make the root an ordinary one again, and set its replicas aside.")
     var leave = false
@@ -101,10 +93,10 @@ struct JoinCommand: ParsableCommand {
         }
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key go together") }
         if (user == nil) != (passwordFile == nil) { throw ValidationError("--user and --password-file go together") }
-        if let lease, !(Duration.seconds(2)...Duration.seconds(600)).contains(lease.duration) {
+        if let lease, !(Duration.seconds(2)...Duration.seconds(600)).contains(lease) {
             throw ValidationError("--lease is 2s to 10m")
         }
-        if let grace, !(Duration.seconds(1)...Duration.seconds(86_400)).contains(grace.duration) {
+        if let grace, !(Duration.seconds(1)...Duration.seconds(86_400)).contains(grace) {
             throw ValidationError("--grace is 1s to 1d")
         }
     }
@@ -112,12 +104,12 @@ struct JoinCommand: ParsableCommand {
     func run() throws {
         // Each namespace takes some descriptors, and the usual limit of 1,024 is that of some 300 namespaces.
         ResourceLimits.raiseOpenFiles(to: 1 << 16)
-        let root = Space(trusting: common.root, timeout: common.timeout?.duration ?? .seconds(5))
+        let root = Space(trusting: common.root, timeout: common.timeout ?? .seconds(5))
         if leave { return try leave(root) }
         try root.makeRoot()
         var settings = ClusterSettings()
-        if let lease { settings.leaseSeconds = Int(lease.duration.components.seconds) }
-        if let grace { settings.setGrace(grace.duration) }
+        if let lease { settings.leaseSeconds = Int(lease.components.seconds) }
+        if let grace { settings.setGrace(grace) }
         let machine = name ?? Self.hostName
         let connector = try connector()
         defer { connector.end() }
@@ -223,16 +215,11 @@ struct JoinCommand: ParsableCommand {
     /// What connects to the store, anew each time that the connection has ended.
     private func connector() throws -> StoreConnector {
         if let store { return .socket(store) }
-        var words: [String] = []
-        func add(_ option: String, _ value: String?) {
-            if let value { words += [option, value] }
-        }
-        add("--etcd", etcd)
-        add("--cert", cert)
-        add("--key", key)
-        add("--ca", ca)
-        add("--user", user)
-        add("--password-file", passwordFile)
+        let options = [
+            ("--etcd", etcd), ("--cert", cert), ("--key", key), ("--ca", ca), ("--user", user),
+            ("--password-file", passwordFile),
+        ]
+        let words = options.flatMap { (option, value) in value.map { [option, $0] } ?? [] }
         return .program(try Self.program.path(), words)
     }
 }

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space kick NS [ID|TEMPLATE]`.
 struct KickCommand: ParsableCommand {
+    static let commandName = "kick"
     static let configuration = CommandConfiguration(
-        commandName: "kick",
         abstract: "Put tuples that were buried back in their places.",
         discussion: """
             All of them, or those that a template matches, or the one of an id, which 'space claims --buried' shows. Their \
@@ -21,13 +21,12 @@ struct KickCommand: ParsableCommand {
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var matching: MatchOptions
 
-    @Option(help: ArgumentHelp("At most so many, the oldest first.", valueName: "number"))
+    @Option(help: "<number> At most so many, the oldest first.")
     var max: Int?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(help: ArgumentHelp("A tuple's id, or what to put back, in JSON form.", valueName: "id|template"))
+    @Argument(help: "<id|template> A tuple's id, or what to put back, in JSON form.")
     var subject: String?
 
     func validate() throws {

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space latch NS NAME --count N [-- CMD…]`.
 struct LatchCommand: ParsableCommand {
+    static let commandName = "latch"
     static let configuration = CommandConfiguration(
-        commandName: "latch",
         abstract: "Wait until a latch is open and run a command, or count it down.",
         usage: """
             space latch [<options>] <ns> <name> --count <n> [-- <cmd> ...]
@@ -41,7 +41,11 @@ struct LatchCommand: ParsableCommand {
 
     func run() throws {
         // What isn't there is not created to be removed.
-        if remove { return try holding.useExisting(for: .latch) { try $0.latch(holding.name, count: count).remove() } }
+        if remove {
+            return try holding.checkedAccess(for: .latch).use(for: holding.owner) {
+                try $0.latch(holding.name, count: count).remove()
+            }
+        }
         if down { try Output().checkTaken() }
         let rest = try holding.use(for: .latch) { namespace -> Int? in
             let latch = namespace.latch(holding.name, count: count)

@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space list`.
 struct ListCommand: ParsableCommand {
+    static let commandName = "list"
     static let configuration = CommandConfiguration(
-        commandName: "list",
         abstract: "List the namespaces.",
         isEssential: true,
         discussion: """

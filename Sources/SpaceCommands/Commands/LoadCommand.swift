@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space load NS`.
 struct LoadCommand: ParsableCommand {
+    static let commandName = "load"
     static let configuration = CommandConfiguration(
-        commandName: "load",
         abstract: "Read what 'space dump --format json' printed, from standard input.",
         discussion: """
             Writes the dump's tuples, in their order, sets its cells, makes its dictionaries, appends to its ordered sets what they \
@@ -27,8 +27,7 @@ struct LoadCommand: ParsableCommand {
     @Option(help: .limit) var limit: SizeArgument?
     @Option(help: .group) var group: GroupArgument?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     func run() throws {
         let dump = try DumpReader.read()

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space lock NS NAME -- CMD…`.
 struct LockCommand: ParsableCommand {
+    static let commandName = "lock"
     static let configuration = CommandConfiguration(
-        commandName: "lock",
         abstract: "Hold a named lock while a command runs.",
         isEssential: true,
         usage: "space lock [<options>] <ns> <name> -- <cmd> ...",
@@ -33,9 +33,7 @@ struct LockCommand: ParsableCommand {
     @Flag(help: "Share it with other holders that do; wait while it is held exclusively.")
     var shared = false
 
-    @Option(
-        help: ArgumentHelp("Another lock to hold at the same time; it may come several times.", valueName: "name")
-    )
+    @Option(help: "<name> Another lock to hold at the same time; it may come several times.")
     var also: [String] = []
 
     func validate() throws { try holding.tail.require() }

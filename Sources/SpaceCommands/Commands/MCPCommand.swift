@@ -6,8 +6,8 @@ import SpaceSystem
 
 /// The command `space mcp [ACTION]`.
 struct MCPCommand: ParsableCommand {
+    static let commandName = "mcp"
     static let configuration = CommandConfiguration(
-        commandName: "mcp",
         abstract: "Let coding agents share tasks, files and ports.",
         usage: """
             space mcp [<options>]
@@ -49,9 +49,7 @@ struct MCPCommand: ParsableCommand {
 
     @OptionGroup var agents: AgentOptions
 
-    @Option(
-        help: ArgumentHelp("The process of the agent (default: the client that has started this).", valueName: "pid")
-    )
+    @Option(help: "<pid> The process of the agent (default: the client that has started this).")
     var owner: String?
 
     @Flag(name: .customShort("z"), help: "For guard: read the files from standard input, each followed by a NUL.")
@@ -63,10 +61,10 @@ struct MCPCommand: ParsableCommand {
     @Flag(help: "For install: take it out of the files in this repository.")
     var remove = false
 
-    @Argument(help: ArgumentHelp("hook, guard or install; without one it serves.", valueName: "action"))
+    @Argument(help: "<action> hook, guard or install; without one it serves.")
     var action: Action?
 
-    @Argument(help: ArgumentHelp("For guard files, for install clients.", valueName: "word"))
+    @Argument(help: "<word> For guard files, for install clients.")
     var words: [String] = []
 
     func validate() throws {
@@ -142,9 +140,7 @@ struct MCPCommand: ParsableCommand {
             let event: ToolUseEvent
             do {
                 event = try ToolUseEvent(try Input.all(most: Self.largestEvent))
-            } catch let error as AgentError {
-                throw CommandFailure.badData("the event on standard input: \(error)")
-            } catch let error as TupleCodingError {
+            } catch let error where error is AgentError || error is TupleCodingError {
                 throw CommandFailure.badData("the event on standard input: \(error)")
             }
             guard !event.files.isEmpty else { return nil }

@@ -5,8 +5,8 @@ import SpaceSystem
 
 /// The command `space machines`.
 struct MachinesCommand: ParsableCommand {
+    static let commandName = "machines"
     static let configuration = CommandConfiguration(
-        commandName: "machines",
         abstract: "Show the machines that share namespaces with this one, and how far each replica is.",
         discussion: """
             Asks this root's daemon (space join); without one the status is 75. ENTRY is the last entry of a namespace's log as \

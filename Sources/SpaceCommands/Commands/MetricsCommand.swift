@@ -4,8 +4,8 @@ import SpaceInspection
 
 /// The command `space metrics`.
 struct MetricsCommand: ParsableCommand {
+    static let commandName = "metrics"
     static let configuration = CommandConfiguration(
-        commandName: "metrics",
         abstract: "Print the state of the namespaces as metrics.",
         discussion: """
             Prints the text form of OpenMetrics, of one namespace or of all; each metric's HELP line says what it is. Nothing is \
@@ -36,10 +36,10 @@ struct MetricsCommand: ParsableCommand {
         case on, off
     }
 
-    @Option(help: ArgumentHelp("Begin or end to measure latencies, and print nothing: on or off.", valueName: "switch"))
+    @Option(help: "<switch> Begin or end to measure latencies, and print nothing: on or off.")
     var latency: Switch?
 
-    @Argument(help: ArgumentHelp("The namespace; without it all.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: "<ns> The namespace; without it all.", completion: .namespaces)
     var namespace: String?
 
     func validate() throws {

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space move NS FROM TO`.
 struct MoveCommand: ParsableCommand {
+    static let commandName = "move"
     static let configuration = CommandConfiguration(
-        commandName: "move",
         abstract: "Take a tuple and write another, in one transaction.",
         discussion: """
             Takes the oldest tuple that matches FROM, writes TO, and prints what it took. No process sees the namespace with both, \
@@ -22,13 +22,12 @@ struct MoveCommand: ParsableCommand {
     @OptionGroup var matching: MatchOptions
     @OptionGroup var printing: PrintOptions
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(help: ArgumentHelp("The template of the tuple to take.", valueName: "from"))
+    @Argument(help: "<from> The template of the tuple to take.")
     var from: String
 
-    @Argument(help: ArgumentHelp("The tuple to write.", valueName: "to"))
+    @Argument(help: "<to> The tuple to write.")
     var to: String
 
     /// Ends a transaction that is tried out and undone.

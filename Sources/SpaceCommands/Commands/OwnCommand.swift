@@ -5,8 +5,8 @@ import SystemPackage
 
 /// The command `space own NS [--pid PID] [-- CMD…]`.
 struct OwnCommand: ParsableCommand {
+    static let commandName = "own"
     static let configuration = CommandConfiguration(
-        commandName: "own",
         abstract: "Make a process an owner of a namespace.",
         discussion: """
             Creates the namespace if need be. With a command it makes itself an owner and then becomes the command, so the \
@@ -26,13 +26,12 @@ struct OwnCommand: ParsableCommand {
     @Option(help: .limit) var limit: SizeArgument?
     @Option(help: .group) var group: GroupArgument?
 
-    @Option(help: ArgumentHelp("The process to make an owner.", valueName: "pid"))
+    @Option(help: "<pid> The process to make an owner.")
     var pid: String?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Tail(help: ArgumentHelp("After '--': the command to become.", valueName: "cmd"))
+    @Tail(help: "<cmd> After '--': the command to become.")
     var command: [Word]?
 
     func validate() throws {

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space post NS NAME [VALUE]`.
 struct PostCommand: ParsableCommand {
+    static let commandName = "post"
     static let configuration = CommandConfiguration(
-        commandName: "post",
         abstract: "Post a notification: it reaches the present watchers, and is not stored.",
         discussion: """
             The status is 0 also without a watcher, and 69 when there is no such namespace.
@@ -18,10 +18,8 @@ struct PostCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var values: ValueOptions
-    @OptionGroup var arguments: JSONArguments
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The notification's name.")
     var name: String
@@ -30,8 +28,7 @@ struct PostCommand: ParsableCommand {
     var value: String?
 
     func run() throws {
-        let named = try arguments.resolved()
-        let value = try value.map { try values.value($0, what: "the value", arguments: named) } ?? .null
+        let value = try values.value(value, what: "the value") ?? .null
         try NamespaceAccess(common, namespace).use { try $0.post(name, value) }
     }
 }

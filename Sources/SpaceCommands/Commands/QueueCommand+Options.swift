@@ -42,7 +42,7 @@ extension QueueCommand {
         default: break
         }
         try checkOptions()
-        if let ttr, ttr.duration <= .zero {
+        if let ttr, ttr <= .zero {
             throw ValidationError("--ttr is longer than 0: the time would be over at once")
         }
         if max < 0 { throw ValidationError("--max is 0 or more") }

@@ -12,9 +12,8 @@ extension QueueCommand {
     }
 
     func put() throws -> [QueuePut] {
-        let named = try arguments.resolved()
-        let items = try words.map { try values.value($0, what: "the item", arguments: named) }
-        let delay = delay?.duration ?? .zero
+        let items = try values.values(words, what: "the item")
+        let delay = delay ?? .zero
         return try access.use(for: owner, creating: creation) { opened in
             let queue = self.queue(of: opened)
             let rule: UniqueRule = replace ? .replace : again ? .again : .keep

@@ -86,7 +86,7 @@ extension QueueCommand {
     }
 
     private func duration(_ word: String) throws -> Duration {
-        guard let duration = DurationArgument(argument: word)?.duration else {
+        guard let duration = Duration(argument: word) else {
             throw CommandFailure.usage("'\(word)' is no duration: write \(DurationText.forms)")
         }
         return duration

@@ -14,7 +14,7 @@ extension QueueCommand {
         let isUnlimited = wait?.timeout == nil && remaining != nil
         while true {
             for queue in queues {
-                if let item = try queue.takeIfReady(deadline: ttr?.duration) { return item }
+                if let item = try queue.takeIfReady(deadline: ttr) { return item }
             }
             try Signals.check()
             let left = isUnlimited ? nil : end?.remaining ?? .zero

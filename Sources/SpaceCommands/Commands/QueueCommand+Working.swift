@@ -57,10 +57,10 @@ extension QueueCommand {
     }
 
     func taken(_ id: UInt64?, from queue: WorkQueue, _ remaining: Duration?) throws(SpaceError) -> QueueItem? {
-        if let id { return try queue.take(id, deadline: ttr?.duration) }
+        if let id { return try queue.take(id, deadline: ttr) }
         return try queue.takeBlocking(
             timeout: remaining ?? .zero,
-            deadline: ttr?.duration,
+            deadline: ttr,
             interruption: Signals.interruption
         )
     }
@@ -71,13 +71,7 @@ extension QueueCommand {
         _ command: ChildCommand
     ) throws -> Outcome {
         let item = item
-        var facts = CommandFacts(
-            access.name,
-            root: access.space.root,
-            id: item.id,
-            deliveries: item.deliveries,
-            fencing: item.fencing
-        )
+        var facts = access.facts(id: item.id, deliveries: item.deliveries, fencing: item.fencing)
         facts.add(queue: item.queueName, ticket: item.fencing)
         facts.publish()
         let (deliveries, json) = (item.deliveries, item.value.json)
@@ -97,7 +91,7 @@ extension QueueCommand {
             case let status:
                 let growing = forever ? FailureDecision.delay(afterDeliveries: deliveries) : .zero
                 try item.giveBack(
-                    delay: delay?.duration ?? growing,
+                    delay: delay ?? growing,
                     reason: "the command ended with status \(status)"
                 )
             }

@@ -4,8 +4,8 @@ import SpaceInspection
 
 /// The command `space queue NS NAME ACTION …`.
 struct QueueCommand: ParsableCommand {
+    static let commandName = "queue"
     static let configuration = CommandConfiguration(
-        commandName: "queue",
         abstract: "Put items into a work queue, and work on them.",
         isEssential: true,
         usage: "space queue [<options>] <ns> <name> <action> [<word> ...] [-- <cmd> ...]",
@@ -65,18 +65,17 @@ struct QueueCommand: ParsableCommand {
     @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var values: ValueOptions
-    @OptionGroup var arguments: JSONArguments
 
     @Option(help: "Higher comes first.")
     var priority = 0
 
-    @Option(help: ArgumentHelp("How long no worker gets it.", valueName: "duration"))
-    var delay: DurationArgument?
+    @Option(help: "<duration> How long no worker gets it.")
+    var delay: Duration?
 
     @Option(help: "The group.")
     var group: String?
 
-    @Option(help: ArgumentHelp("For put: do nothing while an item with this key is there.", valueName: "key"))
+    @Option(help: "<key> For put: do nothing while an item with this key is there.")
     var unique: String?
 
     @Flag(help: "With --unique: replace the item that waits; one that is worked on is followed by the new one.")
@@ -94,15 +93,15 @@ struct QueueCommand: ParsableCommand {
     @Option(help: "The most items that are not buried; 0: no bound (default: as the queue is).")
     var bound: Int?
 
-    @Option(help: ArgumentHelp("For take: how long CMD may have the item.", valueName: "duration"))
-    var ttr: DurationArgument?
+    @Option(help: "<duration> For take: how long CMD may have the item.")
+    var ttr: Duration?
 
     @Flag(help: "For take: go on with the next item, waiting for it.")
     var forever = false
 
     @Option(
         name: .customLong("or"),
-        help: ArgumentHelp("For take: another queue, for when those before it have nothing ready.", valueName: "name"),
+        help: "<name> For take: another queue, for when those before it have nothing ready.",
         completion: .objects(.queue)
     )
     var others: [String] = []
@@ -116,33 +115,29 @@ struct QueueCommand: ParsableCommand {
     @Flag(help: "For remove-queue: cancel what workers have, too.")
     var force = false
 
-    @Option(help: ArgumentHelp("For peek: ready, delayed, taken, blocked or buried.", valueName: "state"))
+    @Option(help: "<state> For peek: ready, delayed, taken, blocked or buried.")
     var state: QueueItem.Info.State?
 
     @Option(help: "For peek, buried and kick: the most items.")
     var max = Int.max
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The name.", completion: .objects(.queue))
     var name: String
 
     @Argument(
-        help: ArgumentHelp(
-            "put, take, extend, complete, release, bury, peek, count, buried, kick, remove, cancel, drain, pause, resume, set or remove-queue.",
-            valueName: "action"
-        )
+        help: """
+            <action> put, take, extend, complete, release, bury, peek, count, buried, kick, remove, cancel, drain, \
+            pause, resume, set or remove-queue.
+            """
     )
     var action: Action
 
-    @Argument(help: ArgumentHelp("The items, or their numbers.", valueName: "word"))
+    @Argument(help: "<word> The items, or their numbers.")
     var firstWords: [String] = []
 
-    @Tail(
-        mayBeEmpty: true,
-        help: ArgumentHelp("After '--': the command that take runs, or more items.", valueName: "cmd")
-    )
+    @Tail(mayBeEmpty: true, help: "<cmd> After '--': the command that take runs, or more items.")
     var tail: [Word]?
 
     /// The items or numbers; only take has a command behind `--`, which otherwise ends the options.
@@ -157,7 +152,7 @@ struct QueueCommand: ParsableCommand {
         case .take where hold: try takeAndHold()
         case .take: try take()
         case .complete: try endHeld { try $0.complete() }
-        case .release: try endHeld { try $0.release(delay: delay?.duration ?? .zero) }
+        case .release: try endHeld { try $0.release(delay: delay ?? .zero) }
         case .bury: try endHeld { try $0.bury() }
         case .extend: try extend()
         case .cancel: try forEachItem(.cancelled) { try $0.cancel($1) != nil }

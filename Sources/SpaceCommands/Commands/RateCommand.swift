@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space rate NS NAME --limit N --per D [-- CMD…]`.
 struct RateCommand: ParsableCommand {
+    static let commandName = "rate"
     static let configuration = CommandConfiguration(
-        commandName: "rate",
         abstract: "Wait until a rate limit allows it, and run a command.",
         usage: "space rate [<options>] <ns> <name> --limit <n> --per <duration> [-- <cmd> ...]",
         discussion: """
@@ -22,12 +22,12 @@ struct RateCommand: ParsableCommand {
     @Option(help: "How many in the time, and at once.")
     var limit: Int
 
-    @Option(help: ArgumentHelp("The time.", valueName: "duration"))
-    var per: DurationArgument
+    @Option(help: "<duration> The time.")
+    var per: Duration
 
     func run() throws {
         let isFree = try holding.use(for: .rateLimit) {
-            try $0.rateLimit(holding.name, limit: limit, per: per.duration)
+            try $0.rateLimit(holding.name, limit: limit, per: per)
                 .acquireBlocking(1, timeout: holding.timeout, interruption: Signals.interruption)
         }
         if !isFree { throw holding.status.nothingObtained }

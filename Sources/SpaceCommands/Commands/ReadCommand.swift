@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space read NS TEMPLATE…`.
 struct ReadCommand: ParsableCommand {
+    static let commandName = "read"
     static let configuration = CommandConfiguration(
-        commandName: "read",
         abstract: "Print the oldest tuple that matches, and leave it there.",
         isEssential: true,
         discussion: """
@@ -33,15 +33,14 @@ struct ReadCommand: ParsableCommand {
     @Flag(help: "Print all that match, the oldest first.")
     var all = false
 
-    @Option(help: ArgumentHelp("Print up to so many that match, the oldest first.", valueName: "number"))
+    @Option(help: "<number> Print up to so many that match, the oldest first.")
     var max: Int?
 
     @Flag(help: .newest) var newest = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(help: ArgumentHelp("What to look for, in JSON form.", valueName: "template"))
+    @Argument(help: "<template> What to look for, in JSON form.")
     var templates: [String]
 
     func validate() throws {

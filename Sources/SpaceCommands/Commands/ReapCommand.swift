@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space reap`.
 struct ReapCommand: ParsableCommand {
+    static let commandName = "reap"
     static let configuration = CommandConfiguration(
-        commandName: "reap",
         abstract: "Delete the namespaces that no living process owns, and print their names.",
         discussion: """
             With --follow it stays, and deletes them as processes exit, until a signal. Nothing to delete is no error. \

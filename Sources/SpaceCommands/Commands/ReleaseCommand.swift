@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space release NS ID`.
 struct ReleaseCommand: ParsableCommand {
+    static let commandName = "release"
     static let configuration = CommandConfiguration(
-        commandName: "release",
         abstract: "Put a tuple that 'claim --hold' claimed back in its place.",
         discussion: """
             The status is 75 when it has returned already.

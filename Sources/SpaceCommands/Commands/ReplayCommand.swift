@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space replay NS`.
 struct ReplayCommand: ParsableCommand {
+    static let commandName = "replay"
     static let configuration = CommandConfiguration(
-        commandName: "replay",
         abstract: "Make a namespace of a backup, as it was at one of its moments.",
         discussion: """
             The namespace is a new one, under any name, often in another root (--root). It has the backup's mode and limit, is \
@@ -32,10 +32,10 @@ struct ReplayCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var owner: OwnerOptions
 
-    @Option(help: ArgumentHelp("The backup's file.", valueName: "file"), completion: .file())
+    @Option(help: "<file> The backup's file.", completion: .file())
     var from: String?
 
-    @Option(help: ArgumentHelp("The last change that the namespace may have.", valueName: "change"))
+    @Option(help: "<change> The last change that the namespace may have.")
     var to: UInt64?
 
     @Flag(help: "Print the backup's moments, one JSON object a line.")
@@ -50,7 +50,7 @@ struct ReplayCommand: ParsableCommand {
     @Flag(help: "Keep the namespace when its last owner has exited.")
     var persistent = false
 
-    @Option(help: ArgumentHelp("Let this group, a name or a number, use the namespace too.", valueName: "group"))
+    @Option(help: "<group> Let this group, a name or a number, use the namespace too.")
     var group: GroupArgument?
 
     @Flag(help: "Make it without asking the root's daemon whether other machines share one of its name.")

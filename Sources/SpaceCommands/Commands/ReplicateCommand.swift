@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space replicate NS`.
 struct ReplicateCommand: ParsableCommand {
+    static let commandName = "replicate"
     static let configuration = CommandConfiguration(
-        commandName: "replicate",
         abstract: "Make a namespace the same on all machines that have joined.",
         discussion: """
             From then on a write is one round trip to the cluster, and reads stay local. Nothing in it may be claimed, held or \
@@ -18,8 +18,7 @@ struct ReplicateCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     func run() throws {
         try NamespaceAccess(common, namespace).use { try $0.replicate() }

@@ -4,8 +4,8 @@ import SharedSpaceObjects
 
 /// The command `space request NS NAME [VALUE]`, and `space request --next [VALUE]` in the command of a responder.
 struct RequestCommand: ParsableCommand {
+    static let commandName = "request"
     static let configuration = CommandConfiguration(
-        commandName: "request",
         abstract: "Ask the responder of a name, and print the reply.",
         usage: """
             space request [<options>] <ns> <name> [<value>]
@@ -29,14 +29,12 @@ struct RequestCommand: ParsableCommand {
     @Option(defaultAsFlag: WaitLimit.unlimited, help: .wait) var wait: WaitLimit?
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var values: ValueOptions
-    @OptionGroup var arguments: JSONArguments
     @Flag(name: .raw, help: .raw) var raw = false
 
     @Flag(help: "Ask the responder below the one that runs this command.")
     var next = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String?
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String?
 
     @Argument(help: "What is asked for.", completion: .objects(.responder))
     var name: String?
@@ -64,21 +62,10 @@ struct RequestCommand: ParsableCommand {
         guard let namespace, let name else { return }
         let access = try NamespaceAccess(common, namespace)
         try access.check(name, of: .responder)
-        let named = try arguments.resolved()
-        let value = try value.map { try values.value($0, what: "the value", arguments: named) } ?? .null
-        let reply: Value?
-        // A responder may act, so its reply must be printable.
-        try Output().checkTaken()
-        do {
-            reply = try access.obtain(wait) { namespace, remaining in
-                try ask(namespace, name, value, remaining)
-            }
-        } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
-            throw status.nothingObtained("\(error)")
+        let value = try values.value(value, what: "the value") ?? .null
+        try printReply {
+            try access.obtain(wait) { namespace, remaining in try ask(namespace, name, value, remaining) }
         }
-        guard let reply else { throw status.nothingObtained }
-        try Signals.check()
-        try Output.print(line: PrintOptions.line(reply, raw: raw))
     }
 
     private func requestNext() throws {
@@ -88,12 +75,9 @@ struct RequestCommand: ParsableCommand {
             )
         }
         let access = try NamespaceAccess(common, name)
-        let named = try arguments.resolved()
-        let value = try namespace.map { try values.value($0, what: "the value", arguments: named) }
-        let reply: Value
-        try Output().checkTaken()
-        do {
-            reply = try access.use { namespace in
+        let value = try values.value(namespace, what: "the value")
+        try printReply {
+            try access.use { namespace in
                 try namespace.requestNextBlocking(
                     of: request,
                     value: value,
@@ -101,9 +85,20 @@ struct RequestCommand: ParsableCommand {
                     interruption: Signals.interruption
                 )
             }
+        }
+    }
+
+    /// Asks, and prints the reply; none in time is nothing obtained.
+    private func printReply(_ ask: () throws -> Value?) throws {
+        // A responder may act, so its reply must be printable.
+        try Output().checkTaken()
+        let reply: Value?
+        do {
+            reply = try ask()
         } catch let error as SpaceError where error.code == .noResponder || error.code == .timedOut {
             throw status.nothingObtained("\(error)")
         }
+        guard let reply else { throw status.nothingObtained }
         try Signals.check()
         try Output.print(line: PrintOptions.line(reply, raw: raw))
     }

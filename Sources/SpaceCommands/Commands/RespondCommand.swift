@@ -9,8 +9,8 @@ import SpaceSystem
 /// The responder goes with this process. If this process dies, CMD dies too, with all that CMD has started, and the
 /// next responder gets the request that CMD was at work on. They also end when the request ends.
 struct RespondCommand: ParsableCommand {
+    static let commandName = "respond"
     static let configuration = CommandConfiguration(
-        commandName: "respond",
         abstract: "Answer requests of a name with a command's output.",
         usage: """
             space respond [<options>] <ns> <name> -- <cmd> ...
@@ -47,7 +47,7 @@ struct RespondCommand: ParsableCommand {
 
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
-    @Option(help: ArgumentHelp("The responder's key (default: a UUID).", valueName: "key"))
+    @Option(help: "<key> The responder's key (default: a UUID).")
     var key: String?
 
     @Flag(help: "Print the responders, to NAME or to all names.")
@@ -68,8 +68,7 @@ struct RespondCommand: ParsableCommand {
     )
     var raw = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "What it responds to.")
     var name: String?

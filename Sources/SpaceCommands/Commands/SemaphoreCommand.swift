@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space semaphore NS NAME --permits N -- CMD…`.
 struct SemaphoreCommand: ParsableCommand {
+    static let commandName = "semaphore"
     static let configuration = CommandConfiguration(
-        commandName: "semaphore",
         abstract: "Hold permits of a named semaphore while a command runs, or set how many there are.",
         usage: """
             space semaphore [<options>] <ns> <name> --permits <n> -- <cmd> ...
@@ -32,7 +32,7 @@ struct SemaphoreCommand: ParsableCommand {
     @Option(help: "How many are held.")
     var count = 1
 
-    @Option(name: .customLong("set"), help: ArgumentHelp("Set how many permits there are, for all.", valueName: "n"))
+    @Option(name: .customLong("set"), help: "<n> Set how many permits there are, for all.")
     var new: Int?
 
     @Flag(help: "Take back the number that was set.")

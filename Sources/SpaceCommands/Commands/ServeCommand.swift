@@ -4,8 +4,8 @@ import SystemPackage
 
 /// The command `space serve`: becomes `space-serve`, a program of its own, so that `space` carries no HTTP server.
 struct ServeCommand: ParsableCommand {
+    static let commandName = "serve"
     static let configuration = CommandConfiguration(
-        commandName: "serve",
         abstract: "Show the namespaces on a web page of this machine.",
         discussion: """
             Prints the page's address, and serves it until it is ended by SIGTERM, SIGINT or SIGHUP. The page shows the \
@@ -27,33 +27,28 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("127.0.0.1 or ::1 (default: 127.0.0.1).", valueName: "address"))
+    @Option(help: "<address> 127.0.0.1 or ::1 (default: 127.0.0.1).")
     var address: String?
 
-    @Option(help: ArgumentHelp("The port; 0 for a free one (default: 0).", valueName: "number"))
+    @Option(help: "<number> The port; 0 for a free one (default: 0).")
     var port: UInt16?
 
-    @Option(help: ArgumentHelp("Listen at a Unix socket instead.", valueName: "path"), completion: .file())
+    @Option(help: "<path> Listen at a Unix socket instead.", completion: .file())
     var socket: String?
 
-    @Option(help: ArgumentHelp("How many pages may be open at once (default: 16).", valueName: "number"))
+    @Option(help: "<number> How many pages may be open at once (default: 16).")
     var clients: Int?
 
     /// The program that this command becomes.
     private static let program = SisterProgram(name: "space-serve", build: "tools/build --serve")
 
     func run() throws {
-        var words = [Self.program.name]
-        func add(_ option: String, _ value: String?) {
-            if let value { words.append("\(option)=\(value)") }
-        }
-        add("--space", SisterProgram.ownPath)
-        add("--root", common.root)
-        add("--timeout", (common.timeout?.duration).map { "\(Int($0 / .milliseconds(1)))ms" })
-        add("--address", address)
-        add("--port", port.map { "\($0)" })
-        add("--socket", socket)
-        add("--clients", clients.map { "\($0)" })
+        let options = [
+            ("space", SisterProgram.ownPath), ("root", common.root),
+            ("timeout", common.timeout.map { "\(Int($0 / .milliseconds(1)))ms" }), ("address", address),
+            ("port", port.map { "\($0)" }), ("socket", socket), ("clients", clients.map { "\($0)" }),
+        ]
+        let words = [Self.program.name] + options.compactMap { (option, value) in value.map { "--\(option)=\($0)" } }
         try Signals.check()
         Signals.restoreForExec()
         var cause = Errno.noSuchFileOrDirectory

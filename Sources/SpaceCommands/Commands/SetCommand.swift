@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space set NS KEY VALUE`.
 struct SetCommand: ParsableCommand {
+    static let commandName = "set"
     static let configuration = CommandConfiguration(
-        commandName: "set",
         abstract: "Set a cell to a value.",
         isEssential: true,
         discussion: """
@@ -33,12 +33,8 @@ struct SetCommand: ParsableCommand {
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var end: EndOptions
     @OptionGroup var values: ValueOptions
-    @OptionGroup var arguments: JSONArguments
 
-    @Option(
-        name: .customLong("if-equals"),
-        help: ArgumentHelp("Set it only if it holds this value.", valueName: "value")
-    )
+    @Option(name: .customLong("if-equals"), help: "<value> Set it only if it holds this value.")
     var expected: String?
 
     @Flag(name: .customLong("if-absent"), help: "Set it only if it holds none.")
@@ -46,15 +42,12 @@ struct SetCommand: ParsableCommand {
 
     @Option(
         name: .customLong("if-version"),
-        help: ArgumentHelp(
-            "Set it only if it has this version, as 'space get --with-version' prints it; 0: if it holds none.",
-            valueName: "number"
-        )
+        help:
+            "<number> Set it only if it has this version, as 'space get --with-version' prints it; 0: if it holds none."
     )
     var version: UInt64?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The cell's name.", completion: .keys)
     var key: String
@@ -69,10 +62,9 @@ struct SetCommand: ParsableCommand {
     }
 
     func run() throws {
-        let named = try arguments.resolved()
-        let value = try values.value(value, what: "the value", arguments: named)
-        let expected = try expected.map { try values.value($0, what: "the value of --if-equals", arguments: named) }
-        let (expires, lifetime) = (end.expires?.duration, try end.lifetime(owner))
+        let value = try values.values([value], what: "the value")[0]
+        let expected = try values.value(expected, what: "the value of --if-equals")
+        let (expires, lifetime) = (end.expires, try end.lifetime(owner))
         let isSet = try NamespaceAccess(common, namespace).use(
             for: owner,
             creating: creation,

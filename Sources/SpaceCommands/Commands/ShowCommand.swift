@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space show NS`.
 struct ShowCommand: ParsableCommand {
+    static let commandName = "show"
     static let configuration = CommandConfiguration(
-        commandName: "show",
         abstract: "Show what is in a namespace, and which processes own it or wait.",
         isEssential: true,
         discussion: """
@@ -38,8 +38,7 @@ struct ShowCommand: ParsableCommand {
     @Flag(help: "Who waits for whom, as an SVG picture.")
     var svg = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     func validate() throws {
         if [json, graph, dot, svg].count(where: { $0 }) > 1 {

@@ -2,8 +2,8 @@ import CommandWords
 
 /// `space`: the shell helper.
 struct SpaceCommand: ParsableCommand {
+    static let commandName = "space"
     static let configuration = CommandConfiguration(
-        commandName: "space",
         abstract: "Tuple spaces for the processes of one machine.",
         discussion: """
             Processes write, read and take tuples in namespaces; a namespace disappears when the last process that owns it has \
@@ -18,123 +18,59 @@ struct SpaceCommand: ParsableCommand {
             EXIT STATUS:
             \(ExitStatus.help)
             """,
-        version: Version.text("space"),
-        groupedSubcommands: [
-            CommandGroup(
-                name: "Tuples",
-                subcommands: [WriteCommand.self, ReadCommand.self, TakeCommand.self, CountCommand.self]
-            ),
-            CommandGroup(
-                name: "Cells and ordered sets",
-                subcommands: [
-                    SetCommand.self, GetCommand.self, UnsetCommand.self, IncrCommand.self, ExpireCommand.self,
-                    TTLCommand.self, ItemsCommand.self,
-                ]
-            ),
-            CommandGroup(
-                name: "Claims and transactions",
-                subcommands: [
-                    ClaimCommand.self, CompleteCommand.self, ReleaseCommand.self, ExtendCommand.self,
-                    ClaimsCommand.self,
-                    BuryCommand.self, KickCommand.self, MoveCommand.self, TxnCommand.self,
-                ]
-            ),
-            CommandGroup(
-                name: "Coordination",
-                subcommands: [
-                    LockCommand.self, SemaphoreCommand.self, ElectCommand.self, BarrierCommand.self, LatchCommand.self,
-                    CounterCommand.self, RateCommand.self, QueueCommand.self, EvalCommand.self, RespondCommand.self,
-                    RequestCommand.self,
-                ]
-            ),
-            CommandGroup(
-                name: "Changes",
-                subcommands: [WatchCommand.self, UnsubscribeCommand.self, PostCommand.self, HistoryCommand.self]
-            ),
-            CommandGroup(
-                name: "Namespaces",
-                subcommands: [
-                    ListCommand.self, ShowCommand.self, TopCommand.self, StatsCommand.self, MetricsCommand.self,
-                    ServeCommand.self,
-                    OwnCommand.self, DisownCommand.self, PersistCommand.self,
-                    UnpersistCommand.self, DeleteCommand.self, WaitCommand.self, ReapCommand.self, DumpCommand.self,
-                    LoadCommand.self,
-                    BackupCommand.self, ReplayCommand.self,
-                ]
-            ),
-            CommandGroup(name: "Coding agents", subcommands: [AgentsCommand.self, MCPCommand.self]),
-            CommandGroup(
-                name: "Several machines",
-                subcommands: [JoinCommand.self, MachinesCommand.self, ReplicateCommand.self]
-            ),
-        ]
+        groupedSubcommands: groups
     )
 
+    private static let groups = [
+        CommandGroup(
+            name: "Tuples",
+            subcommands: [WriteCommand.self, ReadCommand.self, TakeCommand.self, CountCommand.self]
+        ),
+        CommandGroup(
+            name: "Cells and ordered sets",
+            subcommands: [
+                SetCommand.self, GetCommand.self, UnsetCommand.self, IncrCommand.self, ExpireCommand.self,
+                TTLCommand.self, ItemsCommand.self,
+            ]
+        ),
+        CommandGroup(
+            name: "Claims and transactions",
+            subcommands: [
+                ClaimCommand.self, CompleteCommand.self, ReleaseCommand.self, ExtendCommand.self, ClaimsCommand.self,
+                BuryCommand.self, KickCommand.self, MoveCommand.self, TxnCommand.self,
+            ]
+        ),
+        CommandGroup(
+            name: "Coordination",
+            subcommands: [
+                LockCommand.self, SemaphoreCommand.self, ElectCommand.self, BarrierCommand.self, LatchCommand.self,
+                CounterCommand.self, RateCommand.self, QueueCommand.self, EvalCommand.self, RespondCommand.self,
+                RequestCommand.self,
+            ]
+        ),
+        CommandGroup(
+            name: "Changes",
+            subcommands: [WatchCommand.self, UnsubscribeCommand.self, PostCommand.self, HistoryCommand.self]
+        ),
+        CommandGroup(
+            name: "Namespaces",
+            subcommands: [
+                ListCommand.self, ShowCommand.self, TopCommand.self, StatsCommand.self, MetricsCommand.self,
+                ServeCommand.self, OwnCommand.self, DisownCommand.self, PersistCommand.self, UnpersistCommand.self,
+                DeleteCommand.self, WaitCommand.self, ReapCommand.self, DumpCommand.self, LoadCommand.self,
+                BackupCommand.self, ReplayCommand.self,
+            ]
+        ),
+        CommandGroup(name: "Coding agents", subcommands: [AgentsCommand.self, MCPCommand.self]),
+        CommandGroup(
+            name: "Several machines",
+            subcommands: [JoinCommand.self, MachinesCommand.self, ReplicateCommand.self]
+        ),
+    ]
+
     /// The command of that name.
-    ///
-    /// To look through the configuration would make the tables of all commands, which takes longer than most commands
-    /// run.
     static func command(named name: String) -> (any ParsableCommand.Type)? {
-        switch name {
-        case "write": WriteCommand.self
-        case "read": ReadCommand.self
-        case "take": TakeCommand.self
-        case "count": CountCommand.self
-        case "set": SetCommand.self
-        case "get": GetCommand.self
-        case "unset": UnsetCommand.self
-        case "incr": IncrCommand.self
-        case "expire": ExpireCommand.self
-        case "ttl": TTLCommand.self
-        case "items": ItemsCommand.self
-        case "claim": ClaimCommand.self
-        case "complete": CompleteCommand.self
-        case "release": ReleaseCommand.self
-        case "extend": ExtendCommand.self
-        case "claims": ClaimsCommand.self
-        case "bury": BuryCommand.self
-        case "kick": KickCommand.self
-        case "move": MoveCommand.self
-        case "txn": TxnCommand.self
-        case "lock": LockCommand.self
-        case "semaphore": SemaphoreCommand.self
-        case "elect": ElectCommand.self
-        case "barrier": BarrierCommand.self
-        case "latch": LatchCommand.self
-        case "counter": CounterCommand.self
-        case "rate": RateCommand.self
-        case "queue": QueueCommand.self
-        case "eval": EvalCommand.self
-        case "respond": RespondCommand.self
-        case "request": RequestCommand.self
-        case "watch": WatchCommand.self
-        case "unsubscribe": UnsubscribeCommand.self
-        case "post": PostCommand.self
-        case "history": HistoryCommand.self
-        case "list": ListCommand.self
-        case "show": ShowCommand.self
-        case "top": TopCommand.self
-        case "stats": StatsCommand.self
-        case "metrics": MetricsCommand.self
-        case "serve": ServeCommand.self
-        case "own": OwnCommand.self
-        case "disown": DisownCommand.self
-        case "persist": PersistCommand.self
-        case "unpersist": UnpersistCommand.self
-        case "delete": DeleteCommand.self
-        case "wait": WaitCommand.self
-        case "reap": ReapCommand.self
-        case "dump": DumpCommand.self
-        case "load": LoadCommand.self
-        case "backup": BackupCommand.self
-        case "replay": ReplayCommand.self
-        case "agents": AgentsCommand.self
-        case "mcp": MCPCommand.self
-        case "join": JoinCommand.self
-        case "machines": MachinesCommand.self
-        case "replicate": ReplicateCommand.self
-        default: nil
-        }
+        groups.lazy.flatMap(\.subcommands).first { $0.commandName == name }
     }
 
     /// The help on one screen: `opening`, or what the program is, above the commands that a beginner needs.

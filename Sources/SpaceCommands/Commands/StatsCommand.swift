@@ -3,8 +3,8 @@ import SpaceInspection
 
 /// The command `space stats NS`.
 struct StatsCommand: ParsableCommand {
+    static let commandName = "stats"
     static let configuration = CommandConfiguration(
-        commandName: "stats",
         abstract: "Show what takes up the room in a namespace.",
         discussion: """
             Counts the tuples by their first field and the types of the others, the cells by the first part of their keys (up \
@@ -25,8 +25,7 @@ struct StatsCommand: ParsableCommand {
     @Flag(help: "One JSON object.")
     var json = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     func run() throws {
         let statistics = try NamespaceAccess(common, namespace).use { try $0.statistics() }

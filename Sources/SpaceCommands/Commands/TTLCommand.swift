@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space ttl NS KEY|ID`.
 struct TTLCommand: ParsableCommand {
+    static let commandName = "ttl"
     static let configuration = CommandConfiguration(
-        commandName: "ttl",
         abstract: "Print how many milliseconds a cell or a tuple has left.",
         discussion: """
             Prints null if it does not expire. The status is 1 when it isn't there; a claimed tuple is not there.
@@ -19,8 +19,7 @@ struct TTLCommand: ParsableCommand {
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @OptionGroup var lasting: LastingOptions
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "A cell's name, or a tuple's id.", completion: .keys)
     var subject: String

@@ -8,8 +8,8 @@ import SharedSpace
 /// printing and completing, the tuple returns too, so another process may print it again: a tuple may be printed twice,
 /// never lost.
 struct TakeCommand: ParsableCommand {
+    static let commandName = "take"
     static let configuration = CommandConfiguration(
-        commandName: "take",
         abstract: "Print the oldest tuple that matches, and remove it.",
         isEssential: true,
         discussion: """
@@ -35,15 +35,14 @@ struct TakeCommand: ParsableCommand {
     @Flag(help: "Take all that match.")
     var all = false
 
-    @Option(help: ArgumentHelp("Take at most this many.", valueName: "number"))
+    @Option(help: "<number> Take at most this many.")
     var max: Int?
 
     @Flag(help: .newest) var newest = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(help: ArgumentHelp("What to look for, in JSON form.", valueName: "template"))
+    @Argument(help: "<template> What to look for, in JSON form.")
     var templates: [String]
 
     /// How many tuples are claimed in one transaction.

@@ -6,8 +6,8 @@ import SpaceSystem
 
 /// The command `space top`.
 struct TopCommand: ParsableCommand {
+    static let commandName = "top"
     static let configuration = CommandConfiguration(
-        commandName: "top",
         abstract: "Watch the namespaces and their processes.",
         discussion: """
             Shows the namespaces with what is in them, the changes a second, and how many wait; below them the processes with \
@@ -27,24 +27,24 @@ struct TopCommand: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: ArgumentHelp("The time between two looks (default: 2s).", valueName: "duration"))
-    var interval: DurationArgument?
+    @Option(help: "<duration> The time between two looks (default: 2s).")
+    var interval: Duration?
 
-    @Option(help: ArgumentHelp("End after so many looks.", valueName: "n"))
+    @Option(help: "<n> End after so many looks.")
     var max: Int?
 
     @Flag(help: "One JSON object for each look; times in it are milliseconds since 1970.")
     var json = false
 
-    @Option(help: ArgumentHelp("Sort by name, tuples, bytes, changes or waiters.", valueName: "key"))
+    @Option(help: "<key> Sort by name, tuples, bytes, changes or waiters.")
     var sort = TopReport.Order.name
 
-    @Argument(help: ArgumentHelp("The namespace; without it all.", valueName: "ns"), completion: .namespaces)
+    @Argument(help: "<ns> The namespace; without it all.", completion: .namespaces)
     var namespace: String?
 
     func validate() throws {
         if let max, max < 1 { throw ValidationError("--max needs a number from 1") }
-        if let interval, interval.duration < .milliseconds(100) || interval.duration > .seconds(3600) {
+        if let interval, interval < .milliseconds(100) || interval > .seconds(3600) {
             throw ValidationError("--interval needs a time from 100ms to 1h")
         }
     }
@@ -61,7 +61,7 @@ struct TopCommand: ParsableCommand {
         }
         let terminal = json ? nil : Terminal()
         defer { terminal?.close() }
-        let pause = interval?.duration ?? .seconds(2)
+        let pause = interval ?? .seconds(2)
         var looks = Looks(space: space, namespace: namespace)
         var order = sort
         var count = 0
@@ -127,12 +127,7 @@ extension TopReport.Order: ExpressibleByArgument {}
 private struct Looks {
     let space: Space
     let namespace: String?
-    private var before: [Name: (sequence: UInt64, life: NamespaceLife, at: MonotonicInstant)] = [:]
-
-    init(space: Space, namespace: String?) {
-        self.space = space
-        self.namespace = namespace
-    }
+    fileprivate var before: [Name: (sequence: UInt64, life: NamespaceLife, at: MonotonicInstant)] = [:]
 
     mutating func next() throws -> TopReport {
         var sights: [TopReport.Sight] = []

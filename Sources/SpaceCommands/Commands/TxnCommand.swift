@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space txn NS`.
 struct TxnCommand: ParsableCommand {
+    static let commandName = "txn"
     static let configuration = CommandConfiguration(
-        commandName: "txn",
         abstract: "Do several things in one transaction: all or nothing.",
         discussion: """
             Reads operations from standard input, one a line, does them in order, and prints their results, one a line, once all \
@@ -31,8 +31,7 @@ struct TxnCommand: ParsableCommand {
     @OptionGroup var owner: OwnerOptions
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     func run() throws {
         // Read to the end before anything is locked, so that a slow writer of the pipe blocks no other process.

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space unset NS KEY`.
 struct UnsetCommand: ParsableCommand {
+    static let commandName = "unset"
     static let configuration = CommandConfiguration(
-        commandName: "unset",
         abstract: "Remove a cell, and print the value that it held.",
         discussion: """
             The status is 1 when it held none. A value that could not be printed is set again, to \
@@ -20,8 +20,7 @@ struct UnsetCommand: ParsableCommand {
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
     @Flag(name: .raw, help: .raw) var raw = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The cell's name.", completion: .keys)
     var key: String

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space unsubscribe NS NAME`.
 struct UnsubscribeCommand: ParsableCommand {
+    static let commandName = "unsubscribe"
     static let configuration = CommandConfiguration(
-        commandName: "unsubscribe",
         abstract: "End a subscription, which no longer holds the journal.",
         discussion: """
             A subscription of 'space watch --subscription' stays while nobody watches, and the journal keeps what it has not been \
@@ -19,8 +19,7 @@ struct UnsubscribeCommand: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @Option(name: .nothing, help: .nothing) var status: NothingStatus?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
     @Argument(help: "The subscription's name.", completion: .subscriptions)
     var name: String

@@ -4,8 +4,8 @@ import SpaceSystem
 
 /// The command `space watch NS [TEMPLATE] [-- CMD…]`.
 struct WatchCommand: ParsableCommand {
+    static let commandName = "watch"
     static let configuration = CommandConfiguration(
-        commandName: "watch",
         abstract: "Print what happens in a namespace, one change a line.",
         isEssential: true,
         usage: """
@@ -51,10 +51,10 @@ struct WatchCommand: ParsableCommand {
     @OptionGroup var choice: WatchChoice
 
     @Option(
-        help: ArgumentHelp(
-            "The first change wanted, with the life that counts it; a change that is no longer available is told as a gap.",
-            valueName: "seq[@life]"
-        )
+        help: """
+            <seq[@life]> The first change wanted, with the life that counts it; a change that is no longer available \
+            is told as a gap.
+            """
     )
     var from: FirstChange?
 
@@ -65,40 +65,34 @@ struct WatchCommand: ParsableCommand {
     var namespaces = false
 
     @Option(
-        help: ArgumentHelp(
-            "Go on where the watch of this name stopped: a change counts as told when its line was accepted, or CMD ended with 0.",
-            valueName: "name"
-        )
+        help: """
+            <name> Go on where the watch of this name stopped: a change counts as told when its line was accepted, or \
+            CMD ended with 0.
+            """
     )
     var subscription: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "With --subscription: the life in which its last watch was; in another one a gap comes first.",
-            valueName: "life"
-        )
-    )
-    var life: LifeArgument?
+    @Option(help: "<life> With --subscription: the life in which its last watch was; in another one a gap comes first.")
+    var life: NamespaceLife?
 
-    @Option(help: ArgumentHelp("End after this many changes; gaps are not counted.", valueName: "number"))
+    @Option(help: "<number> End after this many changes; gaps are not counted.")
     var max: Int?
 
     @Option(
         defaultAsFlag: WaitLimit.unlimited,
-        help: ArgumentHelp(
-            "End when there was no change for so long, with 1 if there was none at all; wait for the namespace too.",
-            valueName: "duration"
-        )
+        help: """
+            <duration> End when there was no change for so long, with 1 if there was none at all; wait for the \
+            namespace too.
+            """
     )
     var wait: WaitLimit?
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String?
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String?
 
     @Argument(help: "Which tuples, in JSON form.")
     var template: String?
 
-    @Tail(help: ArgumentHelp("After '--': the command to run for each change.", valueName: "cmd"))
+    @Tail(help: "<cmd> After '--': the command to run for each change.")
     var command: [Word]?
 
     func validate() throws {
@@ -131,18 +125,14 @@ struct WatchCommand: ParsableCommand {
             isSubscription: subscription != nil,
             path: choice.key,
             max: max ?? .max,
-            quiet: quiet
+            quiet: wait?.timeout
         )
         let hasTold = try register(access, filter, until: telling.deadline) { try telling.run($0) }
         if !hasTold, wait != nil { throw status.nothingObtained }
     }
 
-    private var quiet: Duration? {
-        wait?.timeout
-    }
-
     private func changes(_ namespace: Namespace, _ filter: ChangeFilter, wasMissing: Bool) throws -> Changes {
-        if let subscription { return try namespace.changes(filter, from: .subscription(subscription, of: life?.life)) }
+        if let subscription { return try namespace.changes(filter, from: .subscription(subscription, of: life)) }
         return try namespace.changes(filter, from: start(wasMissing: wasMissing))
     }
 
@@ -154,7 +144,7 @@ struct WatchCommand: ParsableCommand {
     }
 
     private func watchNamespaces() throws {
-        let telling = NamespaceTelling(max: max ?? .max, quiet: quiet)
+        let telling = NamespaceTelling(max: max ?? .max, quiet: wait?.timeout)
         let hasTold = try telling.run(try common.space(mustExist: true).changes(initial: initial))
         if !hasTold, wait != nil { throw status.nothingObtained }
     }

@@ -3,8 +3,8 @@ import SharedSpace
 
 /// The command `space write NS TUPLE…`.
 struct WriteCommand: ParsableCommand {
+    static let commandName = "write"
     static let configuration = CommandConfiguration(
-        commandName: "write",
         abstract: "Write tuples, all or nothing.",
         isEssential: true,
         discussion: """
@@ -35,10 +35,9 @@ struct WriteCommand: ParsableCommand {
     @Flag(name: .customLong("print-id"), help: "Print the id of each tuple.")
     var printsIDs = false
 
-    @Argument(help: .namespace, completion: .namespaces)
-    var namespace: String
+    @Argument(help: .namespace, completion: .namespaces) var namespace: String
 
-    @Argument(help: ArgumentHelp("Tuples in JSON form; '-': standard input.", valueName: "tuple"))
+    @Argument(help: "<tuple> Tuples in JSON form; '-': standard input.")
     var tuples: [String]
 
     func validate() throws {
@@ -57,7 +56,7 @@ struct WriteCommand: ParsableCommand {
             bounds: CreationBounds(limit: limit, group: group)
         ) {
             namespace in
-            try namespace.write(contentsOf: tuples, expires: end.expires?.duration, lifetime: lifetime)
+            try namespace.write(contentsOf: tuples, expires: end.expires, lifetime: lifetime)
         }
         if printsIDs { try Output.print(lines: ids.lazy.map { "\($0.rawValue)" }) }
     }

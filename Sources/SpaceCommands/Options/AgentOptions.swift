@@ -6,18 +6,15 @@ import SpaceAgents
 /// The options of the commands for coding agents.
 struct AgentOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The root folder of the agents' namespaces (default: $XDG_STATE_HOME/shared-space, else ~/.local/state/shared-space).",
-            valueName: "dir"
-        ),
+        help: """
+            <dir> The root folder of the agents' namespaces (default: $XDG_STATE_HOME/shared-space, else \
+            ~/.local/state/shared-space).
+            """,
         completion: .directory
     )
     var root: String?
 
-    @Option(
-        help: ArgumentHelp("A folder of the repository (default: the working directory).", valueName: "dir"),
-        completion: .directory
-    )
+    @Option(help: "<dir> A folder of the repository (default: the working directory).", completion: .directory)
     var dir: String?
 
     @Flag(help: "No word on standard error for what the exit status says.")

@@ -2,5 +2,5 @@ import CommandWords
 
 extension ArgumentHelp {
     /// The help of the argument that names the namespace.
-    static let namespace = ArgumentHelp("The namespace.", valueName: "ns")
+    static let namespace: ArgumentHelp = "<ns> The namespace."
 }

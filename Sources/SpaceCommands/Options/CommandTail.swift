@@ -2,7 +2,7 @@ import CommandWords
 
 /// The command to run, after `--`.
 struct CommandTail: ParsableArguments {
-    @Tail(help: ArgumentHelp("After '--': the command to run.", valueName: "cmd"))
+    @Tail(help: "<cmd> After '--': the command to run.")
     var words: [Word]?
 
     /// Whether there is no command.

@@ -4,21 +4,13 @@ import SharedSpace
 /// The options of every command.
 struct CommonOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "The space's root folder (default: $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID).",
-            valueName: "dir"
-        ),
+        help: "<dir> The space's root folder (default: $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID).",
         completion: .directory
     )
     var root: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "How long to wait for a lock that another process holds (default: 5s).",
-            valueName: "duration"
-        )
-    )
-    var timeout: DurationArgument?
+    @Option(help: "<duration> How long to wait for a lock that another process holds (default: 5s).")
+    var timeout: Duration?
 
     @Flag(help: "No word on standard error for what the exit status says: nothing matched, created, waiting.")
     var quiet = false
@@ -31,7 +23,7 @@ struct CommonOptions: ParsableArguments {
     ///
     /// `mustExist`: Whether a root that was named must exist, for a command that looks at all namespaces.
     func space(mustExist: Bool = false) throws(SpaceError) -> Space {
-        let space = Space(trusting: root, timeout: timeout?.duration ?? .seconds(5))
+        let space = Space(trusting: root, timeout: timeout ?? .seconds(5))
         try space.checkRoot(mustExist: mustExist)
         return space
     }

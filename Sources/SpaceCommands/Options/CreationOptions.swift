@@ -24,12 +24,12 @@ struct CreationOptions: ParsableArguments {
     var local = false
 
     @Option(
-        help: ArgumentHelp(
-            "If it is created: keep so many changes, and bytes of them, also without a watcher. One that exists must be so.",
-            valueName: "changes[,bytes]"
-        )
+        help: """
+            <changes[,bytes]> If it is created: keep so many changes, and bytes of them, also without a watcher. One \
+            that exists must be so.
+            """
     )
-    var history: HistoryArgument?
+    var history: History?
 
     @Flag(
         name: .customLong("create"),
@@ -50,7 +50,7 @@ struct CreationOptions: ParsableArguments {
             isPersistent: persistent,
             byteLimit: bounds?.limit?.bytes,
             group: bounds?.group?.id,
-            history: history?.history,
+            history: history,
             isReplicated: replicated,
             isLocal: local
         )
@@ -65,13 +65,10 @@ struct CreationBounds {
 }
 
 extension ArgumentHelp {
-    static let limit = ArgumentHelp(
-        "If it is created: let it take up no more than so many bytes (512M, 4G; from 16M to 64G). One that exists must be so.",
-        valueName: "size"
-    )
+    static let limit: ArgumentHelp = """
+        <size> If it is created: let it take up no more than so many bytes (512M, 4G; from 16M to 64G). One that \
+        exists must be so.
+        """
 
-    static let group = ArgumentHelp(
-        "If it is created: let this group, a name or a number, use it too.",
-        valueName: "group"
-    )
+    static let group: ArgumentHelp = "<group> If it is created: let this group, a name or a number, use it too."
 }

@@ -3,10 +3,8 @@ import SharedSpace
 
 /// The options that say when something written ends by itself.
 struct EndOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("It vanishes after this time; 0: accepted, never visible.", valueName: "duration")
-    )
-    var expires: DurationArgument?
+    @Option(help: "<duration> It vanishes after this time; 0: accepted, never visible.")
+    var expires: Duration?
 
     @Flag(help: "It vanishes when its owner process ends: --owner, the variable, or the session leader.")
     var session = false

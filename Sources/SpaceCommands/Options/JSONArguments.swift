@@ -3,16 +3,10 @@ import TupleCoding
 
 /// `--arg` and `--argjson`: values that JSON arguments refer to as `$NAME`.
 struct JSONArguments: ParsableArguments {
-    @Option(
-        name: .customLong("arg"),
-        help: ArgumentHelp("In JSON, $NAME is this string.", valueName: "name string")
-    )
+    @Option(name: .customLong("arg"), help: "<name string> In JSON, $NAME is this string.")
     var strings: [NamedText] = []
 
-    @Option(
-        name: .customLong("argjson"),
-        help: ArgumentHelp("In JSON, $NAME is this JSON value.", valueName: "name json")
-    )
+    @Option(name: .customLong("argjson"), help: "<name json> In JSON, $NAME is this JSON value.")
     var values: [NamedText] = []
 
     /// A name, as it follows `$` in JSON, and a text.
@@ -29,16 +23,8 @@ struct JSONArguments: ParsableArguments {
         }
 
         private static func isName(_ word: String) -> Bool {
-            guard let first = word.utf8.first, !(0x30...0x39).contains(first) else { return false }
-            return word.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                    true
-                default:
-                    false
-                }
-            }
+            guard let first = word.utf8.first, !first.isDigit else { return false }
+            return word.utf8.allSatisfy(\.isOfWord)
         }
     }
 

@@ -29,8 +29,5 @@ extension NameSpecification {
 }
 
 extension ArgumentHelp {
-    static let nothing = ArgumentHelp(
-        "Exit with this status instead of 1 when nothing was obtained.",
-        valueName: "status"
-    )
+    static let nothing: ArgumentHelp = "<status> Exit with this status instead of 1 when nothing was obtained."
 }

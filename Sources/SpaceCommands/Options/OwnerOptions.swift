@@ -13,10 +13,10 @@ struct OwnerOptions: ParsableArguments {
     static let variable = "SHARED_SPACE_OWNER"
 
     @Option(
-        help: ArgumentHelp(
-            "The process that owns the namespace from now on, or 'none' (default: $\(variable), else the session leader).",
-            valueName: "pid|none"
-        )
+        help: """
+            <pid|none> The process that owns the namespace from now on, or 'none' (default: $\(variable), else the \
+            session leader).
+            """
     )
     var owner: String?
 

@@ -6,9 +6,7 @@ struct PrintOptions: ParsableArguments {
     @Flag(name: .raw, help: "Print strings and bytes as they are, without quotes.")
     var raw = false
 
-    @Option(
-        help: ArgumentHelp("Print one field: its number from 0, or a record's name.", valueName: "number|name")
-    )
+    @Option(help: "<number|name> Print one field: its number from 0, or a record's name.")
     var field: String?
 
     /// The line for a tuple.

@@ -1,17 +1,27 @@
 import CommandWords
 import TupleCoding
 
-/// `--string`, for commands whose words are JSON values.
+/// How the words are read of commands whose words are JSON values: `--string`, and what `$NAME` is in them.
 struct ValueOptions: ParsableArguments {
     @Flag(name: [.customShort("s"), .customLong("string")], help: "Values are strings, the words as they stand.")
     var string = false
 
-    /// The value of a word.
+    @OptionGroup var arguments: JSONArguments
+
+    /// The value of a word, if there is one.
+    func value(_ word: String?, what: String) throws -> Value? {
+        try values([word].compactMap(\.self), what: what).first
+    }
+
+    /// The values of words.
     ///
     /// - Throws: `CommandFailure` (bad data) for a word that is not JSON; it says how to write a string.
-    func value(_ word: String, what: String, arguments: [String: Value] = [:]) throws -> Value {
-        if string { return .string(word) }
-        return try JSONText.value(word, what: what, arguments: arguments, advice: Self.advice(for: word))
+    func values(_ words: [String], what: String) throws -> [Value] {
+        let named = try arguments.resolved()
+        return try words.map { word in
+            if string { return .string(word) }
+            return try JSONText.value(word, what: what, arguments: named, advice: Self.advice(for: word))
+        }
     }
 
     /// How to write a word that is not JSON as a string, as the shell wants it.

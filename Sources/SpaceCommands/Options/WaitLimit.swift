@@ -28,8 +28,6 @@ enum WaitLimit: ExpressibleByArgument, CustomStringConvertible, Sendable {
 
 extension ArgumentHelp {
     /// The help of `--wait [D]`.
-    static let wait = ArgumentHelp(
-        "Wait until there is one. A duration is \(DurationText.forms); 0 tries once.",
-        valueName: "duration"
-    )
+    static let wait: ArgumentHelp =
+        "<duration> Wait until there is one. A duration is \(DurationText.forms); 0 tries once."
 }

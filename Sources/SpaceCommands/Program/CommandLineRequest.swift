@@ -130,7 +130,7 @@ extension CommandLineRequest {
     }
 
     private static func unknownCommand(_ word: String) -> CommandFailure {
-        let names = SpaceCommand.configuration.subcommands.map { $0.configuration.commandName }
+        let names = SpaceCommand.configuration.subcommands.map { $0.commandName }
         let nearest = names.map { ($0, distance($0, word)) }.min { $0.1 < $1.1 }
         let meant = MeantCommand.synonym(of: word) ?? nearest.flatMap { $0.1 < 3 && $0.1 < $0.0.count - 1 ? $0.0 : nil }
         let advice = meant.map { "did you mean '\($0)'? " } ?? ""
@@ -154,12 +154,12 @@ extension CommandLineRequest {
         guard let first = rest.popFirst()?.text else { return completion(of: front, CommonCommand.self, shell) }
         guard !rest.isEmpty else {
             if first.hasPrefix("-") { return completion(of: [Word(first)], CommonCommand.self, shell) }
-            let commands = SpaceCommand.configuration.subcommands.map { $0.configuration }
-            let all = commands.map { ($0.commandName, $0.abstract) } + [("help", "Show the help of a command.")]
+            let commands = SpaceCommand.configuration.subcommands.map { ($0.commandName, $0.configuration.abstract) }
+            let all = commands + [("help", "Show the help of a command.")]
             return .words(all.filter { $0.0.hasPrefix(first) })
         }
         if first == "help" {
-            let names = SpaceCommand.configuration.subcommands.map { $0.configuration.commandName }
+            let names = SpaceCommand.configuration.subcommands.map { $0.commandName }
             let subjects = [wholeList] + names + HelpTopic.allCases.map(\.rawValue)
             return .words(subjects.filter { $0.hasPrefix(rest.last?.text ?? "") }.map { ($0, "") })
         }
@@ -177,7 +177,8 @@ extension CommandLineRequest {
 
     /// What may stand in front of a command's name.
     private struct CommonCommand: ParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "space", abstract: "")
+        static let commandName = "space"
+        static let configuration = CommandConfiguration(abstract: "")
 
         @OptionGroup var common: CommonOptions
 

@@ -15,7 +15,7 @@ struct HelpObject {
         let configuration = type.configuration
         let help = Help(type, name: program.name(of: type), width: 80)
         return [
-            "commandName": configuration.commandName, "abstract": configuration.abstract,
+            "commandName": type.commandName, "abstract": configuration.abstract,
             "discussion": configuration.discussion, "usage": help.usage,
             "arguments": help.declarations.displayed.map(argument) + help.common.map(common),
             "subcommands": configuration.subcommands.map { command($0, of: program) },

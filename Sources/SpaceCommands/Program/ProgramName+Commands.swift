@@ -17,6 +17,6 @@ extension ProgramName {
 
     /// The whole name of a command of this program: `space take`.
     func name(of command: any ParsableCommand.Type) -> String {
-        command == root ? rawValue : "\(rawValue) \(command.configuration.commandName)"
+        command == root ? rawValue : "\(rawValue) \(command.commandName)"
     }
 }

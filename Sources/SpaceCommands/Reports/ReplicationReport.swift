@@ -5,18 +5,15 @@ import SpaceCluster
 struct ReplicationReport {
     let cluster: ClusterReport
     let namespace: ClusterReport.Namespace
+}
 
+extension ReplicationReport {
     /// Asks the daemon of the root; `nil` if no daemon answers, or the daemon does not know the namespace.
     init?(of name: String, in space: Space) {
         guard let json = try? space.daemonReport(of: name), let cluster = try? ClusterReport(json: json),
             let namespace = cluster.namespaces.first(where: { $0.name == name })
         else { return nil }
         self.init(cluster: cluster, namespace: namespace)
-    }
-
-    init(cluster: ClusterReport, namespace: ClusterReport.Namespace) {
-        self.cluster = cluster
-        self.namespace = namespace
     }
 
     /// What `show --json` and `machines --json` say of the namespace.

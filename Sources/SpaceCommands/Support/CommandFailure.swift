@@ -6,14 +6,10 @@ struct CommandFailure: Error {
     /// Whether the status says that nothing was obtained; `--quiet` leaves out the message then.
     let isOfNothing: Bool
 
-    init(_ status: ExitStatus, _ message: String?) {
-        self.init(status, message, isOfNothing: status == .nothing)
-    }
-
-    init(_ status: ExitStatus, _ message: String?, isOfNothing: Bool) {
+    init(_ status: ExitStatus, _ message: String?, isOfNothing: Bool = false) {
         self.status = status
         self.message = message
-        self.isOfNothing = isOfNothing
+        self.isOfNothing = isOfNothing || status == .nothing
     }
 
     static func usage(_ message: String) -> CommandFailure { CommandFailure(.usage, message) }

@@ -3,46 +3,35 @@ import SharedSpace
 
 /// The options that choose which changes are told.
 struct WatchChoice: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("A cell, or with a path a part of its value: user.name.", valueName: "path")
-    )
+    @Option(help: "<path> A cell, or with a path a part of its value: user.name.")
     var key: String?
 
     @Flag(name: .customLong("all-keys"), help: "All cells.")
     var allKeys = false
 
-    @Option(
-        help: ArgumentHelp("Cells whose names match: '*' any text, '?' one character.", valueName: "pattern")
-    )
+    @Option(help: "<pattern> Cells whose names match: '*' any text, '?' one character.")
     var keys: String?
 
-    @Option(help: ArgumentHelp("Notifications of this name.", valueName: "name"))
+    @Option(help: "<name> Notifications of this name.")
     var post: String?
 
-    @Option(help: ArgumentHelp("The ordered set, or the dictionary, of this name.", valueName: "name"))
+    @Option(help: "<name> The ordered set, or the dictionary, of this name.")
     var collection: String?
 
-    @Option(help: ArgumentHelp("The coming and going of the responders to this name.", valueName: "name"))
+    @Option(help: "<name> The coming and going of the responders to this name.")
     var responder: String?
 
-    @Option(
-        help: ArgumentHelp("The lock, semaphore, election, counter or latch of this name.", valueName: "name")
-    )
+    @Option(help: "<name> The lock, semaphore, election, counter or latch of this name.")
     var object: String?
 
-    @Option(
-        help: ArgumentHelp("Notifications whose names match, as the shell matches: 'build.*'.", valueName: "pattern")
-    )
+    @Option(help: "<pattern> Notifications whose names match, as the shell matches: 'build.*'.")
     var posts: String?
 
-    @Option(help: ArgumentHelp("Notifications that this process posts.", valueName: "pid"))
+    @Option(help: "<pid> Notifications that this process posts.")
     var pid: Int32?
 
     @Option(
-        help: ArgumentHelp(
-            "Only these, separated by commas: \(eventNames.joined(separator: ", ")).",
-            valueName: "events"
-        ),
+        help: "<events> Only these, separated by commas: \(eventNames.joined(separator: ", ")).",
         completion: .list(eventNames)
     )
     var events: String?

@@ -1,5 +1,5 @@
 /// The number of the first change wanted, `SEQ`, or with the life of the namespace that counts it, `SEQ@LIFE`.
-package struct FirstChange: Sendable {
+package struct FirstChange: Sendable, LosslessStringConvertible {
     package let sequence: UInt64
     package let life: NamespaceLife?
 
@@ -19,8 +19,7 @@ package struct FirstChange: Sendable {
     /// The first change that comes after a place.
     package init(after point: ResumePoint) { (sequence, life) = (point.sequence &+ 1, point.life) }
 
-    /// The text.
-    package var text: String { life.map { "\(sequence)@\($0)" } ?? "\(sequence)" }
+    package var description: String { life.map { "\(sequence)@\($0)" } ?? "\(sequence)" }
 
     /// Where a watch begins that wants this change first.
     package var start: Changes.Start {

@@ -9,7 +9,7 @@ import Testing
 struct HelpScreenTests {
     private let runner = CommandRunner(root: "/nonexistent/space-root")
 
-    private static let commands = SpaceCommand.configuration.subcommands.map { $0.configuration }
+    private static let commands = SpaceCommand.configuration.subcommands
 
     private func run(_ words: [String]) throws -> CommandResult {
         try runner.start("space", words, environment: ["COLUMNS": "80"]).finish()
@@ -33,13 +33,14 @@ struct HelpScreenTests {
     func contents() throws {
         let lines = try run(["help"]).lines
         for command in Self.commands {
-            let explained = lines.filter { $0.hasPrefix("  \(command.commandName) ") && $0.hasSuffix(command.abstract) }
-            #expect(explained.count == (command.isEssential ? 1 : 0), "\(command.commandName)")
+            let (name, abstract) = (command.commandName, command.configuration.abstract)
+            let explained = lines.filter { $0.hasPrefix("  \(name) ") && $0.hasSuffix(abstract) }
+            #expect(explained.count == (command.configuration.isEssential ? 1 : 0), "\(name)")
         }
-        #expect(Self.commands.filter(\.isEssential).count == 10)
+        #expect(Self.commands.count { $0.configuration.isEssential } == 10)
         let others = lines.drop { $0 != "MORE COMMANDS:" }.dropFirst().prefix { $0.hasPrefix("  ") }
         let names = others.flatMap { $0.dropFirst(26).split(separator: " ").map(String.init) }
-        #expect(names == Self.commands.filter { !$0.isEssential }.map(\.commandName))
+        #expect(names == Self.commands.filter { !$0.configuration.isEssential }.map { $0.commandName })
     }
 
     @Test("The whole list says what each command does, and the exit statuses")

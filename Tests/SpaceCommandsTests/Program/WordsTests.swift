@@ -9,13 +9,12 @@ import TupleCoding
 /// What the commands do with words that look like options; how words are read in general is tested with `CommandWords`.
 @Suite("Words of the commands", .blocking, .timeLimit(.minutes(5)))
 struct WordsTests {
-    /// The table of names beside the configuration has each command of it, so no command is unknown.
     @Test("Each command is found by its name")
     func commandNames() {
         let commands = SpaceCommand.configuration.subcommands
         #expect(commands.count > 50)
         for command in commands {
-            let name = command.configuration.commandName
+            let name = command.commandName
             let found = SpaceCommand.command(named: name)
             #expect(found.map { ObjectIdentifier($0) } == ObjectIdentifier(command), "\(name)")
         }
@@ -87,7 +86,7 @@ struct WordsTests {
     @Test("-- ends the options of every command, and every help says so")
     func terminator() throws {
         try withRoot { (runner) throws in
-            for command in SpaceCommand.configuration.subcommands.map({ $0.configuration.commandName }) {
+            for command in SpaceCommand.configuration.subcommands.map({ $0.commandName }) {
                 #expect(try runner.space(command, "-h").output.contains("\n  --   "), "\(command)")
             }
             #expect(try runner.space("write", "jobs", "--strings", "--", "--durable", "--").ending == .exited(0))
