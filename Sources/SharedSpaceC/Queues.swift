@@ -30,7 +30,16 @@ extension NamespaceHandle {
         let items = try given(items, count, "the item")
         let (delay, group, unique) = (try how.delay, try how.group, try how.unique)
         if items.count == 1 {
-            let put = try put(try items[0].value(how.flags), into: queue, how, delay, group, unique, rule)
+            let put = try queue.putBlocking(
+                try items[0].value(how.flags),
+                priority: how.priority,
+                delay: delay,
+                group: group,
+                unique: unique,
+                ifPresent: rule,
+                try how.wait,
+                interruption: how.interruption
+            )
             numbers?.pointee = put?.id ?? 0
             switch put {
             case .added?, .replaced?: return 1
@@ -65,37 +74,6 @@ extension Options {
             }
         }
     }
-}
-
-private func put(
-    _ value: Value,
-    into queue: WorkQueue,
-    _ how: Options,
-    _ delay: Duration,
-    _ group: String?,
-    _ unique: String?,
-    _ rule: UniqueRule
-) throws(SpaceError) -> QueuePut? {
-    if case .none = try how.wait {
-        return try queue.put(
-            value,
-            priority: how.priority,
-            delay: delay,
-            group: group,
-            unique: unique,
-            ifPresent: rule
-        )
-    }
-    return try queue.putBlocking(
-        value,
-        priority: how.priority,
-        delay: delay,
-        group: group,
-        unique: unique,
-        ifPresent: rule,
-        timeout: try how.timeout,
-        interruption: how.interruption
-    )
 }
 
 /// The C function of this name, which `sharedspace.h` documents.

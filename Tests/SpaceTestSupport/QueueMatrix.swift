@@ -326,7 +326,7 @@ private final class Stage: Sendable {
                 group: nil,
                 unique: wait.form == .put ? nil : "k",
                 ifPresent: .keep,
-                timeout: timeout,
+                .init(timeout: timeout),
                 interruption: interruption
             ) != nil
         case .acquire, .acquireTwo:

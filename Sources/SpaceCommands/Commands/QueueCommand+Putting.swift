@@ -16,32 +16,20 @@ extension QueueCommand {
         let delay = delay ?? .zero
         return try access.use(for: owner, creating: creation) { opened in
             let queue = self.queue(of: opened)
-            let rule: UniqueRule = replace ? .replace : again ? .again : .keep
-            guard let limit = wait else {
-                guard let unique else {
-                    let ids = try queue.put(contentsOf: items, priority: priority, delay: delay, group: group)
-                    return ids.map { .added($0) }
-                }
-                return [
-                    try queue.put(
-                        items[0],
-                        priority: priority,
-                        delay: delay,
-                        group: group,
-                        unique: unique,
-                        ifPresent: rule
-                    )
-                ]
+            if unique == nil, wait == nil {
+                let ids = try queue.put(contentsOf: items, priority: priority, delay: delay, group: group)
+                return ids.map { .added($0) }
             }
-            let put = try WaitNotice.during(opened, isUnlimited: limit.timeout == nil) {
+            let wait = wait.map { Wait(timeout: $0.timeout) } ?? Wait.none
+            let put = try WaitNotice.during(opened, isUnlimited: wait.deadline == nil) {
                 try queue.putBlocking(
                     items[0],
                     priority: priority,
                     delay: delay,
                     group: group,
                     unique: unique,
-                    ifPresent: rule,
-                    timeout: limit.timeout,
+                    ifPresent: replace ? .replace : again ? .again : .keep,
+                    wait,
                     interruption: Signals.interruption
                 )
             }

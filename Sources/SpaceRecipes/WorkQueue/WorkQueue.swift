@@ -104,7 +104,7 @@ public struct WorkQueue: StoredObject, StoredHandle {
         return try putting(new, delay: delay, timeout: timeout).block()
     }
 
-    /// Puts an item as soon as the bound allows; if `timeout` is `nil`, only the interruption ends the wait.
+    /// Puts an item as soon as the bound allows; without a wait, a full queue is an error.
     package func putBlocking(
         _ value: Value,
         priority: Int,
@@ -112,10 +112,16 @@ public struct WorkQueue: StoredObject, StoredHandle {
         group: String?,
         unique key: String?,
         ifPresent rule: UniqueRule,
-        timeout: Duration?,
+        _ wait: Wait,
         interruption: Interruption?
     ) throws(SpaceError) -> QueuePut? {
         let new = try item(value, priority, delay, group, key, rule)
+        let timeout: Duration?
+        switch wait {
+        case .none: return try putAll([new], delay: delay)[0]
+        case .upTo(let duration): timeout = duration
+        case .forever: timeout = nil
+        }
         return try putting(new, delay: delay, timeout: timeout).block(interruption: interruption)
     }
 

@@ -203,7 +203,7 @@ struct QueueTrial: Trial {
             group: "group \(number % 3)",
             unique: nil,
             ifPresent: .keep,
-            timeout: .milliseconds(3),
+            .upTo(.milliseconds(3)),
             interruption: nil
         )
         return outcome != nil
