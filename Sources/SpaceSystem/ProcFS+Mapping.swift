@@ -1,3 +1,5 @@
+import Glibc
+
 extension ProcFS {
     /// The address at which this process has mapped a file's beginning, shared and writable.
     ///
