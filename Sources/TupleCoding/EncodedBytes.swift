@@ -18,6 +18,11 @@ package struct EncodedBytes: Sendable {
         if capacity > Self.placeLength { heap.reserveCapacity(capacity) }
     }
 
+    /// These bytes.
+    init(_ bytes: [UInt8]) {
+        bytes.withUnsafeBytes { append($0) }
+    }
+
     /// Whether the bytes are in `place`.
     @inline(__always)
     package var isInPlace: Bool { count <= Self.placeLength }
@@ -31,6 +36,14 @@ package struct EncodedBytes: Sendable {
     func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
         guard isInPlace else { return heap.withUnsafeBytes(body) }
         return Swift.withUnsafeBytes(of: place) { body($0.slice(0..<count)) }
+    }
+
+    /// Where the bytes lie, as long as this value does not move and gets no more bytes.
+    var pinned: UnsafeRawBufferPointer {
+        mutating get {
+            guard isInPlace else { return heap.withUnsafeBytes { $0 } }
+            return withUnsafeMutableBytes(of: &place) { UnsafeRawBufferPointer($0).slice(0..<count) }
+        }
     }
 
     // MARK: Appending

@@ -4,6 +4,7 @@ public struct Formal<Matched: TupleField>: Matcher {
     package init() {}
 
     /// Adds the formal to a template.
+    @inlinable
     public func describe(into builder: inout TemplateBuilder) {
         builder.appendFormal(Matched.fieldType)
     }

@@ -96,20 +96,18 @@ extension TemplateForm {
     package init<each M: Matcher>(_ matcher: repeat each M) {
         var builder = TemplateBuilder()
         repeat (each matcher).describe(into: &builder)
-        self.init(fields: &builder)
+        self.init(trusting: builder)
     }
 
     @inlinable
     package init<each M: Matcher>(checking matcher: repeat each M) throws(TupleCodingError) {
         var builder = TemplateBuilder()
         repeat (each matcher).describe(into: &builder)
-        if builder.hasFailed, let failure = builder.failure { throw failure }
-        self = builder.takeFields()
+        try self.init(fields: builder)
     }
 
     @usableFromInline
-    init(fields builder: inout TemplateBuilder) {
-        if builder.hasFailed { preconditionFailure(builder.failure?.reason ?? "") }
-        self = builder.takeFields()
+    init(trusting builder: consuming TemplateBuilder) {
+        do throws(TupleCodingError) { try self.init(fields: builder) } catch { preconditionFailure(error.reason) }
     }
 }

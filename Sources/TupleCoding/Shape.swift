@@ -1,5 +1,6 @@
 /// The set of a template's fields that are bound, that is, actuals that match by equality of bytes; an index serves one
 /// shape.
+@usableFromInline
 package enum Shape: Sendable, Hashable {
     /// Any tuple, record or not.
     case anything
@@ -14,6 +15,7 @@ package enum Shape: Sendable, Hashable {
 
 extension Shape {
     /// Names compare as bytes, like everything in the encoding.
+    @usableFromInline
     package static func == (left: Shape, right: Shape) -> Bool {
         switch (left, right) {
         case (.anything, .anything): true
@@ -26,6 +28,7 @@ extension Shape {
     }
 
     /// Feeds the same bytes that equality compares.
+    @usableFromInline
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .anything: hasher.combine(0)
@@ -101,6 +104,7 @@ extension Shape {
 
 extension Shape: CustomStringConvertible {
     /// `(=, ?, =)` for bound and free fields, `{kind=}` for bound names, `?` for anything.
+    @usableFromInline
     package var description: String {
         switch self {
         case .anything:

@@ -52,13 +52,12 @@ extension TemplateForm {
     package var json: String {
         var writer = JSONWriter()
         writer.forTemplate = true
-        bytes.withUnsafeBytes { bytes in
-            switch kind {
-            case .anything: writer.write("?")
-            case .fields(let nodes): writer.writeArray(nodes) { $0.write($1, bytes, nested: false) }
-            case .record(let entries, _): writer.write(entries, bytes)
-            case .anyOf(let forms): writer.write(raw: forms.map(\.json).joined(separator: " or "))
-            }
+        switch parts.pointee.kind {
+        case .anything: writer.write("?")
+        case .fields:
+            writer.writeArray(parts.pointee.elements.nodes.array) { $0.write($1, parts.pointee.bytes, nested: false) }
+        case .record(let entries, _): writer.write(entries, parts.pointee.bytes)
+        case .anyOf(let forms): writer.write(raw: forms.map(\.json).joined(separator: " or "))
         }
         return writer.string
     }
@@ -68,30 +67,29 @@ extension TemplateForm {
 private struct TemplateReader {
     let json: JSONReader
     let exactly: Bool
-    var builder = TemplateBuilder()
 
     mutating func template(_ node: JSONNode) throws(TupleCodingError) -> TemplateForm {
         let template: TemplateForm
+        var builder = TemplateBuilder()
         switch node.content {
         case .string("?"):
             return .any
         case .array(let nodes):
             for node in nodes { try append(node, to: &builder) }
-            template = builder.takeFields()
+            template = try TemplateForm(fields: builder)
         case .argument(.array(let values)):
             for value in values { try append(value, to: &builder) }
-            template = builder.takeFields()
+            template = try TemplateForm(fields: builder)
         case .object(let members):
             if case .value? = try json.special(members) { throw notATemplate(node) }
             try append(node, to: &builder)
-            template = builder.takeRecord()
+            template = try TemplateForm(record: builder)
         case .argument(.object(let record)):
             try append(.object(record), to: &builder)
-            template = builder.takeRecord()
+            template = try TemplateForm(record: builder)
         default:
             throw notATemplate(node)
         }
-        if let failure = builder.failure { throw failure }
         return exactly ? template.exactly() : template
     }
 

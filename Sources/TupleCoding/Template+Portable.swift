@@ -30,17 +30,14 @@ extension Selection where Content == Tuple {
         }
         var builder = TemplateBuilder()
         var decoder = TupleDecoder(bytes)
-        let form: TemplateForm
         if isRecord {
             guard decoder.code == TypeCode.record else { throw decoder.mismatch("object") }
             try builder.appendPortable(&decoder)
             try decoder.finish()
-            form = builder.takeRecord()
         } else {
             while !decoder.isAtEnd { try builder.appendPortable(&decoder) }
-            form = builder.takeFields()
         }
-        if let failure = builder.failure { throw failure }
+        let form = isRecord ? try TemplateForm(record: builder) : try TemplateForm(fields: builder)
         self.init(form: exactly ? form.exactly() : form)
     }
 }

@@ -50,8 +50,7 @@ extension Selection where Content == Tuple {
     public init(checking elements: [any TemplateElement]) throws(TupleCodingError) {
         var builder = TemplateBuilder()
         for element in elements { element.describe(into: &builder) }
-        if let failure = builder.failure { throw failure }
-        self.init(form: builder.takeFields())
+        self.init(form: try TemplateForm(fields: builder))
     }
 
     /// Makes a template that matches only one tuple.
@@ -66,7 +65,7 @@ extension Selection: ExpressibleByArrayLiteral where Content == Tuple {
     public init(arrayLiteral elements: any TemplateElement...) {
         var builder = TemplateBuilder()
         for element in elements { element.describe(into: &builder) }
-        self.init(form: TemplateForm(fields: &builder))
+        self.init(form: TemplateForm(trusting: builder))
     }
 }
 
@@ -81,8 +80,11 @@ extension Selection: ExpressibleByDictionaryLiteral where Content == Tuple {
         }
         var builder = TemplateBuilder()
         builder.appendObject(sorted, exactly: false) { element, builder in element.describe(into: &builder) }
-        if let failure = builder.failure { preconditionFailure(failure.reason) }
-        self.init(form: builder.takeRecord())
+        do throws(TupleCodingError) {
+            self.init(form: try TemplateForm(record: builder))
+        } catch {
+            preconditionFailure(error.reason)
+        }
     }
 }
 

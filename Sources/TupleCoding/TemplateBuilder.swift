@@ -2,18 +2,20 @@
 ///
 /// Names and actuals are encoded into one buffer, and the nodes of the template refer to their extents in it. An array
 /// without formals becomes one actual, whose extent is the whole array.
-public struct TemplateBuilder: Sendable {
+public struct TemplateBuilder: ~Copyable, Sendable {
     @usableFromInline var encoder = TupleEncoder()
-    private var nodes: [TemplateNode] = []
-    private(set) var usesPattern = false
+    var nodes = TemplateNodes()
+    var usesPattern = false
     private var hasRest = false
     private var hasMisplacedRest = false
     private var hasNestedChoice = false
 
     @usableFromInline
-    init() {
-        nodes.reserveCapacity(4)
-    }
+    @inline(__always)
+    init() {}
+
+    /// Makes a builder whose nodes, which follow, refer to these bytes.
+    init(bytes: [UInt8]) { encoder.encoded = EncodedBytes(bytes) }
 
     /// The error if an element was nested too deep, a rest is not the last of its list, or a choice is nested; `nil`
     /// otherwise.
@@ -32,7 +34,6 @@ public struct TemplateBuilder: Sendable {
     }
 
     /// Whether the elements make no template.
-    @usableFromInline
     var hasFailed: Bool { encoder.hasFailed || hasMisplacedRest || hasNestedChoice }
 
     /// Adds a field that matches equal fields.
@@ -44,7 +45,8 @@ public struct TemplateBuilder: Sendable {
     }
 
     /// Adds a formal.
-    package mutating func appendFormal(_ type: FieldType) {
+    @usableFromInline
+    package mutating func appendFormal(_ type: consuming FieldType) {
         append(.formal(type))
     }
 
@@ -70,8 +72,8 @@ public struct TemplateBuilder: Sendable {
 
     /// Adds a node to the present list.
     @inline(__always)
-    private mutating func append(_ node: TemplateNode) {
-        if hasRest, case .rest? = nodes.last { hasMisplacedRest = true }
+    private mutating func append(_ node: consuming TemplateNode) {
+        if hasRest, nodes.count > 0, nodes[nodes.count - 1].isRest { hasMisplacedRest = true }
         nodes.append(node)
     }
 
@@ -81,17 +83,17 @@ public struct TemplateBuilder: Sendable {
     package mutating func appendArray<Failure: Error>(
         _ body: (inout TemplateBuilder) throws(Failure) -> Void
     ) throws(Failure) {
-        let outer = nodes
-        nodes = []
+        var outer = TemplateNodes()
+        swap(&nodes, &outer)
         let start = encoder.count
         guard encoder.open(TypeCode.array) else {
-            nodes = outer
+            swap(&nodes, &outer)
             return
         }
         try body(&self)
         encoder.close()
         let extent = start..<encoder.count
-        let inner = nodes
+        let inner = nodes.array
         nodes = outer
         append(inner.allSatisfy(\.isActual) ? .actual(extent) : .array(inner, extent: extent))
     }
@@ -102,11 +104,11 @@ public struct TemplateBuilder: Sendable {
         exactly: Bool,
         _ body: (Element, inout TemplateBuilder) throws(Failure) -> Void
     ) throws(Failure) {
-        let outer = nodes
-        nodes = []
+        var outer = TemplateNodes()
+        swap(&nodes, &outer)
         let start = encoder.count
         guard encoder.open(TypeCode.record) else {
-            nodes = outer
+            swap(&nodes, &outer)
             return
         }
         var names: [Range<Int>] = []
@@ -117,29 +119,29 @@ public struct TemplateBuilder: Sendable {
             try body(element, &self)
         }
         encoder.close()
-        if hasRest, nodes.contains(where: \.isRest) { hasMisplacedRest = true }
-        let inner = zip(names, nodes).map { TemplateEntry(name: $0, node: $1) }
+        let elements = nodes.array
         nodes = outer
+        if hasRest, elements.contains(where: \.isRest) { hasMisplacedRest = true }
+        let inner = zip(names, elements).map { TemplateEntry(name: $0, node: $1) }
         append(.object(inner, extent: start..<encoder.count, exactly: exactly))
     }
 
     /// Adds a template as a nested array or object.
     mutating func append(_ template: TemplateForm) {
         usesPattern = usesPattern || template.usesPattern
-        template.bytes.withUnsafeBytes { bytes in
-            switch template.kind {
-            case .anything:
-                appendFormal(.any)
-            case .fields(let fields):
-                appendArray { builder in
-                    for field in fields { builder.append(field, from: bytes) }
-                }
-            case .record(let entries, let exactly):
-                append(.object(entries, extent: 0..<bytes.count, exactly: exactly), from: bytes)
-            case .anyOf:
-                appendFormal(.any)
-                hasNestedChoice = true
+        let bytes = template.parts.pointee.bytes
+        switch template.parts.pointee.kind {
+        case .anything:
+            appendFormal(.any)
+        case .fields:
+            appendArray { builder in
+                for field in template.parts.pointee.elements.nodes.array { builder.append(field, from: bytes) }
             }
+        case .record(let entries, let exactly):
+            append(.object(entries, extent: 0..<bytes.count, exactly: exactly), from: bytes)
+        case .anyOf:
+            appendFormal(.any)
+            hasNestedChoice = true
         }
     }
 
@@ -166,29 +168,28 @@ public struct TemplateBuilder: Sendable {
             appendObject(named, exactly: exactly) { node, builder in builder.append(node, from: bytes) }
         }
     }
+}
 
-    // MARK: The template
-
-    /// A template for tuples whose number of fields is the number of the elements; the builder is empty afterwards.
+extension TemplateForm {
+    /// A template for tuples whose number of fields is the number of a builder's elements.
     ///
-    /// The nodes move to the template. A copy would count their references up and down again.
+    /// - Throws: Why the elements make no template.
     @usableFromInline
-    mutating func takeFields() -> TemplateForm {
-        var own: [TemplateNode] = []
-        swap(&own, &nodes)
-        return TemplateForm(bytes: encoder.bytes, kind: .fields(own), usesPattern: usesPattern)
+    init(fields builder: consuming TemplateBuilder) throws(TupleCodingError) {
+        if builder.hasFailed, let failure = builder.failure { throw failure }
+        self.init(keeping: TemplateParts(builder, .fields))
     }
 
-    /// A template for records, made of the one object that was added; the builder is empty afterwards.
-    mutating func takeRecord() -> TemplateForm {
-        guard case .object(let entries, _, let exactly)? = nodes.first else {
-            // This happens only if the object itself was too deep, which is impossible at the top level.
-            return TemplateForm(bytes: [], kind: .record([], exactly: false), usesPattern: false)
+    /// A template for records, made of the one object that was added to a builder.
+    ///
+    /// - Throws: Why the object makes no template.
+    init(record builder: consuming TemplateBuilder) throws(TupleCodingError) {
+        if builder.hasFailed, let failure = builder.failure { throw failure }
+        // There is no object only if it was too deep, which is impossible at the top level.
+        var kind = TemplateParts.Kind.record([], exactly: false)
+        if builder.nodes.count > 0, case .object(let entries, _, let exactly) = builder.nodes[0] {
+            kind = .record(entries, exactly: exactly)
         }
-        return TemplateForm(
-            bytes: encoder.bytes,
-            kind: .record(entries, exactly: exactly),
-            usesPattern: usesPattern
-        )
+        self.init(keeping: TemplateParts(builder, kind))
     }
 }

@@ -4,25 +4,15 @@
 extension TemplateForm {
     /// Whether the tuple matches.
     package func matches(_ tuple: EncodedTuple) -> Bool {
-        switch kind {
+        switch parts.pointee.kind {
         case .anything:
             return tuple.isWellFormed
-        case .fields(let nodes):
-            guard !tuple.isRecord else { return false }
-            return bytes.withUnsafeBytes { own in
-                var index = 0
-                for node in nodes {
-                    guard let end = node.match(tuple.bytes, from: index, nested: false, own: own) else { return false }
-                    index = end
-                }
-                return index == tuple.bytes.count
-            }
+        case .fields:
+            return parts.pointee.elements.nodes.match(tuple, own: parts.pointee.bytes)
         case .record(let entries, let exactly):
             guard tuple.isRecord else { return false }
-            return bytes.withUnsafeBytes { own in
-                TemplateNode.matchObject(entries, exactly: exactly, tuple.bytes, from: 0, own: own)
-                    == tuple.bytes.count
-            }
+            return TemplateNode.matchObject(entries, exactly: exactly, tuple.bytes, from: 0, own: parts.pointee.bytes)
+                == tuple.bytes.count
         case .anyOf(let forms):
             return forms.contains { $0.matches(tuple) }
         }
@@ -33,23 +23,24 @@ extension TemplateForm {
     /// The result is a field that was searched for its end, or no field; `nil` if the tuple doesn't match.
     package func match(_ tuple: EncodedTuple) -> LongField? {
         guard !tuple.isRecord else { return matches(tuple) ? LongField() : nil }
-        switch kind {
+        switch parts.pointee.kind {
         case .anything:
             return tuple.bytes.longFieldOfAll
-        case .fields(let nodes):
-            return bytes.withUnsafeBytes { own in
-                var long = LongField()
-                var index = 0
-                for node in nodes {
-                    if case .formal(let type) = node, let found = tuple.bytes.longField(from: index, of: type) {
-                        (long, index) = (found, found.end)
-                        continue
-                    }
-                    guard let end = node.match(tuple.bytes, from: index, nested: false, own: own) else { return nil }
-                    index = end
+        case .fields:
+            var long = LongField()
+            var index = 0
+            for position in 0..<parts.pointee.elements.nodes.count {
+                let node = parts.pointee.elements.nodes[position]
+                if case .formal(let type) = node, let found = tuple.bytes.longField(from: index, of: type) {
+                    (long, index) = (found, found.end)
+                    continue
                 }
-                return index == tuple.bytes.count ? long : nil
+                guard let end = node.match(tuple.bytes, from: index, nested: false, own: parts.pointee.bytes) else {
+                    return nil
+                }
+                index = end
             }
+            return index == tuple.bytes.count ? long : nil
         case .record:
             return nil
         case .anyOf(let forms):
@@ -63,9 +54,9 @@ extension TemplateForm {
     /// A regular expression whose search in a tuple was given up since the last call, because it took too many steps.
     package func takeGivenUpPattern() -> Pattern? {
         guard usesPattern else { return nil }
-        switch kind {
+        switch parts.pointee.kind {
         case .anything: return nil
-        case .fields(let nodes): return nodes.compactMap { $0.takeGivenUpPattern() }.first
+        case .fields: return parts.pointee.elements.nodes.array.compactMap { $0.takeGivenUpPattern() }.first
         case .record(let entries, _): return entries.compactMap { $0.node.takeGivenUpPattern() }.first
         case .anyOf(let forms): return forms.compactMap { $0.takeGivenUpPattern() }.first
         }
@@ -73,10 +64,12 @@ extension TemplateForm {
 
     /// The hash of the first bound name and value, or `nil` if no name is bound or the template has no names.
     package var firstPairHash: UInt64? {
-        guard case .record(let entries, _) = kind, let extent = entries.lazy.compactMap(\.boundExtent).first else {
+        guard case .record(let entries, _) = parts.pointee.kind,
+            let extent = entries.lazy.compactMap(\.boundExtent).first
+        else {
             return nil
         }
-        return bytes.withUnsafeBytes { Hash64.mix(Hash64.hash($0.slice(extent)), Hash64.recordMark) }
+        return Hash64.mix(Hash64.hash(parts.pointee.bytes.slice(extent)), Hash64.recordMark)
     }
 }
 
@@ -95,7 +88,7 @@ extension TemplateNode {
     /// `own`: The template's bytes. The recursion is as deep as the template, so `TupleLimits.maximumDepth` bounds
     /// it.
     @inline(__always)
-    fileprivate func match(
+    func match(
         _ bytes: UnsafeRawBufferPointer,
         from start: Int,
         nested: Bool,

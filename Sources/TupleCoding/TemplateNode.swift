@@ -8,9 +8,9 @@ package enum TemplateNode: Sendable {
     /// Matches the elements that are left, however many; it stands last in a list of fields or elements.
     case rest
     /// Matches arrays of the same length, or of at least the length before a rest; at least one element is no actual.
-    case array([TemplateNode], extent: Range<Int>)
+    indirect case array([TemplateNode], extent: Range<Int>)
     /// Matches objects that have at least these entries or, if `exactly`, no others.
-    case object([TemplateEntry], extent: Range<Int>, exactly: Bool)
+    indirect case object([TemplateEntry], extent: Range<Int>, exactly: Bool)
 
     var isRest: Bool {
         if case .rest = self { true } else { false }

@@ -16,6 +16,7 @@ public struct TupleEncoder: Sendable {
 
     /// Makes an encoder.
     @usableFromInline
+    @inline(__always)
     package init() { encoded = EncodedBytes() }
 
     /// Makes an encoder that gets `capacity` bytes.

@@ -90,9 +90,10 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         deadline: Duration? = nil
     ) throws(SpaceError) -> Claim<(repeat (each M).Matched)>? {
-        try claim(try template(for: .claim, repeat each matcher), order, deadline, .none) {
-            (decoder) throws(TupleCodingError) in
-            try decoder.decodeMatched(repeat each matcher)
+        try withTemplate(for: .claim, repeat each matcher) { (template) throws(SpaceError) in
+            try claim(template, order, deadline, .none) { (decoder) throws(TupleCodingError) in
+                try decoder.decodeMatched(repeat each matcher)
+            }
         }
     }
 
@@ -115,9 +116,10 @@ extension Namespace {
         deadline: Duration? = nil,
         timeout: Duration
     ) throws(SpaceError) -> Claim<(repeat (each M).Matched)>? {
-        try claim(try template(for: .claim, repeat each matcher), order, deadline, .upTo(timeout)) {
-            (decoder) throws(TupleCodingError) in
-            try decoder.decodeMatched(repeat each matcher)
+        try withTemplate(for: .claim, repeat each matcher) { (template) throws(SpaceError) in
+            try claim(template, order, deadline, .upTo(timeout)) { (decoder) throws(TupleCodingError) in
+                try decoder.decodeMatched(repeat each matcher)
+            }
         }
     }
 

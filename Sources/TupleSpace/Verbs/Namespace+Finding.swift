@@ -105,7 +105,20 @@ extension Namespace {
 
     // MARK: Fields that make a selection
 
-    /// What fields match.
+    /// Lends what fields match, for which nothing is allocated.
+    ///
+    /// Throws `badData` if an actual is nested too deep.
+    @inlinable
+    @inline(__always)
+    package func withTemplate<each M: Matcher, Result: ~Copyable>(
+        for verb: Verb,
+        _ matcher: repeat each M,
+        to body: (TemplateForm) throws(SpaceError) -> Result
+    ) throws(SpaceError) -> Result {
+        try TemplateForm.lend(repeat each matcher, refusal: { refusal($0, verb) }, to: body)
+    }
+
+    /// What fields match, for calls that may wait as a task.
     ///
     /// Throws `badData` if an actual is nested too deep.
     @inlinable

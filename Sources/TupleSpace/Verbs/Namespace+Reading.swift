@@ -89,9 +89,10 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(isTaking: false, try template(for: .read, repeat each matcher), order, .none) {
-            (decoder) throws(TupleCodingError) in
-            try decoder.decodeMatched(repeat each matcher)
+        try withTemplate(for: .read, repeat each matcher) { (template) throws(SpaceError) in
+            try find(isTaking: false, template, order, .none) { (decoder) throws(TupleCodingError) in
+                try decoder.decodeMatched(repeat each matcher)
+            }
         }
     }
 
@@ -112,9 +113,10 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(isTaking: false, try template(for: .read, repeat each matcher), order, .upTo(timeout)) {
-            (decoder) throws(TupleCodingError) in
-            try decoder.decodeMatched(repeat each matcher)
+        try withTemplate(for: .read, repeat each matcher) { (template) throws(SpaceError) in
+            try find(isTaking: false, template, order, .upTo(timeout)) { (decoder) throws(TupleCodingError) in
+                try decoder.decodeMatched(repeat each matcher)
+            }
         }
     }
 

@@ -77,9 +77,10 @@ extension Namespace {
         _ matcher: repeat each M,
         order: MatchOrder = .oldestFirst
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(isTaking: true, try template(for: .take, repeat each matcher), order, .none) {
-            (decoder) throws(TupleCodingError) in
-            try decoder.decodeMatched(repeat each matcher)
+        try withTemplate(for: .take, repeat each matcher) { (template) throws(SpaceError) in
+            try find(isTaking: true, template, order, .none) { (decoder) throws(TupleCodingError) in
+                try decoder.decodeMatched(repeat each matcher)
+            }
         }
     }
 
@@ -100,9 +101,10 @@ extension Namespace {
         order: MatchOrder = .oldestFirst,
         timeout: Duration
     ) throws(SpaceError) -> (repeat (each M).Matched)? {
-        try find(isTaking: true, try template(for: .take, repeat each matcher), order, .upTo(timeout)) {
-            (decoder) throws(TupleCodingError) in
-            try decoder.decodeMatched(repeat each matcher)
+        try withTemplate(for: .take, repeat each matcher) { (template) throws(SpaceError) in
+            try find(isTaking: true, template, order, .upTo(timeout)) { (decoder) throws(TupleCodingError) in
+                try decoder.decodeMatched(repeat each matcher)
+            }
         }
     }
 
