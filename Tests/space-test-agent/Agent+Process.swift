@@ -21,6 +21,7 @@ extension Agent {
         case "forget-robust-list": try forgetRobustList()
         case "exec":
             try becomeAnother()
+        case "begin-again": try beginAgain()
         case "end-main-thread": try endMainThread()
         case "without-inotify": try becomeOneWithoutInotify()
         case "tmpfs": try mountSmall(try word(words, 0), size: try number(words, 1))
@@ -184,6 +185,11 @@ extension Agent {
             mount("tmpfs", folder, "tmpfs", 0, "size=\(size),mode=0700") == 0
         else { throw Failure("mount: errno \(errno)") }
         // unshare(2) applied to this thread alone; after an exec the only thread is in the new mount namespace.
+        try beginAgain()
+    }
+
+    /// Begins again as the same program in the same process.
+    private func beginAgain() throws {
         let words: [UnsafeMutablePointer<CChar>?] = [strdup("space-test-agent"), strdup("again"), nil]
         execv("/proc/self/exe", words)
         throw Failure("execv: errno \(errno)")
@@ -232,9 +238,7 @@ extension Agent {
         guard let group = groups.first, setgroups(groups.count, groups) == 0, setgid(group) == 0,
             setuid(try number(words, 0)) == 0
         else { throw Failure("becoming another user: errno \(errno)") }
-        let again: [UnsafeMutablePointer<CChar>?] = [strdup("space-test-agent"), strdup("again"), nil]
-        execv("/proc/self/exe", again)
-        throw Failure("execv: errno \(errno)")
+        try beginAgain()
     }
 
     /// A signal that is handled, again and again: it interrupts waits in the kernel (signal(7)).

@@ -30,7 +30,9 @@ import SystemPackage
 ///    process's PID and start time, so each process has a position of its own. A second copy finds the lock held, and
 ///    is refused. Opening happens under the door, which all copies share; so if two copies open at once, one finds the
 ///    lock of the other. The lock is released only after mdb_env_close(), or by the kernel when the process ends.
-/// 5. A child made by fork closes nothing: the slots of the reader table that mdb_env_close() would free are the
+/// 5. So a process that opens an environment, and has none open on that file, has no reader in it: slots that bear its
+///    number are left over, and are freed (`forgetFormerReaders`).
+/// 6. A child made by fork closes nothing: the slots of the reader table that mdb_env_close() would free are the
 ///    parent's.
 ///
 /// The order of the locks is: the registry's entry, the door, the place. A thread that holds the place's lock takes no
@@ -132,7 +134,10 @@ package final class OpenEnvironment: Sendable {
                     creates
                     ? try DataFile.create(folder, header, timeout: timeout)
                     : try DataFile.open(folder, header, timeout: timeout)
-                if Safeguard.openOnce.stands { try lock(environment, state.position) }
+                if Safeguard.openOnce.stands {
+                    try lock(environment, state.position)
+                    place.forgetFormerReaders(environment)
+                }
                 state.environment = environment
                 state.tables = nil
             }
@@ -236,6 +241,16 @@ package final class OpenEnvironment: Sendable {
             advice: "link the library once, as a dynamic library that the program and its plug-ins share, or use the "
                 + "namespace through one of the copies"
         )
+    }
+
+    /// Frees the slots of readers that bear this process's number before it has a reader.
+    ///
+    /// They are of the program that the process was before execve(2), or of a killed process that had the same PID. LMDB
+    /// frees none of them: to it, they are readers of a living process.
+    private func forgetFormerReaders(_ environment: Environment) {
+        let process = getpid()
+        guard let readers = try? environment.readers(), readers.contains(where: { $0.pid == process }) else { return }
+        LockFileMap(lockFile)?.freeSlots(of: process)
     }
 
     // MARK: Closing

@@ -228,7 +228,7 @@ package struct WaitSlots: @unchecked Sendable {
             slot.text = ""
             SharedWord64(at: slot.key + 8).store(interest.hash)
             // Tickets start at 1, so "younger than 0" means every ticket.
-            let ticket = lastTicket.add(1) + 1
+            let ticket = lastTicket.add(1) &+ 1
             slot.ticket.store(ticket)
             SharedWord64(at: slot.key).store(interest.selector)
             let place = counts.add(interest)

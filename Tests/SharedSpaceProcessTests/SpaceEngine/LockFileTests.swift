@@ -44,6 +44,26 @@ struct LockFileTests {
         #expect(try newcomer.run("verify") == "")
     }
 
+    /// To LMDB, readers of the program that a process was before execve(2) are those of a living process.
+    @Test(arguments: StorageMode.allCases)
+    func aProcessThatBecomesAnotherProgramLeavesNoReaders(_ mode: StorageMode) throws {
+        let namespace = try root.namespace(mode)
+        try namespace.write("kept", 1)
+        let agent = try Agent()
+        var slots: Set<Int> = []
+        for _ in 0..<4 {
+            try agent.open(root, namespace.name)
+            #expect(try agent.run("count") == "1")
+            slots.insert(try namespace.readerSlots(of: agent.pid))
+            try agent.run("begin-again")
+        }
+        #expect(slots.count == 1, "\(slots)")
+        // This process's own reader stays.
+        #expect(try namespace.count() == 1 && namespace.readerSlots(of: getpid()) > 0)
+        #expect(try namespace.verify() == [])
+        try agent.exit()
+    }
+
     /// A killed first opener holds LMDB's lock until its files are closed, and gives up the door before that.
     ///
     /// What it has left is no lock file that others may use: it names no commit.
