@@ -136,7 +136,19 @@ int guarded_env_sync(struct guarded_environment *guard, int force) {
     return result;
 }
 
+/// Whether the lock file can have as many readers as it says, which liblmdb believes: another program may have changed it.
+static bool has_reader_table(struct guarded_environment *guard) {
+    MDB_envinfo info;
+    guarded_env_info(guard, &info);
+    return info.me_numreaders <= info.me_maxreaders;
+}
+
+int guarded_reader_list(struct guarded_environment *guard, MDB_msg_func *tell, void *context) {
+    return has_reader_table(guard) ? mdb_reader_list(guard->environment, tell, context) : MDB_BAD_RSLOT;
+}
+
 int guarded_reader_check(struct guarded_environment *guard, int *dead) {
+    if (!has_reader_table(guard)) return MDB_BAD_RSLOT;
     int result;
     GUARDED(result, mdb_reader_check(guard->environment, dead), damaged(guard, NULL));
     return result;

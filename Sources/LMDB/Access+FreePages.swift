@@ -24,6 +24,7 @@ extension Access {
             guard entry.key.loadUnaligned(as: UInt.self) < limit else { break }
             pages.lists += 1
             let listed = min(Int(clamping: entry.value.loadUnaligned(as: UInt.self)), entry.value.count / size - 1)
+            // No loop over a range: this one is fast without the optimizer too, as in tests.
             var index = 0
             while index < listed {
                 index += 1

@@ -17,6 +17,8 @@ extension Environment {
     /// with a time-out. It never touches slots of this process.
     ///
     /// The corresponding C function is `mdb_reader_check`.
+    ///
+    /// - Throws: `.badReaderSlot` if another program has changed the lock file's number of readers.
     package func checkReaders() throws(LMDBError) -> Int {
         guard handle != nil else { throw .invalidArgument }
         var dead: CInt = 0
@@ -29,12 +31,14 @@ extension Environment {
     /// The table is read without a lock: a slot that changes during the read may show half of each state.
     ///
     /// The corresponding C function is `mdb_reader_list`.
+    ///
+    /// - Throws: `.badReaderSlot` as ``checkReaders()`` does.
     package func readers() throws(LMDBError) -> [Reader] {
-        guard let handle else { throw .invalidArgument }
+        guard handle != nil else { throw .invalidArgument }
         var readers: [Reader] = []
         let result = withUnsafeMutablePointer(to: &readers) { list in
-            mdb_reader_list(
-                handle,
+            guarded_reader_list(
+                guarding,
                 { line, context in
                     guard let line, let context else { return 0 }
                     if let reader = Reader(line: String(cString: line)) {
@@ -45,6 +49,7 @@ extension Environment {
                 list
             )
         }
+        guard result != MDB_BAD_RSLOT else { throw .badReaderSlot }
         // lmdb.h: "< 0 on failure, >= 0 on success"; the result is no error code.
         guard result >= 0 else { throw .invalidArgument }
         return readers

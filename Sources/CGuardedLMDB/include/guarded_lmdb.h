@@ -42,7 +42,10 @@ bool guarded_knows_map(const struct guarded_environment *guard);
 /// mdb_env_info; if the meta pages can't be read, it fills `info` with zeros and marks the environment as damaged.
 void guarded_env_info(struct guarded_environment *guard, MDB_envinfo *info);
 int guarded_env_sync(struct guarded_environment *guard, int force);
+/// mdb_reader_check; MDB_BAD_RSLOT if the lock file says that it has more readers than it can have.
 int guarded_reader_check(struct guarded_environment *guard, int *dead);
+/// mdb_reader_list, with the same error; `tell` is not guarded.
+int guarded_reader_list(struct guarded_environment *guard, MDB_msg_func *tell, void *context);
 
 /// For tests: makes failed assertions and faults end the process again.
 void guarded_leave_out(void);

@@ -44,6 +44,28 @@ struct LockFileTests {
         #expect(try newcomer.run("verify") == "")
     }
 
+    /// LMDB believes the number of readers in the file: it reads, and writes, as many slots as that says.
+    @Test(arguments: [UInt32.max, 4096])
+    func aNumberOfReadersThatTheFileCannotHaveIsDamage(_ number: UInt32) throws {
+        let user = try Agent(root, "n", "persistent=1")
+        try user.run("write [\"kept\", 1]")
+        let path = "n/lock.mdb"
+        // mdb.c, MDB_txbody: mtb_numreaders.
+        let former = Array(try root.bytes(of: path)[56..<60])
+        try root.overwrite(path, withUnsafeBytes(of: number.littleEndian) { Array($0) }, at: 56)
+
+        let newcomer = try Agent()
+        let refusal = try newcomer.ask("open \(root.path) n")
+        #expect(refusal.hasPrefix("error damaged") && refusal.contains("lock.mdb"), "\(refusal)")
+        let counted = try runner.space("count", "n")
+        #expect(counted.ending == .exited(74) && counted.errors.contains("lock.mdb"), "\(counted.errors)")
+
+        try root.overwrite(path, former, at: 56)
+        try newcomer.open(root, "n")
+        #expect(try newcomer.run("count") == "1")
+        #expect(try user.run("verify") == "")
+    }
+
     /// To LMDB, readers of the program that a process was before execve(2) are those of a living process.
     @Test(arguments: StorageMode.allCases)
     func aProcessThatBecomesAnotherProgramLeavesNoReaders(_ mode: StorageMode) throws {

@@ -9,8 +9,8 @@ import Testing
 /// signal has to wait for the rest.
 @Suite("Listings are printed as they are read", .blocking, .timeLimit(.minutes(5)))
 struct ListingStreamTests {
-    /// How many things of 1,500 bytes there are; all together are as large as the memory that a listing may use.
-    private static let count = 20_000
+    /// How many things of 1,500 bytes there are; all together are half as large again as the memory that a listing may use.
+    private static let count = 30_000
 
     enum Listing: String, CaseIterable {
         case dump = "space-dump --format json n"
