@@ -1,6 +1,7 @@
 import SharedSpace
 import SpaceInspection
 import SpaceSystem
+import TupleSpace
 
 // Tasks of one process that wait for each other's tuples.
 
@@ -41,6 +42,7 @@ extension Agent {
     private func takersInOrder(_ count: Int, _ template: Template) async throws -> String {
         let namespace = try namespace()
         let (slots, session) = (namespace.core.slots, namespace.session)
+        GrantPatience.lengthen()
         func isWaiting(_ slot: WaitSlots.Slot) -> Bool {
             slot.current.state == .active && slot.session.load() == session
         }

@@ -17,8 +17,6 @@ final class UpkeepState: Sendable {
     /// Whether the other processes know that this session claims.
     let isClaimant = Atomic<Bool>(false)
 
-    /// How long takers of this process leave a tuple to the older taker that was granted it.
-    static let grantPatience = Duration.seconds(1)
     private static let mostPromises = 256
     /// The tuples that were found granted, to whom, and until when they are left.
     private let promises = Mutex([UInt64: (promise: WaitSlots.Promise, end: MonotonicInstant)]())
@@ -38,7 +36,7 @@ final class UpkeepState: Sendable {
             if promises.count >= Self.mostPromises {
                 promises = promises.filter { slots.stands($0.value.promise, of: $0.key) }
             }
-            promises[id] = (promise, .now.advanced(by: Self.grantPatience))
+            promises[id] = (promise, .now.advanced(by: GrantPatience.duration))
             isNew = true
             return promise.ticket < ticket
         }

@@ -7,8 +7,8 @@ import SpaceSystem
 /// other. If the granted tuple does not fit, because a slot says little of types and ranges, the taker takes the first
 /// match that no older taker was granted. A taker that was woken without a grant, for example by a tick, only glances:
 /// it takes the first match or nothing, because later tuples may be about to be granted. If another taker was granted a
-/// tuple and has not looked for it yet, the tuple is left to that taker, for ``UpkeepState/grantPatience`` at most,
-/// because it may be stopped.
+/// tuple and has not looked for it yet, the tuple is left to that taker, for ``GrantPatience`` at most, because it
+/// may be stopped.
 ///
 /// The first look of a wait, and one without a wait, take the first match.
 package struct Aim {

@@ -122,7 +122,7 @@ struct AimTests {
         try beside(Array(repeating: Self.template, count: count)) { _ in
             _ = try write(count, isNear: true)
             #expect(try look(isGlance: true) == (nil, true))
-            let end = MonotonicInstant.now.advanced(by: UpkeepState.grantPatience)
+            let end = MonotonicInstant.now.advanced(by: GrantPatience.duration)
             #expect(try eventually { end.hasPassed })
             for number in 0..<count { #expect(try look(isGlance: true) == (number, false)) }
         }
