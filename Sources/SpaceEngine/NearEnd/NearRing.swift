@@ -466,6 +466,8 @@ package struct NearRing: @unchecked Sendable {
 
 extension UInt64 {
     /// The number, or 0 if it is one that only damage explains.
+    ///
+    /// The counters of LMDB are refused as damaged from 2⁶² on: a number that gets into them has room to grow.
     @inline(__always)
-    fileprivate var orZeroIfDamaged: UInt64 { self < 1 << 62 ? self : 0 }
+    fileprivate var orZeroIfDamaged: UInt64 { self < 1 << 61 ? self : 0 }
 }

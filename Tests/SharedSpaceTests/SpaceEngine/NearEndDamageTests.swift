@@ -77,6 +77,21 @@ struct NearEndDamageTests {
         try namespace.leave()
     }
 
+    /// A number that only damage explains gets into no counter: all later commits would find the counters damaged.
+    @Test(arguments: [1 << 61, 1 << 62 - 1, .max] as [UInt64])
+    func aNumberOfDamageGetsIntoNoCounter(_ number: UInt64) throws {
+        for number in 1...3 { try namespace.write("job", number) }
+        ring.sequence.store(number)
+        ring.nextNumber.store(number)
+        for round in 1...2 {
+            try namespace.set("cell", round)
+            let claim = try #require(try namespace.claimIfExists(matching: ["job", round])?.detach())
+            try namespace.complete(claim)
+        }
+        #expect(try namespace.readAll() == [["job", 3]])
+        #expect(try namespace.verify() == [])
+    }
+
     /// Whatever the ring's bytes are, an operation has a result or an error.
     @Test func aDamagedRingCrashesNothing() throws {
         var generator = SystemRandomNumberGenerator()
