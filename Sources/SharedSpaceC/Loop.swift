@@ -96,8 +96,9 @@ final class Loop: HandleObject {
     init() throws(SpaceError) {
         do throws(Errno) {
             news = try EventFD()
+            try TaskPool.begin()
         } catch {
-            throw SpaceError(error, subject: "the descriptor of an event loop")
+            throw SpaceError(error, subject: "the descriptors of an event loop")
         }
     }
 

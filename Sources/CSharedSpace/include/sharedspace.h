@@ -734,7 +734,9 @@ void sharedspace_responder_close(sharedspace_responder *responder);
 /* --- Event loops ------------------------------------------------------------------------------------------------------ */
 
 /* Opens a loop: any number of waits, of any namespaces, behind one descriptor for poll(2), epoll(7) and the event loops
- * of languages. A wait blocks no thread and needs none of its own.
+ * of languages. A wait blocks no thread and needs none of its own. The first loop starts a few threads for all waits: it needs
+ * five free descriptors, which stay in use, and while the process can have no thread (RLIMIT_NPROC, pids.max) the call
+ * does not return.
  *   loop      receives the handle, to be closed with sharedspace_loop_close
  * Errors: descriptorsExhausted, forked. */
 int sharedspace_loop_open(sharedspace_loop **loop, sharedspace_error **error);
@@ -751,8 +753,7 @@ int sharedspace_loop_descriptor(sharedspace_loop *loop, sharedspace_error **erro
  * keeps the place until it ends. (When many tuples come at once, the takes that are woken for them may change places.)
  * sharedspace_loop_next hands out its outcome, even if the wait ends at once. What the wait obtains belongs to the program
  * from then on; if the wait is cancelled before, it is put back. May be called from any thread, while another is in
- * sharedspace_loop_next. The first wait starts a few threads, and while the process can have none (RLIMIT_NPROC, pids.max)
- * the call does not return.
+ * sharedspace_loop_next.
  *   token     any number by which the program identifies the wait; no other wait of the loop may have it
  *   what      SHAREDSPACE_WAIT_…: as the call that waits by itself, with its options and result, except `interrupted`:
  *             _READ, _TAKE, _CLAIM   sharedspace_find: a tuple that one of count templates matches; names is NULL. A take

@@ -1,4 +1,5 @@
 import SpaceSystem
+import SystemPackage
 
 /// The parameters of a new responder.
 struct ResponderRequest {
@@ -82,6 +83,13 @@ extension Namespace {
         // For an object, the namespace is not kept alive.
         let kept = subject == nil ? self : try attempt("respond") { (_) throws(SpaceError) in try nonOwningHandle() }
         let (name, key) = (responder.name, responder.key)
+        try attempt("respond") { (_) throws(SpaceError) in
+            do throws(Errno) {
+                try TaskPool.begin()
+            } catch {
+                throw SpaceError(error, subject: "the threads that answer requests")
+            }
+        }
         let position = try enrolResponder(
             name,
             key: key,
