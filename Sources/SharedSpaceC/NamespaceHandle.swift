@@ -93,6 +93,20 @@ final class NamespaceHandle: HandleObject {
     func item(_ number: UInt64) -> KeptItem? { kept.withLock { $0.items[number] } }
 
     func forget(item number: UInt64) { kept.withLock { _ = $0.items.removeValue(forKey: number) } }
+
+    // MARK: What is dropped
+
+    /// Lets go of a claim, an item or holds: now, or as soon as no process is in the way.
+    func drop(_ number: UInt64) {
+        if let tuple = takeOut(claim: number) {
+            namespace.core.claiming.releaseOrRemember(HeldClaim(number: number, on: tuple))
+        }
+        // An item and holds return with the last reference, which is not dropped under the lock.
+        let dropped = kept.withLock { kept in
+            (kept.items.removeValue(forKey: number), kept.holds.removeValue(forKey: number))
+        }
+        withExtendedLifetime(dropped) {}
+    }
 }
 
 /// An item of a queue that this process works on; it returns to its queue with the last reference.

@@ -73,8 +73,7 @@ final class ResponderHandle: HandleObject {
     init(_ requests: RequestSource) { self.requests = requests }
 
     func close() throws(SpaceError) {
-        // If it can't be removed now, it is removed when this process ends.
-        try? requests.end()
+        requests.end()
         try requests.namespace.leave()
     }
 

@@ -145,9 +145,9 @@ let searching: Flags = [.record, .json, .newest, .exact]
 // MARK: Ends
 
 private enum End: Int32, Choice {
-    case complete = 1, release, bury, extend
+    case complete = 1, release, bury, extend, drop
 
-    static let refusal = (reason: "is no end of a claim", advice: "complete, release, bury or extend")
+    static let refusal = (reason: "is no end of a claim", advice: "complete, release, bury, extend or drop")
 }
 
 /// The C function of this name, which `sharedspace.h` documents.
@@ -160,6 +160,10 @@ private enum End: Int32, Choice {
 ) -> Int32 {
     use(ns, "end a claim", error) { (handle) throws(SpaceError) in
         let end = try End(end)
+        if end == .drop {
+            handle.drop(number)
+            return 1
+        }
         let how = try Options(how, allowing: .keep)
         let deadline = try how.deadline
         if end == .extend, deadline == nil {
@@ -168,7 +172,7 @@ private enum End: Int32, Choice {
         let ending: ClaimEnd =
             switch end {
             case .complete: .complete(keeping: how.flags.contains(.keep))
-            case .release: .release(delay: try how.delay)
+            case .release, .drop: .release(delay: try how.delay)
             case .bury: .bury
             case .extend: .extend(by: deadline ?? .zero)
             }
@@ -198,7 +202,7 @@ private func finish(
         switch end {
         case .complete where how.flags.contains(.keep): try kept.item.keep()
         case .complete: try kept.item.complete()
-        case .release:
+        case .release, .drop:
             let priority = how.priority == 0 ? nil : how.priority
             try kept.item.giveBack(delay: try how.delay, priority: priority)
         case .bury: try kept.item.bury(reason: try how.reason)

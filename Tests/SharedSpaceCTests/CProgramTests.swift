@@ -25,6 +25,32 @@ struct CProgramTests {
         if let kept { #expect(try kept.verify() == []) }
     }
 
+    /// What is dropped while a stopped process is in the way is free when that process goes on, although its owner lives on.
+    @Test func whatIsDroppedReturnsLater() throws {
+        let root = try TemporaryRoot()
+        let runner = CommandRunner(root: root.path)
+        let path = try CPrograms.compile("Programs/dropped", in: root)
+        let namespace = try root.space.namespace("n")
+        let program = try runner.start(path, [], environment: CPrograms.environment)
+        #expect(try program.readLine() == "obtained")
+        let other = try Agent(root, "n")
+        try other.run("arm stop gateTaken")
+        try other.send("write [\"other\"]")
+        try other.waitUntilStopped()
+        try program.send("\n")
+        #expect(try program.readLine() == "dropped")
+        other.resume()
+        #expect(try other.line()?.hasPrefix("ok") == true)
+        let isFree = try eventually {
+            let status = try namespace.status()
+            return try status.claims.isEmpty && status.holds.isEmpty && status.responders.isEmpty
+                && namespace.readIfExists("job", 1) != nil && namespace.queue("queue").counts()[.ready] == 1
+        }
+        #expect(isFree)
+        try program.send("\n")
+        #expect(try program.finish().ending == .exited(0))
+    }
+
     /// A header that a C++ program includes, and that two compilers find nothing wrong with.
     @Test(arguments: ["cc -std=c99", "cc -std=c11", "clang -std=c99", "c++ -std=c++11", "clang++ -std=c++17"])
     func headerIsClean(_ compiler: String) throws {

@@ -247,7 +247,13 @@ enum {
     SHAREDSPACE_WAIT_REPLY = 12
 };
 /* What becomes of a claim or a taken item, in sharedspace_end. */
-enum { SHAREDSPACE_COMPLETE = 1, SHAREDSPACE_RELEASE = 2, SHAREDSPACE_BURY = 3, SHAREDSPACE_EXTEND = 4 };
+enum {
+    SHAREDSPACE_COMPLETE = 1,
+    SHAREDSPACE_RELEASE = 2,
+    SHAREDSPACE_BURY = 3,
+    SHAREDSPACE_EXTEND = 4,
+    SHAREDSPACE_DROP = 5
+};
 /* The state of an item, in sharedspace_items. */
 enum {
     SHAREDSPACE_ITEM_ANY = 0,
@@ -461,7 +467,10 @@ int sharedspace_evaluate(
  *   end       SHAREDSPACE_COMPLETE: it is removed, or with SHAREDSPACE_KEEP back in its place as if it had never
  *             been claimed or taken. SHAREDSPACE_RELEASE: it is back in its place after delay_ms, and one more delivery
  *             counts; returns 0 if a claim had returned before. SHAREDSPACE_BURY: it is not handed out any more; an item
- *             with `reason`. SHAREDSPACE_EXTEND: it lasts deadline_ms from now, if that is longer than before
+ *             with `reason`. SHAREDSPACE_EXTEND: it lasts deadline_ms from now, if that is longer than before.
+ *             SHAREDSPACE_DROP: as SHAREDSPACE_RELEASE without a delay, of a hold as sharedspace_let_go; but a process that is in
+ *             the way does not make it fail: it is done before this process's next write or within a tick after that process has
+ *             gone on. For what nobody will ask for again, such as an object that a garbage collector has found
  *   how       SHAREDSPACE_KEEP; delay_ms, deadline_ms, reason, as above; of an item that is released `priority`, unless 0
  * Errors: claimLost, holdLost if it had returned before; holderStopped, holderBusy, and then it is still held. */
 int sharedspace_end(

@@ -19,7 +19,7 @@ extension Namespace {
     ) throws {
         let requests = try RequestSource(to: name, key: key, base: base, in: self)
         // If the gate can't be acquired now, the responder is removed when this process ends.
-        defer { try? requests.end() }
+        defer { requests.end() }
         do {
             while true {
                 let turn = try whenItMay(interruption) { () throws(SpaceError) in

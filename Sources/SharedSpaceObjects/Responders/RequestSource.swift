@@ -99,9 +99,13 @@ package final class RequestSource: Sendable {
         )
     }
 
-    /// Takes the responder off the stack; what was given out and not answered goes to the next responder.
-    package func end() throws(SpaceError) {
-        try core.responders.remove(state.withLock { $0.position }, of: name)
+    /// Takes the responder off the stack, now or as soon as no process is in the way; what was given out and not answered
+    /// goes to the next responder.
+    package func end() {
+        let position = state.withLock { $0.position }
+        core.letGo { [name] (core, patience) throws(SpaceError) in
+            try core.responders.remove(position, of: name, timeout: patience)
+        }
     }
 
     /// Takes the responder off the stack while it answers one request; its other requests go on to the next responder.

@@ -8,7 +8,7 @@ void claim_give_back(Namespace *namespace_, const sharedspace_result *result) {
     sharedspace_ns *handle = namespace_->handle;
     uint64_t number = result->number;
     Py_BEGIN_ALLOW_THREADS
-    sharedspace_end(handle, number, SHAREDSPACE_RELEASE, NULL, NULL);
+    sharedspace_end(handle, number, SHAREDSPACE_DROP, NULL, NULL);
     Py_END_ALLOW_THREADS
 }
 

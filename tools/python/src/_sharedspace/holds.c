@@ -15,14 +15,14 @@ typedef struct {
 
 static PyTypeObject *hold_type;
 
-/* Lets go without an exception: what can't be let go now goes with the namespace or the process. */
+/* Lets go without an exception: what can't be let go now is let go as soon as no process is in the way. */
 static void drop(Hold *self) {
     PyObject *kind, *value, *traceback;
     PyErr_Fetch(&kind, &value, &traceback);
     sharedspace_ns *handle = self->namespace_->handle;
     uint64_t number = self->number;
     Py_BEGIN_ALLOW_THREADS
-    sharedspace_let_go(handle, number, NULL);
+    sharedspace_end(handle, number, SHAREDSPACE_DROP, NULL, NULL);
     Py_END_ALLOW_THREADS
     PyErr_Restore(kind, value, traceback);
 }

@@ -37,7 +37,8 @@ def give_back(wait: Wait) -> None:
         elif wait.what == REQUEST:
             _sharedspace.responder_give_back(value)
     except SpaceError:
-        # The namespace was closed or deleted meanwhile, and what was obtained went back with it.
+        # The namespace was closed or deleted meanwhile, and what was obtained went back with it; or a process is in the way, and
+        # it goes back when the object is dropped.
         pass
 
 
