@@ -78,6 +78,75 @@ def test_a_block_completes_and_an_exception_releases(ns):
     run(main())
 
 
+@pytest.mark.parametrize("kind", ["claim", "item"])
+def test_a_second_block_of_one_object_is_an_error_and_loses_nothing(ns, kind):
+    async def main():
+        queue = ns.aio.queue("q")
+
+        async def put(n):
+            if kind == "claim":
+                ns.write("job", n)
+            else:
+                await queue.put(n)
+
+        await put(1)
+        await put(2)
+        one = ns.aio.claim("job", int) if kind == "claim" else queue.get()
+        async with one as first:
+            with pytest.raises(RuntimeError, match="another block"):
+                async with one:
+                    pass
+            assert not first.has_ended
+        assert first.has_ended
+        # The next block has the next one, and one that found nothing leaves the object usable.
+        async with one as second:
+            assert (second.tuple[1] if kind == "claim" else second.value) == 2
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                async with one:
+                    pass
+        await put(3)
+        async with one as third:
+            assert third.number > second.number
+        assert ns.claimed() == [] and ns.count() == 0 and ns.queue("q").items() == []
+
+    run(main())
+
+
+def test_a_task_that_waits_for_a_block_keeps_a_second_one_out(ns):
+    async def main():
+        one = ns.aio.claim("job", int, timeout=None)
+
+        async def work():
+            async with one as job:
+                return job.tuple[1]
+
+        first = asyncio.create_task(work())
+        await asyncio.sleep(0)
+        with pytest.raises(RuntimeError):
+            await work()
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        ns.write("job", 1)
+        assert await work() == 1 and ns.count() == 0
+
+    run(main())
+
+
+def test_putting_into_a_queue_has_no_time_out(ns):
+    async def main():
+        queue = ns.aio.queue("q", bound=1)
+        await queue.put("a", priority=1, unique="a")
+        with pytest.raises(TypeError, match="timeout"):
+            await queue.put("b", timeout=30)
+        with pytest.raises(sharedspace.Full):
+            await queue.put("b")
+        assert [item.value for item in ns.queue("q").items()] == ["a"]
+
+    run(main())
+
+
 def test_a_thousand_tasks_wait_without_threads(ns):
     async def main():
         tasks = [asyncio.create_task(ns.aio.take("n", n, timeout=None)) for n in range(1000)]

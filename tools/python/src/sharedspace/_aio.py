@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ._holding import Election, Holding, Lock, Semaphore
-    from ._queues import Queue
+    from ._queues import Present, Queue
     from ._sharedspace import Claim, Item
     from ._space import Namespace
     from ._types import DataClass, Field, Template
@@ -41,27 +41,37 @@ class Pending(Generic[_T]):
     """A claim or an item that is waited for: `await` it, or work on it in an `async with` block.
 
     The block completes it, or releases it after an exception, as a cancellation is. A block whose time-out passes raises
-    `Busy`, a TimeoutError.
+    `Busy`, a TimeoutError. One block is entered at a time: a second one raises RuntimeError until the first has ended.
     """
 
     def __init__(self, request: Request) -> None:
         self._request = request
+        self._is_entered = False
         self._obtained: Any = None
 
     def __await__(self) -> Generator[Any, None, _T | None]:
         return _found(self._request).__await__()
 
     async def __aenter__(self) -> _T:
-        self._obtained = await _found(self._request)
-        if self._obtained is None:
-            raise timed_out("a match", self._request.namespace.name, 0)
-        obtained: _T = self._obtained.__enter__()
-        return obtained
+        if self._is_entered:
+            raise RuntimeError("another block has entered this object, and has not ended: make one for each block")
+        self._is_entered = True
+        try:
+            obtained = await _found(self._request)
+            if obtained is None:
+                raise timed_out("a match", self._request.namespace.name, 0)
+            self._obtained = obtained
+        except BaseException:
+            self._is_entered = False
+            raise
+        entered: _T = obtained.__enter__()
+        return entered
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._obtained.__exit__(kind, error, traceback)
+        obtained, self._obtained, self._is_entered = self._obtained, None, False
+        obtained.__exit__(kind, error, traceback)
 
 
 class AsyncHolding(Generic[_Holding]):
@@ -111,9 +121,20 @@ class AsyncQueue:
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
 
-    async def put(self, value: Field, **options: Any) -> int:
-        """As `Queue.put`, without waiting for room."""
-        return self._queue.put(value, **options)
+    async def put(
+        self,
+        value: Field,
+        *,
+        priority: int = 0,
+        delay: float | None = None,
+        group: str | None = None,
+        unique: str | None = None,
+        if_present: Present = "keep",
+    ) -> int:
+        """As `Queue.put`, but it never waits for room, and has no time-out: without room it raises `Full` at once."""
+        return self._queue.put(
+            value, priority=priority, delay=delay, group=group, unique=unique, if_present=if_present
+        )
 
     def get(self, *, timeout: float | None = 0, ttr: float | None = None) -> Pending[Item]:
         """The next item to work on: `await` it, or `async with`."""
