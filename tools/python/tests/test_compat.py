@@ -1,5 +1,6 @@
 """The words of multiprocessing.Queue and filelock, against CPython's own tests and what filelock promises."""
 
+import copy
 import gc
 import itertools
 import multiprocessing
@@ -64,6 +65,11 @@ class NotPicklable:
 
 
 # --- Queues
+
+
+def descriptors():
+    gc.collect()
+    return len(os.listdir("/proc/self/fd"))
 
 
 def die_in_get(queue, connection):
@@ -149,6 +155,113 @@ class TestQueues:
         # The next queue that is used sweeps.
         compat.Queue().put(1)
         assert [name for name in shared_space.names() if str(killed.pid) in name] == []
+
+    @pytest.mark.parametrize("kind", [compat.Queue, compat.JoinableQueue, compat.SimpleQueue])
+    def test_a_queue_that_is_dropped_is_given_up(self, shared_space, kind):
+        def use():
+            one = kind()
+            one.put("x")
+            assert one.get() == "x" and len(shared_space.names()) == 1
+            one.close()
+
+        use()
+        before = descriptors()
+        for _ in range(5):
+            use()
+            kind()
+        assert shared_space.names() == [] and descriptors() == before
+
+    @pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.copy])
+    def test_a_copy_outlives_the_queue_that_is_dropped(self, shared_space, copied):
+        before = descriptors()
+        one = compat.Queue(maxsize=2)
+        one.put("x")
+        second = copied(one)
+        third = copied(second)
+        assert second.get() == "x"
+        second.put("y")
+        del one
+        assert third.get() == "y"
+        third.put("z")
+        del second
+        assert third.get() == "z"
+        del third
+        # A pickle may be anywhere: the namespace stays until this process ends, but no descriptor does.
+        assert len(shared_space.names()) == 1 and descriptors() <= before + 1
+
+    def test_a_child_that_has_not_used_a_queue_yet_finds_it_after_its_parent_has_dropped_it(self, child):
+        parent = child(
+            """
+            import multiprocessing
+            from sharedspace.compat import Queue
+            def work(queue, connection):
+                connection.recv()
+                connection.send(queue.get(timeout=20))
+            ours, its = multiprocessing.Pipe()
+            queue = Queue()
+            process = multiprocessing.get_context('fork').Process(target=work, args=(queue, its))
+            process.start()
+            queue.put('x')
+            del queue
+            ours.send('go')
+            say(ours.recv())
+            process.join()
+            """
+        )
+        assert parent.hear() == "x"
+        assert parent.end()[0] == 0
+
+    @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
+    def test_a_queue_of_a_child_goes_with_the_child(self, shared_space, tmp_path, method):
+        program = tmp_path / "program.py"
+        program.write_text(
+            "import multiprocessing\n"
+            "def make():\n"
+            "    from sharedspace.compat import Queue\n"
+            "    global queue\n"
+            "    queue = Queue()\n"
+            "    queue.put(1)\n"
+            "if __name__ == '__main__':\n"
+            f"    child = multiprocessing.get_context({method!r}).Process(target=make)\n"
+            "    child.start()\n"
+            "    child.join()\n"
+            "    import sharedspace\n"
+            "    print(child.exitcode, sharedspace.Space().names())\n"
+        )
+        ran = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=LIMIT, check=True)
+        assert ran.stdout == "0 []\n"
+
+    def test_children_that_are_waited_for_at_the_end_have_the_queue(self, shared_space, child):
+        parent = child(
+            """
+            import multiprocessing.util
+            from sharedspace.compat import Queue
+            def work():
+                hear_of_end.recv()
+                queue.put('still there')
+                say(queue.get(timeout=20), len(Space().names()))
+            queue = Queue()
+            hear_of_end, end = multiprocessing.Pipe()
+            multiprocessing.get_context('fork').Process(target=work).start()
+            queue.put('first')
+            # The child goes on when this process is about to wait for it, after its functions of atexit.
+            multiprocessing.util.Finalize(None, end.send, ('end',), exitpriority=0)
+            """
+        )
+        assert parent.hear() == "first 1"
+        assert parent.end()[0] == 0
+        assert shared_space.names() == []
+
+    def test_namespaces_with_such_names_are_left_alone(self, shared_space):
+        names = ["multiprocessing.99999999999999999999.x", "multiprocessing.\u00b2", "multiprocessing.99999999.1"]
+        for name in names:
+            with shared_space.namespace(name, persistent=True) as namespace:
+                namespace.write("x")
+        one = compat.Queue()
+        one.put(1)
+        assert one.get() == 1
+        del one
+        assert sorted(names) == sorted(shared_space.names())
 
     def test_a_worker_s_unfinished_task_comes_back(self, child):
         one = compat.JoinableQueue()

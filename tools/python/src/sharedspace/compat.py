@@ -8,7 +8,6 @@ What differs is listed in the article "Python".
 
 from __future__ import annotations
 
-import atexit
 import collections
 import contextlib
 import errno
@@ -17,10 +16,12 @@ import itertools
 import logging
 import os
 import queue as _queue
+import re
 import threading
 import time
 import uuid
 from multiprocessing.reduction import ForkingPickler
+from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, Final
 
 from ._errors import Deadlock, NothingFound, SpaceError
@@ -36,7 +37,8 @@ Empty = _queue.Empty
 
 # --- multiprocessing.Queue ----------------------------------------------------------------------------------------------
 
-_PREFIX: Final = "multiprocessing."
+# The namespace of a queue's own: the PID of the process that made it, when it began, a number, and a few random letters.
+_OWN_NAME: Final = re.compile(r"multiprocessing\.([1-9][0-9]{0,9})\.([0-9]+)\.[0-9]+\.[0-9a-f]{8}")
 # Room is made in one transaction, which has 65,536 steps at most, one of them for the number.
 _MOST_ROOM: Final = 65_535
 _numbers = itertools.count(1)
@@ -52,28 +54,67 @@ def _born(pid: int) -> str | None:
 
 
 def _sweep(space: Space) -> None:
-    """Deletes the queues of processes that were killed, once no process uses them."""
+    """Deletes the queues of processes that were killed, once no process uses them. Other namespaces are not touched."""
     for name in space.names():
-        pid, _, rest = name.removeprefix(_PREFIX).partition(".")
-        if not name.startswith(_PREFIX) or not pid.isdigit() or _born(int(pid)) == rest.partition(".")[0]:
+        own = _OWN_NAME.fullmatch(name)
+        if own is None or _born(int(own[1])) == own[2]:
             continue
         with contextlib.suppress(SpaceError), space.namespace(name, owning=False) as namespace:
             if not namespace.show()["owners"]:
                 space.delete(name)
 
 
-def _delete(space: Space, name: str, pid: int) -> None:
+def _delete(space: Space, name: str) -> None:
     # Deleting would make a root that is gone.
-    if os.getpid() == pid and (space.root is None or os.path.isdir(space.root)):
+    if space.root is None or os.path.isdir(space.root):
         with contextlib.suppress(SpaceError):
             space.delete(name)
+
+
+_forks = 0
+
+
+def _count_fork() -> None:
+    global _forks
+    _forks += 1
+
+
+os.register_at_fork(before=_count_fork)
+
+
+class _Own:
+    """A namespace of a queue's own, as one object of a process uses it.
+
+    When the object is dropped this process leaves the namespace. The process that made it takes the namespace away then
+    if no other can have the queue: it was neither pickled, nor has this process forked since. Else a process may
+    have it that has not used it yet, so the namespace stays until the end of the process that made it. That end comes
+    after multiprocessing has waited for its children, and in a child, which runs nothing of `atexit`, too.
+    """
+
+    def __init__(self, namespace: Namespace, is_made_here: bool) -> None:
+        self.namespace = namespace
+        self.is_pickled = False
+        self._forks = _forks
+        self._end: Finalize | None = None
+        if is_made_here:
+            arguments = (Space(namespace.root), namespace.name)
+            self._end = Finalize(None, _delete, arguments, exitpriority=-100)
+
+    def leave(self) -> None:
+        with contextlib.suppress(SpaceError):
+            if self._end is not None and not self.is_pickled and self._forks == _forks:
+                if self.namespace.is_open:
+                    self.namespace.persist(False)
+                self._end.cancel()
+        with contextlib.suppress(SpaceError):
+            self.namespace.close()
 
 
 class Queue:
     """multiprocessing.Queue, without a thread and a pipe: a process killed in `get` or `put` stops no other.
 
-    A queue without a namespace has one of its own, which goes when the process that made it ends. With a namespace, and a
-    name in it, processes that are not related share it.
+    A queue without a namespace has one of its own, which goes when the process that made it ends, or when the queue is
+    dropped and no other process can have it. With a namespace, and a name in it, processes that are not related share it.
 
     An object is a tuple. A queue with a `maxsize` has as many tuples that stand for room: `put` takes one, in the step that
     writes the object, and `get` writes one, in the step that removes it. One that is larger than 65,535 is unbounded.
@@ -83,21 +124,38 @@ class Queue:
         self, maxsize: int = 0, *, ctx: Any = None, namespace: Namespace | None = None, name: str = "queue"
     ) -> None:
         self._maxsize = max(maxsize, 0) if maxsize <= _MOST_ROOM else 0
-        self._is_own = namespace is None
+        self._own: _Own | None = None
         if namespace is None:
-            # A child may use it, and end, before the process that made it does: so it is persistent.
             pid = os.getpid()
-            own = f"{_PREFIX}{pid}.{_born(pid)}.{next(_numbers)}.{uuid.uuid4().hex[:8]}"
-            space = Space()
-            namespace = space.namespace(own, persistent=True)
-            atexit.register(_delete, space, own, pid)
+            own = f"multiprocessing.{pid}.{_born(pid)}.{next(_numbers)}.{uuid.uuid4().hex[:8]}"
+            # A child may use it, and end, before the process that made it does: so it is persistent.
+            namespace = Space().namespace(own, persistent=True)
+            self._have(_Own(namespace, is_made_here=True))
         self._namespace = namespace
         self._name = name
         self._is_closed = self._is_used = False
 
+    def _have(self, own: _Own) -> None:
+        self._own = own
+        Finalize(self, own.leave)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self._own is None:
+            return dict(self.__dict__)
+        self._own.is_pickled = True
+        # A copy in this process has a handle of its own, too: each object closes its own one.
+        namespace = Space(self._namespace.root).namespace(self._namespace.name, persistent=True)
+        return {**self.__dict__, "_own": None, "_namespace": namespace, "_is_copy": True}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        is_copy = state.pop("_is_copy", False)
+        self.__dict__.update(state)
+        if is_copy:
+            self._have(_Own(self._namespace, is_made_here=False))
+
     def _open(self) -> Namespace:
         if not self._is_used:
-            if self._is_own:
+            if self._own is not None:
                 _sweep(Space(self._namespace.root))
             if self._maxsize:
                 with contextlib.suppress(NothingFound), self._namespace.transaction() as t:
@@ -255,7 +313,7 @@ class JoinableQueue(Queue):
                 watch.next()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_claims": collections.deque()}
+        return {**super().__getstate__(), "_claims": collections.deque()}
 
 
 class SimpleQueue(Queue):
