@@ -333,6 +333,25 @@ class TestQueues:
                 break
         one.join()
 
+    @pytest.mark.parametrize("maxsize", [0, 2])
+    def test_a_handler_that_raises_in_task_done_has_no_task_done_twice(self, ns, maxsize):
+        one = compat.JoinableQueue(maxsize, namespace=ns)
+        for place in itertools.count(1):
+            one.put(place)
+            assert one.get() == place
+            with striking(place, "compat.py", "_transactions.py") as struck:
+                one.task_done()
+            gc.collect()
+            assert one.empty(), struck
+            assert len(one._claims) == ns.get("unfinished of queue"), struck
+            if one._claims:
+                one.task_done()
+            one.join()
+            with pytest.raises(ValueError):
+                one.task_done()
+            if not struck:
+                break
+
     def test_what_is_too_large_for_one_step_is_no_bound(self, ns):
         one = compat.Queue(2**31 - 1, namespace=ns)
         one.put(1)

@@ -106,12 +106,6 @@ static PyObject *claim_exit(PyObject *object, PyObject *arguments) {
     return PyBool_FromLong(0);
 }
 
-static PyObject *claim_note_end(PyObject *self, PyObject *nothing) {
-    (void)nothing;
-    ((Claim *)self)->has_ended = 1;
-    return new_none();
-}
-
 static PyObject *claim_repr(PyObject *object) {
     Claim *self = (Claim *)object;
     return PyUnicode_FromFormat(
@@ -165,7 +159,6 @@ static PyMethodDef methods[] = {
      "bury($self, /, *, reason=None)\n--\n\nIt is handed out no more."},
     {"extend", claim_extend, METH_O,
      "extend($self, seconds, /)\n--\n\nIt lasts so many seconds from now, if that is longer than before."},
-    {"_note_end", claim_note_end, METH_NOARGS, NULL},
     {"__enter__", claim_enter, METH_NOARGS, NULL},
     {"__exit__", claim_exit, METH_VARARGS, NULL},
     {"__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS, NULL},

@@ -309,9 +309,17 @@ static PyObject *namespace_evaluate(PyObject *object, PyObject *const *arguments
 
 /* --- Transactions ---------------------------------------------------------------------------------------- */
 
-/* _transact(steps): 1 and the results, or 0 and which step has found nothing. */
-static PyObject *namespace_transact(PyObject *object, PyObject *steps) {
+/* _transact(steps, claims): 1 and the results, or 0 and which step has found nothing. The claims have ended with the
+ * steps when it returns: a signal's handler that raises after it finds them so. */
+static PyObject *namespace_transact(PyObject *object, PyObject *arguments) {
     Namespace *self = (Namespace *)object;
+    PyObject *steps, *claims;
+    if (!PyArg_ParseTuple(arguments, "O!O!", &PyList_Type, &steps, &PyTuple_Type, &claims)) return NULL;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(claims); i++) {
+        PyObject *claim = PyTuple_GetItem(claims, i);
+        if (Py_TYPE(claim) != claim_type && Py_TYPE(claim) != item_type)
+            return PyErr_Format(PyExc_TypeError, "%R is no claim", claim);
+    }
     Buffer buffer;
     buffer_begin(&buffer);
     sharedspace_ns *handle = NULL;
@@ -326,6 +334,8 @@ static PyObject *namespace_transact(PyObject *object, PyObject *steps) {
     sharedspace_result result = borrow_result(self);
     CALL(status, sharedspace_transact(handle, buffer_bytes(&buffer), NULL, &result, &error));
     buffer_end(&buffer);
+    for (Py_ssize_t i = 0; status == 1 && i < PyTuple_Size(claims); i++)
+        ((Claim *)PyTuple_GetItem(claims, i))->has_ended = 1;
     /* Results that are nested too deep for bytes are JSON. */
     PyObject *answer;
     if (status < 0) answer = NULL;
@@ -371,5 +381,5 @@ PyMethodDef tuple_methods[] = {
      "evaluate($self, /, *words, timeout=None)\n--\n\nRun a program, and write the tuple that it prints in JSON form; "
      "its id, or None if the time has passed."},
     {"_out_of_sight", namespace_out_of_sight, METH_VARARGS, NULL},
-    {"_transact", namespace_transact, METH_O, NULL},
+    {"_transact", namespace_transact, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};

@@ -144,11 +144,10 @@ class Transaction:
             self._run()
 
     def _run(self) -> None:
-        is_done, answer = self._namespace._transact([description for description, _ in self._steps])
+        steps = [description for description, _ in self._steps]
+        is_done, answer = self._namespace._transact(steps, tuple(self._claims))
         if not is_done:
             raise NothingFound(answer, "nothingFound", "run a transaction", self._namespace.name)
-        for claim in self._claims:
-            claim._note_end()
         for (_, step), value in zip(self._steps, _fields.from_json(answer)):
             step._give(value)
         self._steps = []

@@ -299,12 +299,25 @@ class JoinableQueue(Queue):
         return super().qsize() + (self._open().count("got", self._name, bytes, bytes) if self._maxsize else 0)
 
     def task_done(self) -> None:
-        """The object that this process got first, and has not called it for, is done."""
+        """The object that this process got first, and has not called it for, is done.
+
+        If a signal's handler raises in it, the object is done, or it is as if this had not been called.
+        """
         if not self._claims:
             raise ValueError("task_done() called too many times")
-        with self._namespace.transaction() as t:
-            t.complete(self._claims.popleft())
-            t.add(self._unfinished, -1)
+        claim = None
+        try:
+            # No signal is handled, and no other thread runs, between these.
+            claim = self._claims[0]
+            del self._claims[0]
+            with self._namespace.transaction() as t:
+                t.complete(claim)
+                t.add(self._unfinished, -1)
+        except BaseException:
+            # Dropped it would be back in the queue, and done twice.
+            if claim is not None and not claim.has_ended and claim not in self._claims:
+                self._claims.appendleft(claim)
+            raise
 
     def join(self) -> None:
         """Waits until all objects are done."""
