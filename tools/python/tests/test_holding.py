@@ -142,7 +142,7 @@ def test_a_signal_at_any_moment_leaves_nothing_held(shared_space, tmp_path, what
                 assert not kept.held and not ns.show()["holds"]
     finally:
         signal.signal(signal.SIGUSR1, before)
-        FileLock._namespaces.clear()
+        FileLock._latest = None
 
 
 @pytest.mark.parametrize("what", ["lock", "semaphore", "election"])

@@ -5,6 +5,21 @@
  * it. An observer's handle does not replace an owner's, which would end the ownership. */
 static PyObject *kept;
 
+/* The objects that have a handle, open or closed: `leave` finds them here. */
+static Namespace *used;
+
+static void list_used(Namespace *self) {
+    self->next = used;
+    if (used != NULL) used->previous = self;
+    used = self;
+}
+
+static void unlist_used(Namespace *self) {
+    if (self->previous != NULL) self->previous->next = self->next;
+    else used = self->next;
+    if (self->next != NULL) self->next->previous = self->previous;
+}
+
 sharedspace_result borrow_result(Namespace *namespace_) {
     sharedspace_result result = namespace_->result.bytes == NULL ? sharedspace_no_result() : namespace_->result;
     namespace_->result = sharedspace_no_result();
@@ -49,8 +64,12 @@ sharedspace_ns *namespace_handle(Namespace *self) {
         sharedspace_ns *handle = open_handle(self);
         if (handle == NULL) return NULL;
         /* Another thread may have opened or closed it meanwhile. */
-        if (self->handle == NULL && !self->is_closed) self->handle = handle;
-        else sharedspace_ns_close(handle, NULL);
+        if (self->handle == NULL && !self->is_closed) {
+            self->handle = handle;
+            list_used(self);
+        } else {
+            sharedspace_ns_close(handle, NULL);
+        }
     }
     /* A handle that was closed stays where it is, and is an error of every call. */
     if (self->handle == NULL) raise_closed(self->name);
@@ -128,6 +147,7 @@ static void namespace_dealloc(PyObject *object) {
     Namespace *self = (Namespace *)object;
     PyTypeObject *type = Py_TYPE(object);
     if (self->handle != NULL && !self->is_closed) keep(self);
+    if (self->handle != NULL) unlist_used(self);
     sharedspace_result_free(&self->result);
     Py_XDECREF(self->root);
     Py_XDECREF(self->name);
@@ -267,6 +287,48 @@ static PyObject *module_delete(PyObject *module, PyObject *arguments) {
     return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
+static void close_handle(sharedspace_ns *handle) {
+    Py_BEGIN_ALLOW_THREADS
+    sharedspace_ns_close(handle, NULL);
+    Py_END_ALLOW_THREADS
+}
+
+/* leave(root): closes the namespaces of a root that this process has open, also those whose objects were dropped. */
+static PyObject *module_leave(PyObject *module, PyObject *root) {
+    (void)module;
+    PyObject *path;
+    if (!PyUnicode_FSConverter(root, &path)) return NULL;
+    for (Namespace *one = used; one != NULL;) {
+        if (one->is_closed || PyObject_RichCompareBool(one->root, path, Py_EQ) != 1) {
+            one = one->next;
+            continue;
+        }
+        one->is_closed = 1;
+        close_handle(one->handle);
+        /* Another thread may have changed the list meanwhile. */
+        one = used;
+    }
+    PyObject *keys = PyDict_Keys(kept);
+    for (Py_ssize_t i = 0; keys != NULL && i < PyList_Size(keys); i++) {
+        PyObject *key = PyList_GetItem(keys, i), *address;
+        if (PyObject_RichCompareBool(PyTuple_GetItem(key, 0), path, Py_EQ) != 1) continue;
+        if ((address = PyDict_GetItemWithError(kept, key)) == NULL) continue;
+        sharedspace_ns *handle = PyLong_AsVoidPtr(address);
+        if (PyDict_DelItem(kept, key) == 0) close_handle(handle);
+    }
+    Py_XDECREF(keys);
+    Py_DECREF(path);
+    return PyErr_Occurred() ? NULL : new_none();
+}
+
+/* life(seconds): milliseconds of how long something is to last, for a step of a transaction and for a namespace. */
+static PyObject *module_life(PyObject *module, PyObject *seconds) {
+    (void)module;
+    int64_t milliseconds;
+    if (seconds == Py_None) return PyErr_Format(PyExc_TypeError, "None is no number of seconds");
+    return read_life(seconds, &milliseconds) < 0 ? NULL : PyLong_FromLongLong(milliseconds);
+}
+
 /* await_namespace(root, name, is_gone, timeout) */
 static PyObject *module_await(PyObject *module, PyObject *arguments) {
     (void)module;
@@ -316,7 +378,8 @@ static PyMethodDef functions[40] = {
     {"begin", module_begin, METH_O, NULL}, {"version", module_version, METH_NOARGS, NULL},
     {"names", module_names, METH_O, NULL},       {"delete", module_delete, METH_VARARGS, NULL},
     {"reap", module_reap, METH_O, NULL},         {"await_namespace", module_await, METH_VARARGS, NULL},
-    {"words", module_words, METH_O, NULL},       {NULL, NULL, 0, NULL}};
+    {"words", module_words, METH_O, NULL},       {"leave", module_leave, METH_O, NULL},
+    {"life", module_life, METH_O, NULL},         {NULL, NULL, 0, NULL}};
 
 static void append(PyMethodDef *to, const PyMethodDef *from) {
     while (to->ml_name != NULL)

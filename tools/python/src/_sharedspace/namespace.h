@@ -4,7 +4,7 @@
 
 #include "calls.h"
 
-typedef struct {
+typedef struct Namespace {
     PyObject_HEAD PyObject *root, *name, *mode; /* strings or None; the root as bytes or None */
     uint32_t flags;
     uint64_t limit;
@@ -12,6 +12,7 @@ typedef struct {
     sharedspace_ns *handle; /* NULL until the first use */
     int is_closed;
     sharedspace_result result; /* used again by the next call */
+    struct Namespace *previous, *next; /* among those that have a handle */
 } Namespace;
 
 /* The handle, which is opened if it is the first use; NULL with an exception. */

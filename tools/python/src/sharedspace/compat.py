@@ -400,7 +400,8 @@ class FileLock(contextlib.ContextDecorator):
     lets go by itself: a method that does it could be left by a signal's handler that raises.
     """
 
-    _namespaces: dict[tuple[int, str], Namespace] = {}
+    # That of the process and the root that were used last: a test has a root of its own, and there are many tests.
+    _latest: tuple[tuple[int, str], Namespace] | None = None
 
     def __init__(
         self,
@@ -465,9 +466,10 @@ class FileLock(contextlib.ContextDecorator):
         if len(os.fsencode(path)) > 200:
             path = f"{os.path.basename(path)[:40]} {hashlib.sha256(os.fsencode(path)).hexdigest()}"
         key = os.getpid(), os.environ.get("SHARED_SPACE_ROOT", "")
-        if key not in self._namespaces:
-            self._namespaces[key] = Space().namespace("filelock")
-        return self._namespaces[key].lock(os.fsencode(path).decode("utf-8", "backslashreplace"))
+        latest = FileLock._latest
+        if latest is None or latest[0] != key:
+            latest = FileLock._latest = key, Space().namespace("filelock")
+        return latest[1].lock(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
     def acquire(
         self,

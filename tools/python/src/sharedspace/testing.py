@@ -16,6 +16,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 
+from . import _sharedspace
 from ._space import Space
 
 
@@ -23,7 +24,8 @@ from ._space import Space
 def temporary_space(*, environment: bool = True) -> Iterator[Space]:
     """A space in a new folder, in memory if possible, which is removed with its namespaces at the end.
 
-    With `environment` it is the default root meanwhile, also of the processes that the test starts.
+    With `environment` it is the default root meanwhile, also of the processes that the test starts. At the end this
+    process leaves the space's namespaces: all its objects of them are closed.
     """
     folder = tempfile.mkdtemp(prefix="shared-space-python-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
     before = os.environ.get("SHARED_SPACE_ROOT")
@@ -37,6 +39,8 @@ def temporary_space(*, environment: bool = True) -> Iterator[Space]:
             del os.environ["SHARED_SPACE_ROOT"]
         elif environment and before is not None:
             os.environ["SHARED_SPACE_ROOT"] = before
+        assert space.root is not None
+        _sharedspace.leave(space.root)
         # A process that was left over finds out that its namespace is gone.
         for name in space.names():
             space.delete(name)
