@@ -223,3 +223,19 @@ def test_a_program_computes_a_tuple(ns):
     with pytest.raises(sharedspace.Failed):
         ns.evaluate("false")
     assert ns.evaluate("sleep", "60", timeout=0.01) is None
+
+
+def test_no_more_time_is_no_error_for_claims_and_items_alike(ns):
+    ns.write("a")
+    queue = ns.queue("q")
+    queue.put(1)
+    claim, item = ns.claim("a", deadline=3600), queue.get(ttr=3600)
+    claim.extend(0)
+    item.extend(0)
+    assert queue.extend(item.id, 0)
+    assert ns.count("a") == 0 and queue.counts()["taken"] == 1
+    for refuses in (claim.extend, item.extend, lambda seconds: queue.extend(item.id, seconds)):
+        with pytest.raises(ValueError):
+            refuses(-1)
+    claim.complete()
+    item.complete()

@@ -160,3 +160,40 @@ def test_a_range_that_a_step_cannot_say_is_refused(ns, bounds):
     for call in (ns.transaction().take, ns.watch):
         with pytest.raises(ValueError):
             call("v", sharedspace.Between(*bounds))
+
+
+TIMES = [-1, -1e-9, float("-inf"), float("nan"), "1"]
+
+
+@pytest.mark.parametrize("seconds", TIMES)
+def test_a_step_refuses_the_times_that_write_refuses(ns, seconds):
+    for refuses in (
+        lambda: ns.write("x", expires=seconds),
+        lambda: ns.transaction().write("x", expires=seconds),
+        lambda: sharedspace.Space(timeout=seconds).namespace("test").count(),
+    ):
+        with pytest.raises(TypeError if seconds == "1" else ValueError):
+            refuses()
+    assert ns.count() == 0
+
+
+@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 1e13, 3600, 0.5, 0.0001, 0])
+def test_a_step_takes_the_times_that_write_takes(ns, seconds):
+    id_ = ns.write("x", expires=seconds)
+    with ns.transaction() as t:
+        step = t.write("x", expires=seconds)
+    if seconds >= 3600:
+        assert ns.time_left(step.result) == pytest.approx(ns.time_left(id_), abs=60)
+    else:
+        until(lambda: ns.count() == 0)
+    assert sharedspace.Space(timeout=seconds).namespace("test").count() >= 0
+
+
+def test_what_is_no_claim_ends_in_no_transaction(ns):
+    class Likeness:
+        number = 1
+
+    with pytest.raises(TypeError, match="no claim"), ns.transaction() as t:
+        t.write("x")
+        t.complete(Likeness())
+    assert ns.count() == 0

@@ -82,7 +82,7 @@ static PyObject *claim_bury(PyObject *self, PyObject *const *arguments, Py_ssize
 
 static PyObject *claim_extend(PyObject *self, PyObject *seconds) {
     sharedspace_how how = sharedspace_defaults();
-    if (read_seconds(seconds, 0, &how.deadline_ms) < 0) return NULL;
+    if (read_life(seconds, &how.deadline_ms) < 0) return NULL;
     return nothing_of(end((Claim *)self, SHAREDSPACE_EXTEND, &how));
 }
 

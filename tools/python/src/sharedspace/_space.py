@@ -53,7 +53,7 @@ class Namespace(_sharedspace.Namespace):
         # and this one may change its folder.
         root = _resolved(root)
         flags = (0 if owning else _OBSERVER) | (_PERSISTENT if persistent else 0)
-        super().__init__(root, name, mode, flags, limit or 0, max(1, int(lock_timeout * 1000)))
+        super().__init__(root, name, mode, flags, limit or 0, _sharedspace.life(lock_timeout))
         self._root = root
         self._options = {
             "owning": owning,

@@ -75,7 +75,7 @@ class Transaction:
 
     def write(self, *fields: Field, expires: float | None = None) -> Step[int]:
         """Writes a tuple or a record; the result is its id."""
-        more: dict[str, Any] = {} if expires is None else {"expires": f"{max(1, round(expires * 1000))}ms"}
+        more: dict[str, Any] = {} if expires is None else {"expires": f"{_sharedspace.life(expires)}ms"}
         return self._add("write", tuple=_fields.tuple_of(fields), **more)
 
     def take(self, *template: Template, optional: bool = False) -> Step[Any]:
