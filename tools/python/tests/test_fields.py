@@ -418,3 +418,39 @@ def test_a_template_has_any_number_of_fields_everywhere(ns):
     with ns.claim(*template):
         assert ns.claimed(*template)[0].tuple == many
         assert ns.claimed(*template[1:]) == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "flags", "texts"),
+    [
+        ("[a b]", "x", [" ", "a", "ab", "c"]),
+        ("^[a b]+$", "x", ["a b", "a  b", "a-b"]),
+        ("^ [^ ] $ # not [a space", "x", [" ", "a"]),
+        ("^ a # one\n  b", "x", ["ab", "a b"]),
+        (r"^ a\ b \# [#] [\ ] $", "x", ["a b## ", "ab##", "a b##"]),
+        ("^ [^\t] [\n\r\v\f] $", "x", ["]\n", "\t\r", "a\v", "a\f", "a", "a "]),
+        ("^a\u00a0b$", "x", ["ab", "a\u00a0b"]),
+        ("^a\u2028[\u2028\u200e]$", "x", ["a", "a\u2028\u2028", "a\u2028\u200e"]),
+        ("(?x) ^ [ ] $", "", [" ", ""]),
+        ("^x{,}$", "", ["", "xx", "x{,}"]),
+        (r"^x\{,}$", "", ["", "xx", "x{,}"]),
+        ("^x[{,}]$", "", ["x{", "x,", "x}", "xx"]),
+        ("^x {,}? $", "x", ["", "xx"]),
+        ("^(?i:X{,2})y$", "", ["y", "xXy", "xxxy"]),
+        ("[ #]", "", [" ", "#", "a"]),
+        ("a(?#[ comment)b c", "", ["ab c", "abc"]),
+    ],
+)
+def test_a_pattern_finds_what_it_finds_in_python(ns, pattern, flags, texts):
+    compiled = re.compile(f"(?{flags}){pattern}" if flags else pattern)
+    for text in texts:
+        ns.write(text)
+        assert (ns.take(compiled) is not None) == bool(compiled.search(text)), text
+        ns.take_all()
+
+
+@pytest.mark.parametrize("pattern", ["(?x: a)", "a(?i-x:b c)", "(?ix:a)", "(?:(?x:a))"])
+def test_a_pattern_that_is_verbose_in_a_part_is_refused(ns, pattern):
+    with pytest.raises(ValueError, match="verbose"):
+        ns.count(re.compile(pattern))
+    assert ns.count(re.compile(r"\(?x:|[(?x:]")) == 0

@@ -231,6 +231,38 @@ _PATTERN_FLAGS: Final = ((re.IGNORECASE, "i"), (re.MULTILINE, "m"), (re.DOTALL, 
 _CARRIED: Final = re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.UNICODE | re.DEBUG
 
 
+# An escape, a class, a comment's group, flags of a group, the quantifier without numbers, what may be a comment, one more.
+_PARTS: Final = re.compile(
+    r"\\.|(?P<class>\[\^?\]?(?:\\.|[^\]\\])*\])|\(\?\#[^)]*\)|\(\?(?P<flags>[a-z]*-?[a-z]*):"
+    r"|(?P<all>\{,\})|(?P<comment>\#[^\n]*)|.",
+    re.DOTALL,
+)
+_ESCAPE_OR_SPACE: Final = re.compile(r"\\.|[\s#\u200e\u200f]", re.DOTALL)
+
+
+def _translated(text: str, is_verbose: bool) -> str:
+    """A pattern as the library reads it, where the same characters would be something else to it without an error.
+
+    In a verbose pattern the library leaves out spaces in a class, too, and outside of one more kinds than `re`.
+    """
+
+    def escaped(match: re.Match[str]) -> str:
+        return match[0] if match[0][0] == "\\" else f"\\x{{{ord(match[0]):x}}}"
+
+    def part(match: re.Match[str]) -> str:
+        if "x" in (match["flags"] or ""):
+            raise ValueError("a pattern as a template is verbose as a whole or not at all; give the flag re.VERBOSE")
+        if match["all"]:
+            return "{0,}"
+        if is_verbose and match["comment"]:
+            return ""
+        if is_verbose and (match["class"] or not match[0].isascii()):
+            return _ESCAPE_OR_SPACE.sub(escaped, match[0])
+        return match[0]
+
+    return _PARTS.sub(part, text)
+
+
 def _expression(pattern: re.Pattern[Any]) -> str:
     if not isinstance(pattern.pattern, str):
         raise TypeError("a pattern as a template is one of a str")
@@ -238,7 +270,10 @@ def _expression(pattern: re.Pattern[Any]) -> str:
         lost = re.RegexFlag(pattern.flags & ~_CARRIED)
         raise ValueError(f"a pattern as a template can't have {lost!r}; it is searched for by the library")
     flags = "".join(letter for flag, letter in _PATTERN_FLAGS if pattern.flags & flag)
-    return f"(?{flags}){pattern.pattern}" if flags else pattern.pattern
+    text = pattern.pattern
+    if "x" in flags or "{,}" in text or "(?" in text:
+        text = _translated(text, "x" in flags)
+    return f"(?{flags}){text}" if flags else text
 
 
 def _formal(value: Any, mode: int) -> tuple[int, Any] | None:
