@@ -136,7 +136,7 @@ static void claim_dealloc(PyObject *object) {
     if (!self->has_ended && self->namespace_ != NULL && self->namespace_->handle != NULL) {
         PyObject *kind, *value, *traceback;
         PyErr_Fetch(&kind, &value, &traceback);
-        Py_XDECREF(end(self, SHAREDSPACE_RELEASE, NULL));
+        Py_XDECREF(end(self, SHAREDSPACE_DROP, NULL));
         PyErr_Restore(kind, value, traceback);
     }
     Py_XDECREF((PyObject *)self->namespace_);
