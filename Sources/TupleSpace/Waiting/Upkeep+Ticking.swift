@@ -147,9 +147,12 @@ extension Upkeep {
 
     /// After what time a process looks whether the ticker is stopped, although the deputy looks once a second.
     ///
-    /// All processes together look at most eight times a second.
+    /// All processes together look some eight times a second. Each interval of many is random: processes that began
+    /// together would look at the same moments otherwise, and none for a long time in between.
     var restInterval: Duration {
-        min(max(.seconds(1), .milliseconds(125) * Int(core.slots.inUse.load())), Self.longestRest)
+        let mean = Duration.milliseconds(125) * Int(core.slots.inUse.load())
+        guard mean > .seconds(1) else { return .seconds(1) }
+        return min(max(.seconds(1), mean * Double.random(in: 0...2)), Self.longestRest)
     }
 
     /// Whether other processes wait or watch here.

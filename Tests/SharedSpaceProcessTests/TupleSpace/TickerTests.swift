@@ -227,6 +227,17 @@ struct TickerTests {
         pair.deputy.agent.resume()
     }
 
+    /// Processes that began to wait together look at different moments whether there is a ticker: one of hundreds soon
+    /// finds that the ticker and the deputy have both become other programs.
+    @Test func hundredsOfFollowersLookAtDifferentMoments() throws {
+        let namespace = try SpaceTest.namespace("n")
+        namespace.core.slots.inUse.add(300)
+        defer { namespace.core.slots.inUse.subtract(300) }
+        let rests = (0..<300).map { _ in namespace.core.restInterval }
+        #expect(rests.allSatisfy { $0 >= .seconds(1) && $0 <= .seconds(30) })
+        #expect(try #require(rests.min()) < .seconds(3))
+    }
+
     /// A process that waits and watches in a hundred namespaces wakes as often as for one.
     @Test func aHundredNamespacesShareTheirTicks() throws {
         let agent = try Agent()
