@@ -5,8 +5,8 @@ package import SystemPackage
 ///
 /// Their first job makes descriptors for libdispatch (an epoll instance, an eventfd, and a timerfd at the first sleep),
 /// and ends the process if it can't (`_dispatch_epoll_init`). An asynchronous program meets that in its first moments.
-/// A program that calls from threads may have thousands of descriptors by then, so who begins tasks on behalf of such a
-/// program makes sure of the pool first, while there is somebody to tell.
+/// A program that calls from threads may have thousands of descriptors by then. So a call that begins tasks for such a
+/// program starts the pool first: the caller gets an error then, and no thread ends the process later.
 package enum TaskPool {
     /// More than the pool makes.
     private static let descriptors = 4
@@ -30,7 +30,7 @@ package enum TaskPool {
         }
     }
 
-    /// Whether the process can have so many descriptors more.
+    /// Opens so many descriptors, and closes them again.
     private static func checkDescriptors(_ count: Int) throws(Errno) {
         guard count > 0 else { return }
         let one = try EventFD()
