@@ -173,6 +173,35 @@ import Testing
         #expect(forced > 0)
         below.cancel()
     }
+
+    // MARK: A responder that comes between
+
+    /// A request that was lost to a responder that came between, and came back, is answered and not cancelled.
+    ///
+    /// Made with `next` and not begun, it goes to a base handler that registers, until that one is removed.
+    @Test func whoGetsItsRequestBackAnswersIt() async throws {
+        let cancelled = Count()
+        let base = try namespace.respond(to: "f", key: "base", base: true) { (n: Int, _) -> Int in
+            if Task.isCancelled { cancelled.add() }
+            return n
+        }
+        let top = try namespace.respond(to: "f", key: "top") { (_: Int, next) -> Int in try await next() }
+        let coming = Task.detached {
+            while !Task.isCancelled {
+                // It is not known to the hub, so it begins nothing.
+                let between = try core.responders.enrol("f", key: "between", isBase: true)
+                try core.responders.remove(between, of: "f")
+            }
+        }
+        for n in 0..<20 {
+            let reply = try await namespace.request("f", n, as: Int.self, timeout: .seconds(20))
+            #expect(reply == n)
+        }
+        coming.cancel()
+        try await coming.value
+        #expect(cancelled.value == 0)
+        for token in [base, top] { token.cancel() }
+    }
 }
 
 extension NamespaceCore {

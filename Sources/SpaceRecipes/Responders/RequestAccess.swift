@@ -115,6 +115,11 @@ package struct RequestAccess {
         return hasBegun ? found.request : nil
     }
 
+    /// Whether a request is still to be answered by a responder.
+    package func isLeft(_ asking: Asking, with position: ResponderPosition) throws(SpaceError) -> Bool {
+        try core.read { snapshot throws(SpaceError) in try snapshot.request(asking, of: position) != nil }
+    }
+
     package func pass(_ asking: Asking, from position: ResponderPosition, timeout: Duration? = nil) throws(SpaceError) {
         try core.write(.removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.requests.pass(asking, from: position)

@@ -11,17 +11,21 @@ import Synchronization
 /// The rows in the database decide whether a responder may begin or answer a request (`NamespaceCore.begin`, `answer`).
 /// The state kept here only says what this process does with a request that a responder of it has:
 ///
-///     none → WAITING → RUNNING → none
+///     none → WAITING → BEGINNING → RUNNING → none
 ///
 ///     event                                moved by                from → to
 ///     a look finds the request             the listener            none → WAITING
-///     fewer run than may                   the listener, a task    WAITING → RUNNING: a task runs the handler
+///     fewer run than may                   the listener, a task    WAITING → BEGINNING: a task begins it
+///     begin fails                          the request's task      BEGINNING → none, and looks again
+///     begin succeeds                       the request's task      BEGINNING → RUNNING: the task runs the handler
 ///     a look finds it taken back           the listener            RUNNING stays, and its task is cancelled
-///     begin fails, or the handler returns  the request's task      RUNNING → none
+///     the handler returns                  the request's task      RUNNING → none
 ///     the responder leaves the stack       the caller of `end`     WAITING → none: the request is passed on
 ///
-/// A waiting request that was taken back ends like a running one: it can't be begun. A responder that leaves is removed
-/// once none of its requests runs. A responder whose row has gone because this machine has become another member of
+/// Until a request is begun it may go to a responder that comes between, and come back when that one leaves. So a look
+/// that does not find it here says nothing of its end: a waiting request that was taken back ends when it can't be
+/// begun. Who could not begin a request looks again, because a look in the meantime took it for known. A responder that
+/// leaves is removed once none of its requests runs. A responder whose row has gone because this machine has become another member of
 /// several is enrolled again, under a new position.
 package final class ResponderHub: NamespacePart {
     private let state = Mutex(State())
@@ -59,6 +63,8 @@ package final class ResponderHub: NamespacePart {
     private struct Running {
         let asking: Asking
         let task: Task<Void, Never>
+        /// Whether the request is with this responder until it is answered or taken back.
+        var hasBegun = false
         var isCancelled = false
     }
 
@@ -75,7 +81,7 @@ package final class ResponderHub: NamespacePart {
             return
         }
         // A request put between the commit of the responder's row and this entry has alerted no listener here.
-        if let news = (try? look(core)) ?? nil { act(on: news, in: core) }
+        lookAgain(in: core)
     }
 
     package func isActive(_ position: ResponderPosition) -> Bool {
@@ -231,7 +237,7 @@ package final class ResponderHub: NamespacePart {
             }
             for (position, entry) in entries {
                 for (work, running) in entry.running
-                where !running.isCancelled && !(present[position]?.contains(work) ?? false) {
+                where running.hasBegun && !running.isCancelled && !(present[position]?.contains(work) ?? false) {
                     news.takenBack.append((position, work))
                 }
             }
@@ -263,6 +269,11 @@ package final class ResponderHub: NamespacePart {
         core.letGo { core, patience throws(SpaceError) in
             try core.responders.remove(present, of: responder.name, timeout: patience)
         }
+    }
+
+    /// Does what the listener does when it is woken, for news that came before it could be.
+    private func lookAgain(in core: NamespaceCore) {
+        if let news = (try? look(core)) ?? nil { act(on: news, in: core) }
     }
 
     func act(on news: News, in core: NamespaceCore) {
@@ -313,8 +324,8 @@ package final class ResponderHub: NamespacePart {
     }
 
     private func answer(_ asking: Asking, by responder: LocalResponder, in core: NamespaceCore) async {
-        let begun = await persist { () throws(SpaceError) in try core.requests.begin(asking, at: responder.position) }
-        if let request = begun ?? nil {
+        let request = await begin(asking, by: responder, in: core)
+        if let request {
             let reply = await responder.reply(to: request)
             await persist { () throws(SpaceError) in
                 // If the handle was left in the meantime, or the object is gone, the failure may be due to that: the
@@ -327,6 +338,21 @@ package final class ResponderHub: NamespacePart {
             }
         }
         finish(asking, by: responder, in: core)
+        if request == nil { lookAgain(in: core) }
+    }
+
+    private func begin(
+        _ asking: Asking,
+        by responder: LocalResponder,
+        in core: NamespaceCore
+    ) async -> IncomingRequest? {
+        let position = responder.position
+        let begun = await persist { () throws(SpaceError) in try core.requests.begin(asking, at: position) }
+        guard let request = begun ?? nil else { return nil }
+        state.withLock { $0.entries[position]?.running[asking.work]?.hasBegun = true }
+        // A look from now on tells if it is taken back; this tells if it was taken back before.
+        let isLeft = await persist { () throws(SpaceError) in try core.requests.isLeft(asking, with: position) }
+        return isLeft ?? true ? request : nil
     }
 
     /// Tries until `body` succeeds, or fails for a reason that will not pass; `body` may be done twice.

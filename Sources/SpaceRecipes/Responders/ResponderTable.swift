@@ -61,6 +61,8 @@ package struct ResponderTable {
         row.isRetired = true
         try scope.places.put(row.place, PlaceKeys(name))
         noteAwaited(.requests(of: row.session))
+        // What it has not begun may be with the next one now, even if its process is stopped.
+        try ResponderRules().settle(name, in: scope)
     }
 
     /// Removes a responder completely: its requests belong to the next one.

@@ -324,6 +324,25 @@ struct ResponderProcessTests {
         withExtendedLifetime(below) {}
     }
 
+    /// A stopped process has not begun a request that was made with `next`: it goes to the one below when the stopped one
+    /// is taken off the stack.
+    @Test func whatAStoppedOneHasNotBegunGoesOnWhenItIsRemoved() throws {
+        let below = try responder("below", "reply")
+        let stopped = try responder("stopped", "reply")
+        let top = try responder("top", "say,next")
+        let asker = try Agent(root, "jobs")
+        try stopped.stop()
+        try asker.send("request f - 1")
+        #expect(try top.line() == "at top")
+        #expect(try eventually { try namespace.status().requests.count == 2 })
+        #expect(try namespace.removeResponder(to: "f", key: "stopped"))
+        #expect(try asker.line() == "ok top(below:1)")
+        stopped.resume()
+        #expect(try asker.run("request f - 2") == "top(below:2)")
+        try end()
+        withExtendedLifetime(below) {}
+    }
+
     @Test func aTimeOutNamesASlowResponder() throws {
         let top = try responder("top", "say,hold")
         let asker = try Agent(root, "jobs")
