@@ -156,10 +156,13 @@ int space_map(int descriptor, uint64_t length, bool copies, void **address) {
     return 0;
 }
 
-int space_peer_user(int socket, uint32_t *user) {
+int space_peer(int socket, uint32_t *user, int32_t *process) {
     struct ucred credentials;
     socklen_t size = sizeof credentials;
     int result = space_result(getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size));
-    if (result == 0) *user = credentials.uid;
+    if (result == 0) {
+        *user = credentials.uid;
+        *process = credentials.pid;
+    }
     return result;
 }

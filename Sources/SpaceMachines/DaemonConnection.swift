@@ -28,7 +28,7 @@ final class DaemonConnection: DaemonExchange {
         name: String,
         until deadline: MonotonicInstant
     ) throws(Errno) -> (DaemonConnection?, DaemonAnswer) {
-        let connection = DaemonConnection(try DaemonSocket.connect(root))
+        let connection = DaemonConnection(try DaemonSocket.connect(root, until: deadline))
         let answer = try connection.exchange(.hello(life: life.number, name: name), until: deadline)
         guard case .welcome = answer else { return (nil, answer) }
         return (connection, answer)

@@ -103,6 +103,7 @@ final class DaemonLog: CommitLog {
         let entries: [[UInt8]]
         switch try ask(.entries(behind: position.entry), anew: nil) {
         case .entries(let list): entries = list
+        case .gone: throw .deletedOnAllMachines
         case .unavailable(let why): throw .clusterUnavailable(why)
         default: throw broken()
         }

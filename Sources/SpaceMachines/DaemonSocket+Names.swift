@@ -23,8 +23,8 @@ extension DaemonSocket {
     /// Asks the daemon of a root once whether the machines share a namespace of a name.
     package static func word(of name: NamespaceName, in root: SpaceRoot) -> NameWord {
         do throws(Errno) {
-            let socket = try connect(root)
             let deadline = MonotonicInstant.now.advanced(by: namePatience)
+            let socket = try connect(root, until: deadline)
             return switch try exchange(.hello(life: 0, name: name.text), over: socket, until: deadline) {
             case .taken: .shared
             case .welcome(let member) where member != 0: .free

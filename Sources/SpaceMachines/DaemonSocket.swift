@@ -21,12 +21,15 @@ package enum DaemonSocket {
     /// Connects to the daemon.
     ///
     /// - Throws: `noSuchFileOrDirectory` or `connectionRefused` if there is none; `permissionDenied` if another user
-    ///   listens there.
-    package static func connect(_ root: SpaceRoot) throws(Errno) -> LocalConnection {
+    ///   listens there; `timedOut`.
+    package static func connect(
+        _ root: SpaceRoot,
+        until deadline: MonotonicInstant
+    ) throws(Errno) -> LocalConnection {
         let folder = try OwnedDescriptor.directory(FilePath("\(root.path)/\(Self.folder)"))
         let owner = try FileInfo.of(folder.raw).owner
-        let socket = try LocalConnection(in: folder, name)
-        guard socket.peer == owner || socket.peer == 0 else { throw .permissionDenied }
+        let socket = try LocalConnection(in: folder, name, until: deadline)
+        guard socket.peer.user == owner || socket.peer.user == 0 else { throw .permissionDenied }
         return socket
     }
 
@@ -75,7 +78,7 @@ package enum DaemonSocket {
     ) throws(SpaceError) -> DaemonAnswer {
         let deadline = MonotonicInstant.now.advanced(by: patience)
         do throws(Errno) {
-            let socket = try connect(root)
+            let socket = try connect(root, until: deadline)
             let welcome = try exchange(.hello(life: life, name: name), over: socket, until: deadline)
             switch welcome {
             case .welcome: break

@@ -73,11 +73,24 @@ extension SpaceError {
         return switch error {
         case .noSuchFileOrDirectory, .connectionRefused:
             ("no daemon runs for the root \(root.path.quotedForPeople)", start)
-        case .timedOut:
-            ("\(daemon) does not answer in time", "look whether it is stopped, and let it go on: kill -CONT PID")
+        case .timedOut: silence(root, of: daemon)
         case .permissionDenied:
             ("\(daemon) answers the root's owner alone", "let the root's owner do it")
         default: ("\(daemon) can't be reached (\(error.told))", start)
         }
+    }
+
+    /// Why a daemon does not answer in time, as far as its process shows it.
+    private static func silence(_ root: SpaceRoot, of daemon: String) -> (reason: String, advice: String) {
+        let soon = MonotonicInstant.now.advanced(by: .milliseconds(10))
+        let pid = (try? DaemonSocket.connect(root, until: soon).peer.process) ?? 0
+        if pid > 0, let halt = ProcessIdentity.halt(of: pid) {
+            return ("\(daemon) (process \(pid)) is \(halt.phrase)", halt.advice(for: pid) + ", then try again")
+        }
+        let state = pid > 0 ? "is busy, or waits for the store (etcd)" : "is stopped or busy"
+        return (
+            "\(daemon) \(state), and does not answer in time",
+            "try again; look with: space --root \(root.path) machines"
+        )
     }
 }

@@ -4,18 +4,23 @@ package import SystemPackage
 /// A connection to a process that listens at a Unix socket; each wait has an end.
 package struct LocalConnection: ~Copyable {
     private let descriptor: OwnedDescriptor
-    /// The user of the process that listens.
-    package let peer: UInt32
+    /// The process that listens, 0 if it is in another PID namespace, and its user.
+    package let peer: (user: UInt32, process: Int32)
 
     /// Connects to a socket in a folder.
     ///
     /// - Parameters:
     ///   - folder: The open folder.
     ///   - name: The socket's name in the folder.
-    /// - Throws: `noSuchFileOrDirectory` and `connectionRefused` if no process listens there.
-    package init(in folder: borrowing OwnedDescriptor, _ name: String) throws(Errno) {
-        let connected = try LocalSocket.connected(at: folder.raw, name)
-        peer = try LocalSocket.peerUser(connected.raw)
+    ///   - deadline: How long to wait for a process that has not accepted its last connections.
+    /// - Throws: `noSuchFileOrDirectory` and `connectionRefused` if no process listens there; `timedOut`.
+    package init(
+        in folder: borrowing OwnedDescriptor,
+        _ name: String,
+        until deadline: MonotonicInstant
+    ) throws(Errno) {
+        let connected = try LocalSocket.connected(at: folder.raw, name, until: deadline)
+        peer = try LocalSocket.peer(connected.raw)
         descriptor = connected
     }
 

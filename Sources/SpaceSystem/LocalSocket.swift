@@ -37,13 +37,36 @@ package enum LocalSocket {
     }
 
     /// Connects to the socket under a name in a folder; the connection's calls wait.
-    package static func connected(at folder: CInt, _ name: String) throws(Errno) -> OwnedDescriptor {
-        try connected(path(at: folder, name))
+    ///
+    /// - Throws: `timedOut` if the listener has as many connections that it has not accepted as it may have, until then:
+    ///   those of processes that have given up count too.
+    package static func connected(
+        at folder: CInt,
+        _ name: String,
+        until deadline: MonotonicInstant
+    ) throws(Errno) -> OwnedDescriptor {
+        let limit = max(1, deadline.remaining.saturatedNanoseconds / 1000)
+        do throws(Errno) {
+            return try connected(
+                path(at: folder, name),
+                within: timeval(tv_sec: Int(limit / 1_000_000), tv_usec: Int(limit % 1_000_000))
+            )
+        } catch {
+            throw error == .resourceTemporarilyUnavailable ? .timedOut : error
+        }
     }
 
-    /// Connects to the socket at a path; the connection's calls wait.
+    /// Connects to the socket at a path, without a limit of time; the connection's calls wait.
     package static func connected(_ path: String) throws(Errno) -> OwnedDescriptor {
+        try connected(path, within: timeval())
+    }
+
+    private static func connected(_ path: String, within limit: timeval) throws(Errno) -> OwnedDescriptor {
         let made = try unconnected()
+        var limit = limit
+        guard setsockopt(made.raw, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
+            throw Errno(rawValue: errno)
+        }
         try withAddress(path) { address, size throws(Errno) in
             guard connect(made.raw, address, size) == 0 else { throw Errno(rawValue: errno) }
         }
@@ -64,11 +87,13 @@ package enum LocalSocket {
         throw error
     }
 
-    /// The user of the process at the other end, when it connected.
-    package static func peerUser(_ socket: CInt) throws(Errno) -> UInt32 {
-        var user: UInt32 = .max
-        try checked(space_peer_user(socket, &user))
-        return user
+    /// The process at the other end when it connected or began to listen, and its user.
+    ///
+    /// The process is 0 if it is in another PID namespace.
+    package static func peer(_ socket: CInt) throws(Errno) -> (user: UInt32, process: Int32) {
+        var (user, process): (UInt32, Int32) = (.max, 0)
+        try checked(space_peer(socket, &user, &process))
+        return (user, process)
     }
 
     /// Sends what the socket takes now.

@@ -1,9 +1,11 @@
 import Glibc
 import SharedSpace
+import SpaceEngine
 import SpaceMachines
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
+import SystemPackage
 import Testing
 
 /// Roots that have joined: a namespace of this machine alone is not made there by mistake, and one that was is told of.
@@ -56,8 +58,24 @@ struct JoinedRootTests {
         try daemon.stop()
         expectRefusal(
             try machine.runner.start("space", words + ["--timeout", "0s"]).finish(),
-            "the daemon of the root \"\(machine.root.path)\" does not answer in time",
-            "kill -CONT PID"
+            "the daemon of the root \"\(machine.root.path)\" (process \(daemon.pid)) is stopped",
+            "kill -CONT \(daemon.pid)"
+        )
+        // Connections that it does not accept add up, also those of processes that have given up. Who comes when there is
+        // no room for more does not wait for the daemon to go on.
+        let error = #expect(throws: Errno.self) {
+            for _ in 0..<2000 {
+                _ = try DaemonSocket.connect(
+                    SpaceRoot(path: machine.root.path),
+                    until: .now.advanced(by: .milliseconds(1))
+                )
+            }
+        }
+        #expect(error == .timedOut)
+        expectRefusal(
+            try machine.runner.start("space", words + ["--timeout", "0s"]).finish(),
+            "the daemon of the root \"\(machine.root.path)\" is stopped or busy, and does not answer in time",
+            "machines"
         )
         daemon.signal(SIGCONT)
         try machine.space(words)

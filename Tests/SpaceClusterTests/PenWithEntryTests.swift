@@ -260,6 +260,20 @@ struct AppendTests {
         if isGiven { #expect(row.modified == revision + 1) }
     }
 
+    /// Who asks for entries of a namespace that was deleted is told that, not that the log lacks them.
+    @Test func theEntriesOfADeletedNamespaceAreGone() async throws {
+        let (appender, _, _) = try await appender()
+        _ = try await store.transact(
+            StoreTransaction(then: [.put(keys.key(.head), NumberValue(1).encoded, .none)])
+        )
+        #expect(try await appender.readHead() == 1)
+        let early = await appender.answer(.entries(behind: 0), of: .connection(1))
+        guard case .unavailable(let why)? = early else { throw TestFailure("\(early as Any)") }
+        #expect(why.contains("entry 1 is not in the log"))
+        _ = try await store.transact(StoreTransaction(then: [.delete(.key(keys.id))]))
+        #expect(await appender.answer(.entries(behind: 0), of: .connection(1)) == .gone)
+    }
+
     /// A machine that gets the pen with a tuple for which it waits wishes for it no more, also if the giver has not heard of
     /// its wish yet.
     ///

@@ -35,7 +35,10 @@ struct SilentStoreTests {
         try daemon.stop()
         let result = try cluster[0].runner.space("lock", "n", "l", "--wait", "1s", "--", "true")
         #expect(result.ending == .exited(75), "\(result)")
-        #expect(result.errors.contains("kill -CONT PID"), "\(result.errors)")
+        #expect(
+            result.errors.contains("is stopped") && result.errors.contains("kill -CONT \(daemon.pid)"),
+            "\(result.errors)"
+        )
         daemon.signal(SIGCONT)
     }
 

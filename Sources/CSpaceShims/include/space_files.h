@@ -83,7 +83,8 @@ int space_next_entry(DIR *_Nonnull stream, const struct dirent *_Nullable *_Nonn
 /// mmap(2), readable and writable, with MAP_SHARED or, if `copies`, with MAP_PRIVATE.
 int space_map(int descriptor, uint64_t length, bool copies, void *_Nullable *_Nonnull address);
 
-/// unix(7), SO_PEERCRED: the user of the process at the other end of a connected socket.
-int space_peer_user(int socket, uint32_t *_Nonnull user);
+/// unix(7), SO_PEERCRED: the process at the other end of a connected socket, and its user; the process is 0 if it is in
+/// another PID namespace.
+int space_peer(int socket, uint32_t *_Nonnull user, int32_t *_Nonnull process);
 
 #endif

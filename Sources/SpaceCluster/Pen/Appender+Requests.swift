@@ -1,4 +1,5 @@
 import ClusterStore
+import SpaceEngine
 package import SpaceMachines
 
 /// What processes ask about the log; the daemon asks the same for its own transactions.
@@ -14,6 +15,8 @@ extension Appender {
         case .pen: return await fetchPenUnderGate(for: use)
         case .entries(let number):
             do { return .entries(try await entries(behind: number, mostBytes: settings.mostAnswerBytes)) } catch {
+                // The log goes with its namespace.
+                if case .trimmed = error, await hasEnded() { return .gone }
                 return .unavailable(error.told)
             }
         case .append(let behind, let pen, let member, let entry):
@@ -25,5 +28,11 @@ extension Appender {
             return nil
         default: return nil
         }
+    }
+
+    /// Whether the store says that the namespace was deleted; `false` if it can't be asked.
+    private func hasEnded() async -> Bool {
+        guard let read = try? await store.transact(then: [.read(.key(keys.id))]) else { return false }
+        return read.readings.first?.first?.number != keys.life.number
     }
 }

@@ -112,7 +112,7 @@ package final class SocketServer: Sendable {
     private func accept(_ connections: inout [UInt64: Connection], _ next: inout UInt64) {
         while let accepted = try? LocalSocket.accept(listener.raw) {
             guard connections.count < settings.mostConnections,
-                let user = try? LocalSocket.peerUser(accepted.raw), user == owner || user == 0
+                let user = try? LocalSocket.peer(accepted.raw).user, user == owner || user == 0
             else { continue }
             let token = next
             let connection = Connection(number: token, accepted, answering) { [weak self] socket in
