@@ -39,32 +39,25 @@ struct ListingStreamTests {
         return namespace
     }
 
-    @Test("Memory is bounded", arguments: Listing.allCases)
-    func memory(_ listing: Listing) throws {
+    @Test("Memory is bounded, the first line comes at once, and a signal ends the rest", arguments: Listing.allCases)
+    func memoryAndSignal(_ listing: Listing) throws {
         try withRoot { (runner) throws in
             let namespace = try make(listing, runner)
             // setrlimit(2): RLIMIT_DATA bounds private memory, and not the data file's map.
-            let result = try runner.shell(
+            let bounded = try runner.shell(
                 "ulimit -d 30000; set -e; \(listing.rawValue) > \(runner.root)/.out; wc -l < \(runner.root)/.out"
             )
-            #expect(result.ending == .exited(0), "\(result.errors)")
-            #expect(try #require(Int(result.lines.first ?? "")) >= Self.count)
-            try namespace.leave()
+            #expect(bounded.ending == .exited(0), "\(bounded.errors)")
+            #expect(try #require(Int(bounded.lines.first ?? "")) >= Self.count)
             unlink("\(runner.root)/.out")
-        }
-    }
 
-    @Test("The first line comes at once, and a signal ends the rest", arguments: Listing.allCases)
-    func signal(_ listing: Listing) throws {
-        try withRoot { (runner) throws in
-            let namespace = try make(listing, runner)
             let words = listing.rawValue.split(separator: " ").map(String.init)
             let command = try runner.start(words[0], Array(words.dropFirst()))
             #expect(try command.readLine() != nil)
             command.signal(SIGTERM)
-            let result = try command.finish()
-            #expect(result.ending == .signalled(SIGTERM))
-            #expect(result.lines.count < Self.count)
+            let ended = try command.finish()
+            #expect(ended.ending == .signalled(SIGTERM))
+            #expect(ended.lines.count < Self.count)
             try namespace.leave()
         }
     }
