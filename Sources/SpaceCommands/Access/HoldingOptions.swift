@@ -51,7 +51,7 @@ struct HoldingOptions: ParsableArguments {
     func runCommand() throws {
         if tail.isMissing { return }
         try Signals.check()
-        try tail.command.run().checkSuccess()
+        try tail.command.run().passOn()
     }
 
     /// Runs the command while something is held, and ends with the command's status.
@@ -97,7 +97,7 @@ struct HoldingOptions: ParsableArguments {
             }
             return ending
         }
-        try ending.checkSuccess()
+        try ending.passOn()
     }
 
     /// Whether the command may go on with what is held.

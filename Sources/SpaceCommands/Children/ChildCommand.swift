@@ -32,8 +32,13 @@ struct ChildCommand {
 
         var isSuccess: Bool { status == 0 }
 
+        /// Makes the command's status this process's, also if a signal has come that the command has dealt with.
+        ///
+        /// A command that reads a terminal survives many a ^C, and a worker that is asked to end may end its work first.
+        ///
         /// - Throws: `CommandFailure` with the command's status and no message, unless the status is 0.
-        func checkSuccess() throws {
+        func passOn() throws {
+            Signals.settle(with: status)
             if !isSuccess { throw CommandFailure(ExitStatus(rawValue: status), nil) }
         }
     }

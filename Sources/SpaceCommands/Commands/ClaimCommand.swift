@@ -116,7 +116,7 @@ struct ClaimCommand: ParsableCommand {
         while let ending = try workOnOne(access, template, wait ?? .unlimited, command) {
             isFirst = false
             try Signals.check()
-            if ending == .succeeded {
+            if ending.isSuccess {
                 rest = Self.rest.lowerBound
                 continue
             }
@@ -132,16 +132,17 @@ struct ClaimCommand: ParsableCommand {
     // MARK: Running a command
 
     /// What became of a claimed tuple.
-    private enum Ending: Equatable {
-        case succeeded
-        case failed(ChildCommand.Ending)
+    private enum Ending {
+        case ended(ChildCommand.Ending)
         /// The tuple had returned before the command ended.
         case late(String)
 
+        var isSuccess: Bool { if case .ended(let ending) = self { ending.isSuccess } else { false } }
+
+        /// Why it is no success.
         var description: String {
             switch self {
-            case .succeeded: "the command succeeded"
-            case .failed(let ending): "the command ended with status \(ending.status), and the tuple returned"
+            case .ended(let ending): "the command ended with status \(ending.status), and the tuple returned"
             case .late(let reason): reason
             }
         }
@@ -149,8 +150,7 @@ struct ClaimCommand: ParsableCommand {
 
     private func finish(_ ending: Ending) throws {
         switch ending {
-        case .succeeded: return
-        case .failed(let ending): try ending.checkSuccess()
+        case .ended(let ending): try ending.passOn()
         case .late(let reason): throw CommandFailure(.tryAgain, reason)
         }
     }
@@ -214,7 +214,7 @@ struct ClaimCommand: ParsableCommand {
             default: throw error
             }
         }
-        return ending.isSuccess ? .succeeded : .failed(ending)
+        return .ended(ending)
     }
 
     // MARK: Holding

@@ -55,7 +55,7 @@ struct EvalCommand: ParsableCommand {
                     + "nothing was written"
             )
         }
-        try ending.checkSuccess()
+        try ending.passOn()
         do throws(TupleCodingError) {
             return try Tuple(json: output.bytes)
         } catch {

@@ -20,7 +20,7 @@ extension QueueCommand {
         guard forever else {
             switch try workOnOne(access, wait, id, command) {
             case nil: throw nothingTaken(id)
-            case .ended(let ending)?: return try ending.checkSuccess()
+            case .ended(let ending)?: return try ending.passOn()
             case .late(let reason)?: throw CommandFailure(.tryAgain, reason)
             }
         }

@@ -39,7 +39,8 @@ struct QueueCommand: ParsableCommand {
             --state, or peek ID… those of these numbers; remove ID… removes those that no worker has; cancel ID… removes them in any state, and CMD gets SIGTERM, and \
             SIGKILL 5 s later; extend ID D gives a worker more time. drain removes all that are ready or delayed, and prints \
             how many. remove-queue removes the queue with all its items, unless a worker has one, with --force also then; \
-            workers that wait, wait on for the next put. set changes the queue's --deliveries and --bound for all. pause [D] \
+            workers that wait, wait on for the next put. set changes the queue's --deliveries and --bound for all; an item \
+            that has come back more often is buried when it comes back again. pause [D] \
             gives workers of a queue that exists nothing more, until D has passed or resume. count prints how many are in which state.
 
             EXAMPLES:

@@ -13,7 +13,7 @@ package enum Executable {
         Signals.install()
         let status = execute(.own)
         // The command has left every namespace by now: death by a signal runs no exit handlers.
-        if let number = Signals.pending { Signals.die(by: number) }
+        if let number = Signals.death(insteadOf: status) { Signals.die(by: number) }
         exit(status.rawValue)
     }
 

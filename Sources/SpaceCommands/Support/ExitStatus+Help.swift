@@ -19,7 +19,8 @@ extension ExitStatus {
     static let help = """
         \(list(meanings))
 
-        Commands that run another command pass on its status, 128 + n for signal n.
+        Commands that run another command pass on its status, 128 + n for signal n, also if it ends by itself after a
+        signal that both got. Every other command that a signal asks to end cleans up, and dies by that signal.
         """
 
     /// The list of the statuses of `space dump`, which obtains nothing and asks no responder.

@@ -4,7 +4,8 @@ import SpaceSystem
 import Synchronization
 
 // SIGINT, SIGTERM, SIGHUP and SIGALRM ask a command to end: it returns its claims, leaves the namespace and then dies by
-// the same signal, so that a shell sees what happened. The handlers below only note the signal and wake the waits; the
+// the same signal, so that a shell sees what happened. If it runs another command, which has dealt with the signal and
+// ended by itself, the shell sees that command's status. The handlers below only note the signal and wake the waits; the
 // thread that runs the command does all the cleaning.
 //
 // A handler interrupts a blocked system call (no SA_RESTART), but a signal just before the call would leave the call
@@ -13,6 +14,8 @@ import Synchronization
 // command, such as that of an alarm that the caller has set before execve(2).
 
 private let noted = Atomic<Int32>(0)
+/// The status of the command that this process has run; -1 if there is none.
+private let settled = Atomic<Int32>(-1)
 /// The signals that processes have sent and that are not passed on yet, one bit for each number.
 private let sent = Atomic<UInt64>(0)
 /// Likewise those that the kernel has sent.
@@ -150,6 +153,18 @@ enum Signals {
     /// - Throws: `Terminated` if a signal has asked the command to end.
     static func check() throws {
         if pending != nil { throw Terminated() }
+    }
+
+    /// Notes that the process is to end with the status of a command that it has run.
+    static func settle(with status: Int32) { settled.store(status, ordering: .relaxed) }
+
+    /// The signal by which the process is to die instead of ending with a status, if any.
+    ///
+    /// A command's own status counts, unless the command has died of the signal: it has dealt with the signal itself.
+    static func death(insteadOf status: ExitStatus) -> Int32? {
+        guard let number = pending else { return nil }
+        let isCommands = settled.load(ordering: .relaxed) == status.rawValue && status.rawValue != 128 + number
+        return isCommands ? nil : number
     }
 
     /// Ends the process by a signal, after the cleaning.

@@ -165,8 +165,51 @@ struct CommandSignalTests {
                 space.signal(number)
                 #expect(try space.readLine() == answer)
             }
-            // The command dies by its first signal.
-            #expect(try space.wait() == .signalled(SIGINT))
+            // The command has dealt with all of them: its status counts.
+            #expect(try space.wait() == .exited(3))
+        }
+    }
+
+    /// Runs words with a command that ends with a status when it gets SIGTERM, and sends it to `space`.
+    private func ended(_ runner: CommandRunner, _ words: String, by status: Int32) throws -> Ending {
+        let script = "trap 'kill $!; exit \(status)' TERM; sleep 1000 & echo ready; wait"
+        let words = words.split(separator: " ").map(String.init) + ["--", "/bin/sh", "-c", script]
+        let space = try runner.start("space", words)
+        #expect(try space.readLine() == "ready")
+        space.signal(SIGTERM)
+        return try space.finish().ending
+    }
+
+    @Test(
+        "The status of a command that ends by itself after a signal counts",
+        arguments: [
+            ("lock jobs n", 0), ("lock jobs n", 7), ("semaphore jobs s --permits 2", 7), ("elect jobs e", 7),
+            ("rate jobs r --limit 9 --per 1m", 7), ("claim jobs [1]", 0), ("claim jobs [1]", 7),
+            ("queue jobs q take", 0),
+            ("queue jobs q take", 7), ("queue jobs q take", 65),
+        ] as [(String, Int32)]
+    )
+    func statusAfterASignal(_ words: String, _ status: Int32) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]", "--persistent")
+            try runner.space("queue", "jobs", "q", "put", "1")
+            #expect(try ended(runner, words, by: status) == .exited(status))
+            // What it had is done, there again or buried, as the status says.
+            #expect(try runner.tuples("jobs") == (words.hasPrefix("claim") && status == 0 ? [] : ["[1]"]))
+            let counts = try runner.space("queue", "jobs", "q", "count").output
+            let isTaken = words.hasPrefix("queue") && status != 7
+            #expect(counts.contains(isTaken ? #""ready":0,"# : #""ready":1,"#), "\(counts)")
+            #expect(counts.contains(status == 65 ? #""buried":1"# : #""buried":0"#), "\(counts)")
+        }
+    }
+
+    @Test("A worker that goes on for ever is ended by the signal", arguments: ["claim jobs [1]", "queue jobs q take"])
+    func forever(_ words: String) throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[1]", "--persistent")
+            try runner.space("queue", "jobs", "q", "put", "1")
+            #expect(try ended(runner, "\(words) --forever", by: 0) == .signalled(SIGTERM))
+            #expect(try runner.tuples("jobs").isEmpty == words.hasPrefix("claim"))
         }
     }
 
