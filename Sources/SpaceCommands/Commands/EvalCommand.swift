@@ -44,7 +44,6 @@ struct EvalCommand: ParsableCommand {
             input: .nothing,
             with: right
         )
-        try Signals.check()
         if !ending.isSuccess, deadline.hasPassed {
             throw status.nothingObtained("the command did not end in time; nothing was written")
         }
@@ -56,6 +55,7 @@ struct EvalCommand: ParsableCommand {
             )
         }
         try ending.passOn()
+        try Signals.check()
         do throws(TupleCodingError) {
             return try Tuple(json: output.bytes)
         } catch {
