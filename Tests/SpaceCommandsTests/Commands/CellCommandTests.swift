@@ -132,14 +132,14 @@ struct CellCommandTests {
     @Test("Processes that count at the same time lose no increment")
     func counting() throws {
         try withRoot { (runner) throws in
+            // Each shell owns the namespace only while it runs.
+            try runner.space("own", "jobs")
             let counters = try (0..<3).map { _ in
                 try runner.start(
                     "/bin/sh",
                     ["-c", "for i in 1 2 3 4 5 6 7 8 9 10; do space incr jobs n > /dev/null; done"]
                 )
             }
-            // Each shell owns the namespace while it runs; this process keeps it afterwards.
-            try runner.space("own", "jobs")
             for counter in counters { #expect(try counter.finish().ending == .exited(0)) }
             #expect(try runner.space("get", "jobs", "n").output == "30\n")
         }
