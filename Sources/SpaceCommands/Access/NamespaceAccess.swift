@@ -54,10 +54,11 @@ struct NamespaceAccess {
         return try space.existingNamespace(name, owning: false)
     }
 
-    /// Opens the namespace for a chosen owner; with `contents`, only a new one, which then has them.
+    /// Opens the namespace for a chosen owner; if `contents` are given, the namespace must be new, and starts with
+    /// them.
     ///
-    /// A namespace that is created for an owner that was found, not named, ends with a process that the caller may not
-    /// have thought of, so standard error tells which.
+    /// If the caller named no owner, the namespace ends with a process that the caller may not have thought of. So
+    /// standard error says which process owns a namespace that is created in this way.
     func open(
         for choice: OwnerOptions.Choice,
         creates: Bool,
