@@ -97,7 +97,7 @@ package final class ClusterDaemon: Sendable {
             {
                 return error
             }
-            // It is told only now, because the arguments may have been the reason: then nothing is tried again.
+            // The reason is reported only now: if the arguments were the reason, nothing is tried again.
             if let apart { report(.apart(apart)) }
             apart = "its membership has ended"
             do {

@@ -144,7 +144,7 @@ extension LiveNamespace {
             upkeepFailures.note(step, nil)
             return true
         } catch {
-            // What needs the other machines is told as that by `space machines`.
+            // `space machines` reports an error that comes from the other machines.
             if !Task.isCancelled, (error as? SpaceError)?.isOfOtherMachines != true { upkeepFailures.note(step, error) }
             return false
         }

@@ -27,7 +27,7 @@ package struct UpkeepFailures {
         }
     }
 
-    /// How often in a row something fails before it is told.
+    /// How often in a row something fails before the failure is reported.
     static let timesOfTrouble = 3
 
     package init() {}

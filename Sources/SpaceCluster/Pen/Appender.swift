@@ -5,8 +5,8 @@ import Synchronization
 /// The pen and the appends of one namespace, for the processes of one machine.
 ///
 /// Guarantees, against lost answers, late and repeated requests, lost leases and restarts (tools/model/appending.pml):
-/// an entry stands in the log once, on the state that it was made for, and its process is told `done` only if it is
-/// there, and `refused` only if it is not and never will be.
+/// an entry stands in the log once, on the state that it was made for, and its process gets the answer `done` only if
+/// the entry is there, and `refused` only if it is not there and never will be.
 ///
 /// 1. A process asks for the pen. It gets the revision that gave the pen to this machine, and the log's head.
 /// 2. It executes its transaction on the state of that head, and appends behind it with that revision. One transaction of

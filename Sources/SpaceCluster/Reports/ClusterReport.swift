@@ -2,8 +2,8 @@ package import SpaceEngine
 
 /// What a daemon knows of its machines and of the replicated namespaces, for people and for scripts.
 ///
-/// It is what this machine has seen; only `store` and `members`, and with a namespace's name its `head`, are asked for
-/// anew.
+/// It is what this machine has seen. Only `store` and `members`, and with a namespace's name its `head`, are asked for
+/// again.
 package struct ClusterReport: Codable, Equatable, Sendable {
     /// A member: a machine's daemon, as long as its lease lasts.
     package struct Member: Codable, Equatable, Sendable {

@@ -65,7 +65,7 @@ enum PeopleText {
             if line.count < rest.count, let space = line.lastIndex(of: " "), space > line.startIndex {
                 line = line[..<space]
             }
-            // A character that is wider than the line takes one all the same.
+            // A character that is wider than the line takes a line even so.
             let count = max(1, line.count)
             lines.append((lines.isEmpty ? "" : indent) + rest.prefix(count))
             rest = rest.dropFirst(count)

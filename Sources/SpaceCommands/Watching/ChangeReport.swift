@@ -5,7 +5,7 @@ enum ChangeReport {
     /// The change as one JSON object.
     static func line(_ change: Change, of path: String? = nil) -> String { change.object(of: path).json }
 
-    /// A deadlock, for people: when it was told, and the circle.
+    /// A deadlock as text for people: when it was reported, and the circle.
     static func text(ofDeadlock change: Change) -> String {
         let text: String =
             if case .object(let told)? = change.new, case .string(let text)? = told["text"] { text } else { "" }
