@@ -52,8 +52,8 @@ package final class ClusterDaemon: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// - Parameter report: Called when the daemon has become a member, each time that it is none any more or could not become
-    ///   one, and now and then with the store's troubles.
+    /// - Parameter report: Called when the daemon has become a member, each time that it is no longer a member or could
+    ///   not become one, and now and then with the store's troubles.
     /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
     ///   has joined for the first time; errors of the root's folder, also if it is removed or moved away. A store that can't
     ///   be reached is tried again.

@@ -105,7 +105,7 @@ extension Appender {
     /// transaction of its own.
     private func isCovered(_ use: PenUse) -> Bool { if case .daemon = use { !uses.isEmpty } else { false } }
 
-    /// A connection does not use the pen any more.
+    /// A connection no longer uses the pen.
     package func endUse(_ use: PenUse) {
         guard uses.remove(use) != nil else { return }
         begun.withLock { _ = $0.remove(use) }
@@ -167,7 +167,7 @@ extension Appender {
     /// Notes that the daemon's transaction executes a process's operation, and so appends it.
     package nonisolated func noteBegun(_ use: PenUse) { begun.withLock { _ = $0.insert(use) } }
 
-    /// Learns that a member got the pen with an entry, and asks for it no more.
+    /// Learns that a member got the pen with an entry, and so no longer asks for it.
     func noteGiven(to successor: Successor, at revision: Int64) {
         let holder = PenView.Holder(member: successor.member, modified: revision)
         pen.learn(holder, at: revision)

@@ -22,14 +22,14 @@ package actor Appender {
     /// As which member this machine writes, or why it does not.
     package enum Standing: Sendable {
         case absent(String)
-        /// The machine takes no part until its replica is mended; it gives up the pen.
+        /// The machine takes no part until its replica is repaired; it gives up the pen.
         case stopped(Identity, String)
         case present(Identity)
         /// The namespace was deleted.
         case gone
     }
 
-    /// A member's number, and the lease that its keys hang on.
+    /// A member's number, and the lease that its keys are attached to.
     package struct Identity: Hashable, Sendable {
         package let number: UInt32
         package let lease: StoreLease
@@ -94,7 +94,7 @@ package actor Appender {
     var verdicts: [CommitID: Verdict] = [:]
     var awaited: Set<CommitID> = []
     private var counter: UInt64 = 0
-    /// Whether the daemon leaves the namespace: its callers wait for no outcome any more.
+    /// Whether the daemon leaves the namespace: its callers no longer wait for an outcome.
     var isEnded = false
 
     /// Nudged when the pen, those who want it or this machine's standing have changed.

@@ -87,7 +87,7 @@ extension ClusterReport {
     /// The present machines, each under the number that its daemon got when it joined.
     package var machines: [Member] { (members ?? []).filter { $0.number == $0.first } }
 
-    /// The name of a member's machine, or its number if it is not a member any more.
+    /// The name of a member's machine, or its number if it is no longer a member.
     package func machine(of number: UInt32) -> String {
         members?.first { $0.number == number }?.machine ?? "member \(number)"
     }

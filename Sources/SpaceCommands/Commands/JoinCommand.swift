@@ -154,9 +154,9 @@ struct JoinCommand: ParsableCommand {
 
     /// What people were told.
     ///
-    /// Standard output has one line, that the daemon has joined; standard error, each time that this changes, why it has not
-    /// or no more, and what is wrong with the store. The service manager hears every reason. The daemon never waits for a
-    /// reader: what a full pipe has no room for is left out.
+    /// Standard output gets one line, when the daemon has joined. Standard error gets, each time that this changes, why
+    /// the daemon has not joined or is no longer a member, and what is wrong with the store. The service manager hears
+    /// every reason. The daemon never waits for a reader: what a full pipe has no room for is left out.
     private struct Told {
         private(set) var hasJoined = false
         /// Whether the last line said that it is a member, and if not, the reasons that were reported since.

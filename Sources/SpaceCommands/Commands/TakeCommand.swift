@@ -134,8 +134,9 @@ struct TakeCommand: ParsableCommand {
         try Self.complete(claims, of: namespace)
     }
 
-    /// Completes the claims, in several transactions if one has no room for so much; a printed tuple that went with its
-    /// namespace counts as taken.
+    /// Completes the claims, in several transactions if one has no room for all of them.
+    ///
+    /// A printed tuple whose namespace was deleted counts as taken.
     private static func complete(_ claims: [HeldClaim], of namespace: Namespace) throws(SpaceError) {
         do throws(SpaceError) {
             try namespace.complete(claims)

@@ -12,7 +12,8 @@ enum ChangeReport {
         return PeopleText.escaped("\(PeopleText.moment(change.time))  deadlock: \(text)")
     }
 
-    /// The first line: the number of the last change that is not told, and the life of the namespace that counts it.
+    /// The first line: the number of the last change that is not delivered, and the life of the namespace that counts
+    /// it.
     static func ready(_ point: ResumePoint? = nil) -> String {
         let object: JSONObject = [
             "event": "ready", "seq": (point?.sequence).orLeftOut, "life": (point?.life.description).orLeftOut,

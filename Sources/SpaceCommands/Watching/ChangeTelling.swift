@@ -5,9 +5,9 @@ import SpaceSystem
 ///
 /// Guarantees: a subscription's position never passes a change whose line write(2) has not accepted as a whole, or
 /// whose command has not ended with 0. So if a broken pipe, a full device, a signal or a kill ends the watch, the next
-/// watch of that name begins with the first change that was not told. If the watch is killed between telling a change
-/// and acknowledging it, the next watch tells it again. Where several machines share the namespace and can't agree for a
-/// while, the watch goes on, and acknowledges later.
+/// watch of that name begins with the first change that was not delivered. If the watch is killed between delivering a
+/// change and acknowledging it, the next watch delivers it again. Where several machines share the namespace and can't
+/// agree for a while, the watch goes on, and acknowledges later.
 struct ChangeTelling {
     /// The command that gets the changes; `nil` to print them.
     let command: ChildCommand?

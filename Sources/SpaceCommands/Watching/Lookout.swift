@@ -12,7 +12,7 @@ enum Lookout {
     ///
     /// `wait`: Waits for a change, for as long as its argument says.
     ///
-    /// - Throws: `Terminated` on a signal, `OutputFailure` if no process reads the output any more.
+    /// - Throws: `Terminated` on a signal, `OutputFailure` if no process reads the output now.
     static func next<Change>(
         until deadline: MonotonicInstant,
         printingTo output: Output?,

@@ -26,7 +26,7 @@ import Synchronization
 package final class DeadlockWatch: NamespacePart {
     /// How long each wait of a circle must have lasted.
     static let patience = Duration.seconds(1)
-    /// The part of the time that looks may take: one in so many.
+    /// Looks may take one part of the time in this many.
     private static let share = 20
 
     private struct State {
@@ -91,7 +91,7 @@ package final class DeadlockWatch: NamespacePart {
         return true
     }
 
-    /// The circles to tell now: all their waits have lasted, and at least one wait was not told of.
+    /// The circles to report now: all their waits have lasted, and at least one of the waits was not reported.
     package static func tellable(
         _ deadlocks: [Deadlock],
         now: Int64 = Clock.realtimeMilliseconds()
