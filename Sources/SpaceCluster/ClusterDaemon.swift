@@ -82,7 +82,7 @@ package final class ClusterDaemon: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Is one member after the other, until the task is cancelled.
+    /// Joins as a member, and as a new member whenever a membership has ended, until the task is cancelled.
     ///
     /// - Returns: Why the store's arguments are wrong, if they are.
     private func join(_ report: @escaping @Sendable (DaemonNews) -> Void) async -> SpaceError? {

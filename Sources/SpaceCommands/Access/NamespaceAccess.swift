@@ -42,7 +42,7 @@ struct NamespaceAccess {
 
     /// Opens an existing namespace, for the owner that the options name; without options it enrols no process.
     ///
-    /// If there is not even an inode left for the enrolment, the command reads and takes without it.
+    /// If there is no inode left for the enrolment, the command reads and takes without an enrolment.
     func openExisting(for owner: OwnerOptions? = nil) throws -> Namespace {
         if let owner {
             do {

@@ -93,7 +93,7 @@ struct TakeCommand: ParsableCommand {
             if claims.isEmpty { break }
             try printAndComplete(claims, of: namespace, output)
             // --all means what is there now, not what other processes keep writing: so the rest is counted after the
-            // first batch. The size of a batch does not tell: it may be small because the namespace is full.
+            // first batch. The size of a batch does not show this: it may be small because the namespace is full.
             if all, taken == 0 {
                 wanted = claims.count + (try namespace.count(matching: template))
             }
