@@ -2,7 +2,7 @@
 ///
 /// It has keys with revisions, transactions that compare and then change, leases, and watches, with the meaning that
 /// etcd gives them (etcd.io, "API guarantees"): each change raises the store's revision by one, all machines see the
-/// same order, and a key that hangs on a lease goes when the lease is not kept alive. The daemon `space join` needs
+/// same order, and a key attached to a lease goes when the lease is not kept alive. The daemon `space join` needs
 /// nothing else of a cluster.
 ///
 /// All calls are safe to repeat except ``transact(_:)``: if it throws `unknown`, the transaction may have happened, or

@@ -2,7 +2,7 @@ package import ClusterStore
 import SpaceSystem
 import Synchronization
 
-/// A ``RemoteStore`` that is connected anew when its connection has ended.
+/// A ``RemoteStore`` that is connected again when its connection has ended.
 ///
 /// Calls that were under way then fail, and watches end, as if the store had no leader for a while. The first call or watch
 /// after that connects, so that a member outlives the program that connects it with etcd.
@@ -32,7 +32,7 @@ package final class ReconnectingStore: Store {
         state = Mutex(State(store: try connect()))
     }
 
-    /// The store, connected anew if need be.
+    /// The store, connected again if its connection has ended.
     private var store: RemoteStore {
         get throws(StoreError) {
             try state.withLock { state throws(StoreError) in

@@ -5,12 +5,12 @@ package import SystemPackage
 
 /// A program that has a store, such as `space-etcd`, as this process's child.
 ///
-/// The program speaks the store's wire on its standard input and output, which are one end of a pair of sockets. It ends
-/// when its standard input ends: when this object goes, and also when this process is killed. Its standard error is a file
-/// in memory, so the program never waits for a reader, and the object's user decides what people are told, and how often.
-/// What it must not forget when another process of it takes its place, it can leave in a file of its user's.
+/// The program speaks the store's wire on its standard input and output, which are one end of a pair of sockets. It
+/// ends when its standard input ends: when this object goes, and also when this process is killed. Its standard error
+/// is a file in memory, so the program never waits for a reader, and the object's user decides how much of it is shown,
+/// and how often. State that the program must keep when it is started again goes into a file that the user owns.
 package final class StoreProcess: Sendable {
-    /// The store; when it has ended, the owner starts the program anew.
+    /// The store; when it has ended, the owner starts the program again.
     package let store: RemoteStore
     package let pid: Int32
     private let errors: MemoryFile

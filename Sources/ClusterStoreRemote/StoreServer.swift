@@ -105,7 +105,7 @@ package final class StoreServer: Sendable {
             do throws(StoreError) { answer = try await self.answer(request) } catch { answer = .failed(error) }
             var message = answer.message(id: id)
             if message.body.count > WireMessage.maximumBody {
-                // A transaction that reads so much is done nevertheless.
+                // A transaction that reads too much for a message is done even so.
                 let size = "the answer has \(message.body.count) bytes, more than \(WireMessage.maximumBody)"
                 if case .outcome = answer { answer = .failed(.unknown(size)) } else { answer = .failed(.refused(size)) }
                 message = answer.message(id: id)

@@ -10,7 +10,7 @@ package struct Help {
     /// More options than this are `[<options>]` in the usage.
     private static let most = 12
 
-    /// Makes the help of a command with a whole name, such as `space take`, for lines of so many columns.
+    /// Makes the help of a command with a whole name, such as `space take`, for lines of `width` columns.
     package init(_ command: any ParsableCommand.Type, name: String, width: Int) {
         self.name = name
         self.width = width
@@ -106,7 +106,7 @@ package struct Help {
 }
 
 extension String {
-    /// The text on lines of at most so many columns, broken at spaces where there are some, each behind an indent.
+    /// The text on lines of at most `width` columns, broken at spaces if there are any, each line behind an indent.
     func wrapped(to width: Int, indent: Int = 0) -> String {
         let most = max(1, width - indent)
         let margin = String(repeating: " ", count: indent)

@@ -42,7 +42,7 @@ package final class Option<Content>: Declaration {
         self.init(Slot(wrappedValue), .value, name, help, completion)
     }
 
-    /// An option that may be left out, and so may its value.
+    /// An option that may be left out, and whose value may be left out.
     package convenience init(
         name: NameSpecification = [],
         defaultAsFlag bare: Content,

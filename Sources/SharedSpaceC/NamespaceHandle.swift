@@ -96,7 +96,7 @@ final class NamespaceHandle: HandleObject {
 
     // MARK: What is dropped
 
-    /// Lets go of a claim, an item or holds: now, or as soon as no process is in the way.
+    /// Releases a claim, an item or holds: now, or as soon as no process blocks it.
     func drop(_ number: UInt64) {
         if let tuple = takeOut(claim: number) {
             namespace.core.claiming.releaseOrRemember(HeldClaim(number: number, on: tuple))

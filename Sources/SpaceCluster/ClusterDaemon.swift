@@ -52,8 +52,8 @@ package final class ClusterDaemon: Sendable {
 
     /// Serves until the task is cancelled.
     ///
-    /// - Parameter report: Called when the daemon has become a member, each time that it is none any more or could not become
-    ///   one, and now and then with the store's troubles.
+    /// - Parameter report: Called when the daemon has become a member, each time that it is no longer a member or could
+    ///   not become one, and now and then with the store's troubles.
     /// - Throws: `holderBusy` if another daemon serves the root; `invalidArgument` if `makeStore` says so before the daemon
     ///   has joined for the first time; errors of the root's folder, also if it is removed or moved away. A store that can't
     ///   be reached is tried again.
@@ -82,7 +82,7 @@ package final class ClusterDaemon: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Is one member after the other, until the task is cancelled.
+    /// Joins as a member, and as a new member whenever a membership has ended, until the task is cancelled.
     ///
     /// - Returns: Why the store's arguments are wrong, if they are.
     private func join(_ report: @escaping @Sendable (DaemonNews) -> Void) async -> SpaceError? {
@@ -97,7 +97,7 @@ package final class ClusterDaemon: Sendable {
             {
                 return error
             }
-            // It is told only now, because the arguments may have been the reason: then nothing is tried again.
+            // The reason is reported only now: if the arguments were the reason, nothing is tried again.
             if let apart { report(.apart(apart)) }
             apart = "its membership has ended"
             do {

@@ -38,7 +38,7 @@ package final class DaemonClient: MachinesLogs {
         isKnownToBeSilent.store(false, ordering: .relaxed)
     }
 
-    /// Notes that this process has waited for the daemon in vain.
+    /// Notes that this process has waited for the daemon and got no answer.
     package func noteSilence() { isKnownToBeSilent.store(true, ordering: .relaxed) }
 
     package var isSilent: Bool { isKnownToBeSilent.load(ordering: .relaxed) }

@@ -6,7 +6,7 @@ package import SystemPackage
 package protocol DaemonExchange: AnyObject {
     /// Sends a request, and waits for its answer.
     ///
-    /// - Throws: `timedOut`, or the errors of the connection; the exchange is not used any more then.
+    /// - Throws: `timedOut`, or the errors of the connection; the exchange is no longer used then.
     func exchange(_ request: DaemonRequest, until deadline: MonotonicInstant) throws(Errno) -> DaemonAnswer
 
     /// Sends a request that has no answer.

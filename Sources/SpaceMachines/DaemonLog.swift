@@ -4,10 +4,11 @@ import SystemPackage
 
 /// The log of a namespace that several machines share, reached through the daemon of this root.
 ///
-/// Guarantees: a commit is made here only after the daemon has said that its entry is in the log. A process waits for the
-/// daemon while it holds the gate, so all waits of a transaction together end before others run out of time for the gate.
-/// The daemon answers without the gate. If many processes wait for a stopped daemon so, their waits add up. So a process
-/// that has not heard of the daemon lately waits only briefly for a word of it, and goes on waiting outside of the gate.
+/// Guarantees: a commit is made here only after the daemon has said that its entry is in the log. A process waits for
+/// the daemon while it holds the gate, so all waits of a transaction together end before others run out of time for the
+/// gate. The daemon answers without the gate. If many processes wait for a stopped daemon one after the other, their
+/// waits add up. So a process that has not heard from the daemon lately waits only briefly for its answer, and then
+/// waits outside of the gate.
 ///
 /// An entry that was sent and not answered may be in the log: the process gives up its transaction, and the daemon's
 /// replica shows the entry if it is there.
@@ -190,7 +191,8 @@ final class DaemonLog: CommitLog {
 
     /// Sends a request that may be sent twice, and returns the answer.
     ///
-    /// With `anew`, a connection that has ended since its last use is made anew for that request.
+    /// If the connection has ended since its last use, it is made again, and the request `anew` is sent on it if there
+    /// is one.
     private func exchange(_ request: DaemonRequest, anew: DaemonRequest?) throws(Errno) -> DaemonAnswer {
         let hadConnection = connection != nil
         do throws(Errno) {

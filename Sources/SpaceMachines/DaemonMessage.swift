@@ -61,11 +61,11 @@ package enum DaemonAnswer: Equatable, Sendable {
     case unknown(String)
     /// The daemon can't reach the others, and nothing was done.
     case unavailable(String)
-    /// The namespace does not exist any more, or is another one now.
+    /// The namespace no longer exists, or is another one now.
     case gone
     case head(UInt64)
     case report(String)
-    /// This machine does not take part yet, or no more, and is about to; nothing was done.
+    /// This machine does not take part yet, or no longer does, and is about to; nothing was done.
     case joining(String)
     case result(OperationAnswer)
     /// The machines share another namespace of this name.

@@ -9,11 +9,11 @@ extension DaemonSocket {
         case free
         /// They share one.
         case shared
-        /// The daemon can't tell, or does not answer.
+        /// The daemon does not know, or does not answer.
         ///
         /// - Parameters:
-        ///   - error: The error of a process that needs the word.
-        ///   - mayPass: Whether it may be worth to ask again.
+        ///   - error: The error for a process that needs the answer.
+        ///   - mayPass: Whether it may be worth asking again.
         case none(SpaceError, mayPass: Bool)
     }
 
@@ -41,7 +41,7 @@ extension DaemonSocket {
 
     /// Whether the daemon of a root knows a namespace of a name that several machines share.
     ///
-    /// A daemon that does not answer within a second knows none.
+    /// If the daemon does not answer within a second, the result is `false`.
     package static func knows(_ name: NamespaceName, in root: SpaceRoot) -> Bool {
         if case .shared = word(of: name, in: root) { true } else { false }
     }

@@ -5,9 +5,9 @@ import SystemPackage
 
 /// The space of several machines that a root has joined, as the root remembers it in its file `.joined`.
 ///
-/// Without the file, a process that makes a namespace while no daemon runs could not know that the machines may share one
-/// of the name: both would exist, and stay apart for ever. So in a root with the file a namespace is made only with the
-/// word of the daemon (``DaemonSocket/word(of:in:)``).
+/// Without the file, a process that makes a namespace while no daemon runs could not know that the machines may share
+/// one of the same name: both would exist, and stay separate for ever. So in a root with the file, a namespace is made
+/// only after the daemon has been asked (``DaemonSocket/word(of:in:)``).
 ///
 /// The daemon writes the file once it has become a member, before it answers a process as one. It stays when the daemon
 /// ends or is killed, and only `space join --leave` removes it. It is in the root and not in the folder of the daemon,

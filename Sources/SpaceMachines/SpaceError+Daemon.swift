@@ -52,7 +52,7 @@ extension SpaceError {
         return nameUnknown(reason, advice)
     }
 
-    /// The same, if the daemon can't tell for another reason.
+    /// The same, if the daemon does not know for another reason.
     static func nameUnknown(_ root: SpaceRoot, _ why: String) -> SpaceError {
         nameUnknown(why, "try again; look with: space --root \(root.path) machines")
     }

@@ -10,7 +10,7 @@ package import SystemPackage
 /// - A forked child inherits the lock with the descriptor, and holds it after the parent's death. A program started
 ///   with exec does not, because the descriptors that this module opens are close-on-exec.
 /// - Two opens of the same file conflict with each other, even inside one process.
-/// - The kernel doesn't tell who holds a lock (`l_pid` is −1).
+/// - The kernel doesn't name the holder of a lock (`l_pid` is −1).
 package enum FileLock {
     /// Locks the file, or one byte of it, exclusively; never waits.
     ///
@@ -109,7 +109,8 @@ package enum FileLock {
     /// The process that holds an exclusive POSIX or open-file lock on one byte; POSIX locks of this process don't
     /// count.
     ///
-    /// - Returns: `nil` if there is no such lock; −1 for a lock of an open file, whose holder the kernel doesn't tell.
+    /// - Returns: `nil` if there is no such lock; −1 for a lock of an open file, because the kernel doesn't name its
+    ///   holder.
     package static func exclusiveHolder(_ descriptor: CInt, byte: Int) throws(Errno) -> Int32? {
         var holder: Int32 = 0
         let isHeld = try checked(space_lock_writer(descriptor, start(byte), length(byte), &holder)) != 0

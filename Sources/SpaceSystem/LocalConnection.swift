@@ -36,7 +36,7 @@ package struct LocalConnection: ~Copyable {
         }
     }
 
-    /// Receives exactly so many bytes.
+    /// Receives exactly a number of bytes.
     ///
     /// - Throws: `timedOut` if they do not come in time, `connectionReset` if the peer ends before.
     package borrowing func receive(_ count: Int, until deadline: MonotonicInstant) throws(Errno) -> [UInt8] {

@@ -38,8 +38,8 @@ package enum LocalSocket {
 
     /// Connects to the socket under a name in a folder; the connection's calls wait.
     ///
-    /// - Throws: `timedOut` if the listener has as many connections that it has not accepted as it may have, until then:
-    ///   those of processes that have given up count too.
+    /// - Throws: `timedOut` if the listener's queue of connections that it has not accepted stays full until then.
+    ///   Connections of processes that have given up count too.
     package static func connected(
         at folder: CInt,
         _ name: String,

@@ -104,7 +104,7 @@ package struct ProcessIdentity: Hashable, Sendable {
 
     package var life: Life { Self.life(pid: pid, startTime: startTime) }
 
-    /// Whether the process is provably dead, if only so many low bits of its start time are known.
+    /// Whether the process is provably dead, if only the low `count` bits of its start time are known.
     package func life(ofLowBits count: Int) -> Life {
         let mask: UInt64 = 1 << UInt64(count) - 1
         guard let seen = Self.of(pid: pid), seen.startTime & mask == startTime & mask else { return life }

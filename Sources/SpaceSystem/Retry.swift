@@ -1,6 +1,6 @@
 import Glibc
 
-/// Repeated attempts, for events that no signal reports: the kernel does not tell when a lock of an open file becomes
+/// Repeated attempts, for events that no signal reports: the kernel does not report when a lock of an open file becomes
 /// free, when another process's look at the data ends, or when a daemon has made progress.
 ///
 /// For everything that can be heard, the library waits by the event loop or on a futex instead.

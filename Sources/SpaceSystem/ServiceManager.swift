@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a service tells the manager that has started it (sd_notify(3)); without one, nothing is told.
+/// What a service tells the manager that has started it (sd_notify(3)); without a manager, nothing is sent.
 package enum ServiceManager {
     /// Sends a state, such as `READY=1`; a failure is ignored, because no service depends on it.
     package static func tell(_ state: String) {

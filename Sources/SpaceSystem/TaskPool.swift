@@ -30,7 +30,7 @@ package enum TaskPool {
         }
     }
 
-    /// Opens so many descriptors, and closes them again.
+    /// Opens `count` descriptors, and closes them again.
     private static func checkDescriptors(_ count: Int) throws(Errno) {
         guard count > 0 else { return }
         let one = try EventFD()

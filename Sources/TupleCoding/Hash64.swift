@@ -25,7 +25,7 @@ package enum Hash64 {
     static let k4: UInt64 = 0x510e_527f_ade6_82d1
     static let k5: UInt64 = 0x9b05_688c_2b3e_6c1f
 
-    /// The number that the pairs of a record have in place of a position; no tuple has so many fields.
+    /// The number that the pairs of a record have in place of a position; no tuple has that many fields.
     static let recordMark: UInt64 = 0x7265_636f_7264
 
     /// The hash64 of some bytes.

@@ -3,7 +3,7 @@ import SpaceSystem
 // Requests: asking the responders to a name.
 
 extension Namespace {
-    /// Asks the responders to a name, and awaits the reply as long as it takes.
+    /// Asks the responders to a name, and awaits the reply without a limit.
     ///
     /// ```swift
     /// let sum: Int = try await jobs.request("add", 1, 2)
@@ -51,7 +51,7 @@ extension Namespace {
         return try decoded(reply, of: name) as Reply
     }
 
-    /// Asks the responders to a name, and awaits the end of the request as long as it takes; the reply is ignored.
+    /// Asks the responders to a name, and awaits the end of the request without a limit; the reply is ignored.
     ///
     /// ```swift
     /// try await jobs.request("sayHello")

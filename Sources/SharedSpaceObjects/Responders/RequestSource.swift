@@ -56,7 +56,7 @@ package final class RequestSource: Sendable {
         try RequestWait(self, timeout).block(interruption: interruption)
     }
 
-    /// Waits for the next request, suspending the task; if `timeout` is `nil`, as long as it takes.
+    /// Waits for the next request, suspending the task; if `timeout` is `nil`, without a limit.
     package func next(timeout: Duration?) async throws(SpaceError) -> Turn {
         try await RequestWait(self, timeout).suspend()
     }

@@ -3,9 +3,9 @@ import SpaceSystem
 
 /// Refuses edits of files that another agent holds.
 ///
-/// The guard looks for a file where the file is, not where the agent is: in the namespace of each repository and each
-/// plain folder that encloses the file, even if that is another worktree than the agent's, or another repository. The
-/// agent is the nearest ancestor of this process that is listed as an agent.
+/// The guard looks for holds in the namespace of each repository and each plain folder that encloses the file. That may
+/// be another worktree or another repository than the one in which the agent works. The agent is the nearest ancestor
+/// of this process that is listed as an agent.
 package struct EditGuard {
     private let root: String
     private let ancestors: [ProcessIdentity]

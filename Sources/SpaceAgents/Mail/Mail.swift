@@ -4,7 +4,7 @@ import SpaceSystem
 /// Messages among agents, to one or to all.
 ///
 /// Each agent has a row with the last message that it got. The row moves after the answer was written, so if a server
-/// is killed in between, a message is told twice, but never lost.
+/// is killed in between, the agent gets a message twice, but never loses one.
 struct Mail {
     let namespace: Namespace
 

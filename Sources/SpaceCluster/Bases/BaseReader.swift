@@ -3,8 +3,8 @@ import SpaceEngine
 
 /// Reads a base and makes a replica of it.
 ///
-/// The chunks of a base never change; a publisher that makes the next base deletes them behind its manifest. So a reader
-/// that misses a chunk begins again with the manifest of then.
+/// The chunks of a base never change; a publisher that makes the next base deletes them behind its manifest. So a
+/// reader that does not find a chunk begins again, with the manifest that is there then.
 package struct BaseReader: Sendable {
     package let store: any Store
     package let keys: NamespaceKeys

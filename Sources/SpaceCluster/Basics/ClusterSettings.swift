@@ -33,8 +33,8 @@ package struct ClusterSettings: Sendable {
     package var longestPause: Duration = .seconds(5)
     /// How often the head is read in case a watch is silent, and the members' keys are compared with the replica's.
     package var lookInterval: Duration = .seconds(2)
-    /// How often this machine looks what its processes wait to take, apart from when they tell; and how long it says so after
-    /// it last saw it.
+    /// How often this machine looks what its processes wait to take, in addition to their own messages; and how long it
+    /// publishes such a wait after it last saw it.
     package var interestInterval: Duration = .milliseconds(250)
     package var interestKeep: Duration = .seconds(5)
     /// How often this machine looks whether processes of it have died.

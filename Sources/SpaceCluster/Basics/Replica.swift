@@ -41,10 +41,10 @@ package protocol Replica: AnyObject, Sendable {
     /// - Returns: The moment's position.
     func forEachPart(_ visit: ([UInt8]) throws -> Void) throws -> ReplicaPosition
 
-    /// Makes the replica what a base is, as one transaction, and wakes what waits for it: the log has the entries behind the
-    /// replica's last no more.
+    /// Gives the replica the contents of a base, in one transaction, and wakes what waits for it: the log no longer has
+    /// the entries behind the replica's last one.
     ///
-    /// Its processes go on in it. What watches it finds a gap.
+    /// Its processes continue to use it. Its watchers get a gap.
     ///
     /// - Parameters:
     ///   - base: What the base says beside its rows; its position is behind the replica's.

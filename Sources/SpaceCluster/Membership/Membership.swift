@@ -74,7 +74,7 @@ package struct Registrar: Sendable {
         do { return try await store.makeLease(seconds: seconds) } catch { throw .store(error) }
     }
 
-    /// Makes a member's number, whose key hangs on a lease.
+    /// Makes a member's number, whose key is attached to a lease.
     ///
     /// - Throws: `store` also if the outcome is unknown: then a number may be lost, and its key goes with the lease.
     package func number(on lease: StoreLease) async throws(Failure) -> UInt32 {

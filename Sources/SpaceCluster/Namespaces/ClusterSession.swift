@@ -47,9 +47,9 @@ final class ClusterSession: Sendable {
 
     var all: [LiveNamespace] { namespaces.withLock { Array($0.values) } }
 
-    /// Whether the store is known to have another life of a name, or none.
+    /// Whether the store is known to have no life of a name, or another life than this one.
     ///
-    /// While a namespace is made replicated, its life is not gone: it may become the one that the store has.
+    /// The answer is `false` while the namespace is being made replicated, because the store may get this life.
     func isGone(_ name: NamespaceName, _ life: UInt64) -> Bool {
         guard !founding.withLock({ $0.contains(name) }) else { return false }
         return lives.withLock { $0.isGone(name, life) }

@@ -21,7 +21,7 @@ struct KnownLives {
     /// Whether the store has a life of a name; `nil` while that is not known.
     func has(_ name: NamespaceName) -> Bool? { self[name] != nil ? true : isComplete ? false : nil }
 
-    /// Whether the store is known to have another life of a name, or none.
+    /// Whether the store is known to have no life of a name, or another life than this one.
     func isGone(_ name: NamespaceName, _ life: UInt64) -> Bool { isComplete && self[name]?.number != life }
 
     /// All are about to be read: any news from now on is newer than what is known.

@@ -5,13 +5,15 @@ import SpaceSystem
 
 /// Members of a namespace, and their deaths.
 ///
-/// A member takes part in a namespace when its replica works: it has the key `joined/<member>` then, on its lease, and
-/// has entered by an entry. Its death is an entry, too, which ends what its sessions hold. The append of that entry
-/// compares the absence of the key, so no living member is ended. The lowest of the members that have the key appends it:
-/// a member that has not joined this namespace, or whose replica has stopped, would never do so.
+/// A member takes part in a namespace while its replica works. It then has the key `joined/<member>`, on its lease, and
+/// the log has an entry for its beginning. The log also gets an entry for its death, which ends what its sessions hold.
+/// The append of that entry compares the absence of the key, so no living member is ended. The lowest of the members
+/// that have the key appends it: a member that has not joined this namespace, or whose replica has stopped, would never
+/// do so.
 ///
-/// A namespace's clock goes on from the log's last entry. To a machine that joins, that entry may be old. So the lowest member
-/// that takes part appends an entry with its clock when it sees another one's key, and that one enters behind it.
+/// A namespace's clock continues from the log's last entry, which may be old when a machine joins. So the lowest member
+/// that takes part appends an entry with its clock when it sees the key of a new member, and the new member enters
+/// behind that entry.
 extension LiveNamespace {
     /// Makes this machine's member one of the namespace, and ends those that have died.
     func takePlace(of replica: any Replica) async throws {
@@ -144,7 +146,7 @@ extension LiveNamespace {
             upkeepFailures.note(step, nil)
             return true
         } catch {
-            // What needs the other machines is told as that by `space machines`.
+            // `space machines` reports an error that comes from the other machines.
             if !Task.isCancelled, (error as? SpaceError)?.isOfOtherMachines != true { upkeepFailures.note(step, error) }
             return false
         }

@@ -194,7 +194,7 @@ package actor LiveNamespace {
         while !Task.isCancelled {
             do {
                 var ended = [keys.key(.joined(old.number)), keys.key(.interests(old.number))]
-                // The machine's own number stays, also if it is none of the namespace any more.
+                // The machine's own number stays, even if it is no longer a number of the namespace.
                 if old.number != membership.number { ended.append(registrar.keys.member(old.number)) }
                 _ = try await store.transact(then: ended.map { .delete(.key($0)) })
                 if hasJoined {
@@ -272,7 +272,7 @@ package actor LiveNamespace {
             }
             if let damage = picture.damage { throw Leaving.stopped(damage) }
             guard let replica = found, let position else {
-                // A daemon that was killed after it had set a replica aside does not know of it any more.
+                // A daemon that was killed after it had set a replica aside no longer knows of it.
                 if try await !onReplica({ [root] in try root.copiesAside() }).isEmpty {
                     try await giveUpNumbers(of: nil)
                 }
@@ -286,13 +286,13 @@ package actor LiveNamespace {
                 continue
             case .isOfDamagedLog(let why): throw Leaving.stopped(why)
             case .isAnother(let why):
-                // A store that was set back may have come as far as before meanwhile, and its revision then tells nothing:
-                // the entries in memory are of the log that is no more.
+                // A store that was set back may have reached its old revision again, so the revision shows nothing: the
+                // entries in memory belong to the log that no longer exists.
                 await appender.forget()
                 watchedRevision = 0
                 try await giveUpNumbers(of: replica)
                 let place = try await onReplica { try replica.setAside() }
-                // The daemon tells it as long as the copy is there.
+                // The daemon reports it as long as the copy is there.
                 events.note("\(why); it was set aside: \(place)", isTold: true)
                 endedLives.noteAside(place, because: "\(keys.name.text): \(why)")
                 continue

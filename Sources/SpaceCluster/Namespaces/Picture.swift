@@ -91,7 +91,7 @@ struct Picture {
         case fits
         /// An entry up to the head is neither in the log nor in the base.
         case isOfDamagedLog(String)
-        /// The log does not have the entries behind the replica's last any more.
+        /// The log no longer has the entries behind the replica's last one.
         case isBehindTheLog
         /// The replica has what the log has not.
         case isAnother(String)
@@ -144,11 +144,11 @@ struct Picture {
     }
 }
 
-/// Why a machine does not take part in a namespace any more.
+/// Why a machine no longer takes part in a namespace.
 enum Leaving: Error {
     /// The namespace's life has ended.
     case gone
-    /// The replica can't be used until it is mended.
+    /// The replica can't be used until it is repaired.
     case stopped(String)
     /// The replica has no room for an entry now.
     case full(String)

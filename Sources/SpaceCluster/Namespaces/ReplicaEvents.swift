@@ -1,4 +1,4 @@
-/// What has happened to a replica, the newest last, and what of it the daemon has not told yet.
+/// What has happened to a replica, the newest event last, and which events the daemon has not reported yet.
 struct ReplicaEvents {
     private(set) var all: [String] = []
     private var untold: [String] = []
@@ -8,7 +8,7 @@ struct ReplicaEvents {
 
     /// - Parameters:
     ///   - event: What has happened.
-    ///   - isTold: Whether the daemon tells it in another way.
+    ///   - isTold: Whether the daemon reports it in another way.
     mutating func note(_ event: String, isTold: Bool = false) {
         all = (all + [event]).suffix(Self.most)
         if !isTold { untold = (untold + [event]).suffix(Self.most) }

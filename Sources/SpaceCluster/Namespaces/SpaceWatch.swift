@@ -65,7 +65,7 @@ final class SpaceWatch: Sendable {
         }
     }
 
-    /// Whether there are changes that a namespace was told and has not looked at.
+    /// Whether there are changes that a namespace has received and not looked at.
     func hasUnread(of namespace: NamespaceKeys) -> Bool {
         state.withLock { $0.listeners[namespace.live]?.queue.hasNews ?? false }
     }

@@ -27,7 +27,7 @@ package struct UpkeepFailures {
         }
     }
 
-    /// How often in a row something fails before it is told.
+    /// How often in a row something fails before the failure is reported.
     static let timesOfTrouble = 3
 
     package init() {}
@@ -36,7 +36,7 @@ package struct UpkeepFailures {
     ///
     /// - Parameters:
     ///   - step: The step.
-    ///   - error: What it threw; `nil` if it is done, or not needed any more.
+    ///   - error: What it threw; `nil` if it is done, or no longer needed.
     package mutating func note(_ step: Step, _ error: (any Error)?) {
         guard let error else {
             failures[step] = nil
@@ -46,7 +46,7 @@ package struct UpkeepFailures {
         failures[step] = ((failures[step]?.times ?? 0) + 1, why)
     }
 
-    /// Forgets the members that are none any more.
+    /// Forgets those that are no longer members.
     mutating func forgetMembers(but present: [UInt32]) {
         for case .endMember(let number) in failures.keys where !present.contains(number) {
             failures[.endMember(number)] = nil

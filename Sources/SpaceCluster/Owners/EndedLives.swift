@@ -51,7 +51,7 @@ final class EndedLives: Sendable {
     /// Makes another lease for the next deletion: a store that was set back may not have this one.
     func forgetLease() { state.withLock { $0.lease = nil } }
 
-    /// Removes a replica whose life the store has no more, or sets it aside.
+    /// Removes a replica whose life the store no longer has, or sets it aside.
     ///
     /// - Throws: `StoreError` if the store does not answer, and errors of the replica; nothing has happened then.
     func end(_ replica: any Replica) async throws {

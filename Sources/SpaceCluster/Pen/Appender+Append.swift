@@ -48,13 +48,13 @@ enum Verdict: Sendable {
 }
 
 extension Appender {
-    /// Appends an entry behind another on behalf of a connection, which then does not use the pen any more.
+    /// Appends an entry behind another on behalf of a connection, which then no longer uses the pen.
     ///
     /// - Parameters:
     ///   - use: The connection.
     ///   - behind: The number of the entry that the transaction ran on.
     ///   - captured: The pen's revision when it began.
-    ///   - absentMember: A member that must not take part in the namespace any more, or 0.
+    ///   - absentMember: A member that must no longer take part in the namespace, or 0.
     ///   - entry: The entry.
     /// - Returns: `done`, `refused`, `unknown` or `unavailable`.
     package func append(
@@ -197,7 +197,7 @@ extension Appender {
         do {
             outcome = try await store.transact(renew)
         } catch .refused {
-            // The lease has ended, or the store takes no more: a read may tell.
+            // The lease has ended, or the store accepts no more writes: a read may show which.
             guard let read = try? await store.transact(then: signs(of: made)) else { return nil }
             learn(signs: read)
             return judge(made, read)

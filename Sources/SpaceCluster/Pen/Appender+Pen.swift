@@ -12,14 +12,15 @@ package enum PenUse: Hashable, Sendable {
     case daemon(UInt64)
 }
 
-/// The pen: who has it, how it is fetched, and when it goes on.
+/// The pen: who has it, how it is fetched, and when it is passed on.
 ///
-/// It is the key `pen`, which hangs on its holder's lease. A machine fetches it by putting the key if it is absent, else
-/// it puts its own key `want`. The holder hands the pen to the member whose `want` is the oldest: it puts the pen anew,
-/// on that member's lease, and deletes that `want`, if neither has changed meanwhile. While others wait, the holder keeps
-/// the pen a moment after its last use, so that several commits pay for one hand-over, but no longer than its turn. The
-/// moment is short unless the last use came soon after the one before: only that shows that there are several. It never
-/// waits longer than `penPatience` for a process that has the pen, since that process may be stopped.
+/// It is the key `pen`, attached to its holder's lease. A machine fetches it by putting the key if it is absent, else
+/// it puts its own key `want`. The holder hands the pen to the member whose `want` is the oldest: it puts the pen
+/// again, on that member's lease, and deletes that `want`, if neither key has changed in the meantime. While others
+/// wait, the holder keeps the pen a moment after its last use, so that several commits pay for one hand-over, but no
+/// longer than its turn. The moment is short unless the last use came soon after the one before: only that shows that
+/// there are several. It never waits longer than `penPatience` for a process that has the pen, since that process may
+/// be stopped.
 ///
 /// The last entry of a turn gives the pen to the member that has asked first, in the transaction that appends it. Each
 /// transaction that gives the pen to a member also deletes the member's key `want`, because a member that has put the key
@@ -104,7 +105,7 @@ extension Appender {
     /// transaction of its own.
     private func isCovered(_ use: PenUse) -> Bool { if case .daemon = use { !uses.isEmpty } else { false } }
 
-    /// A connection does not use the pen any more.
+    /// A connection no longer uses the pen.
     package func endUse(_ use: PenUse) {
         guard uses.remove(use) != nil else { return }
         begun.withLock { _ = $0.remove(use) }
@@ -166,7 +167,7 @@ extension Appender {
     /// Notes that the daemon's transaction executes a process's operation, and so appends it.
     package nonisolated func noteBegun(_ use: PenUse) { begun.withLock { _ = $0.insert(use) } }
 
-    /// Learns that a member got the pen with an entry, and asks for it no more.
+    /// Learns that a member got the pen with an entry, and so no longer asks for it.
     func noteGiven(to successor: Successor, at revision: Int64) {
         let holder = PenView.Holder(member: successor.member, modified: revision)
         pen.learn(holder, at: revision)
@@ -182,7 +183,7 @@ extension Appender {
         notePen()
     }
 
-    /// Notes that a process has waited for the pen or an outcome until its time was over; the pen is fetched all the same.
+    /// Notes that a process has waited for the pen or an outcome until its time was over; the pen is fetched even so.
     func noteLateness() {
         isLate = true
         notePen()

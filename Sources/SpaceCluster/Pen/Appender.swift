@@ -5,8 +5,8 @@ import Synchronization
 /// The pen and the appends of one namespace, for the processes of one machine.
 ///
 /// Guarantees, against lost answers, late and repeated requests, lost leases and restarts (tools/model/appending.pml):
-/// an entry stands in the log once, on the state that it was made for, and its process is told `done` only if it is
-/// there, and `refused` only if it is not and never will be.
+/// an entry stands in the log once, on the state that it was made for, and its process gets the answer `done` only if
+/// the entry is there, and `refused` only if it is not there and never will be.
 ///
 /// 1. A process asks for the pen. It gets the revision that gave the pen to this machine, and the log's head.
 /// 2. It executes its transaction on the state of that head, and appends behind it with that revision. One transaction of
@@ -22,14 +22,14 @@ package actor Appender {
     /// As which member this machine writes, or why it does not.
     package enum Standing: Sendable {
         case absent(String)
-        /// The machine takes no part until its replica is mended; it gives up the pen.
+        /// The machine takes no part until its replica is repaired; it gives up the pen.
         case stopped(Identity, String)
         case present(Identity)
         /// The namespace was deleted.
         case gone
     }
 
-    /// A member's number, and the lease that its keys hang on.
+    /// A member's number, and the lease that its keys are attached to.
     package struct Identity: Hashable, Sendable {
         package let number: UInt32
         package let lease: StoreLease
@@ -94,7 +94,7 @@ package actor Appender {
     var verdicts: [CommitID: Verdict] = [:]
     var awaited: Set<CommitID> = []
     private var counter: UInt64 = 0
-    /// Whether the daemon leaves the namespace: its callers wait for no outcome any more.
+    /// Whether the daemon leaves the namespace: its callers no longer wait for an outcome.
     var isEnded = false
 
     /// Nudged when the pen, those who want it or this machine's standing have changed.

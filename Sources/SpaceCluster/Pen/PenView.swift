@@ -66,7 +66,7 @@ package struct PenView: Sendable {
     }
 }
 
-/// A member that gets the pen, and the lease that the pen then hangs on.
+/// A member that gets the pen, and the lease that the pen is then attached to.
 package struct Successor: Hashable, Sendable {
     package let member: UInt32
     package let lease: StoreLease

@@ -2,8 +2,8 @@ package import SpaceEngine
 
 /// What a daemon knows of its machines and of the replicated namespaces, for people and for scripts.
 ///
-/// It is what this machine has seen; only `store` and `members`, and with a namespace's name its `head`, are asked for
-/// anew.
+/// It is what this machine has seen. Only `store` and `members`, and with a namespace's name its `head`, are asked for
+/// again.
 package struct ClusterReport: Codable, Equatable, Sendable {
     /// A member: a machine's daemon, as long as its lease lasts.
     package struct Member: Codable, Equatable, Sendable {
@@ -87,7 +87,7 @@ extension ClusterReport {
     /// The present machines, each under the number that its daemon got when it joined.
     package var machines: [Member] { (members ?? []).filter { $0.number == $0.first } }
 
-    /// The name of a member's machine, or its number if it is not a member any more.
+    /// The name of a member's machine, or its number if it is no longer a member.
     package func machine(of number: UInt32) -> String {
         members?.first { $0.number == number }?.machine ?? "member \(number)"
     }

@@ -30,7 +30,8 @@ package struct ClusterFolder: ~Copyable, Sendable {
         /// The files, by path, as they were at the daemon's beginning.
         fileprivate let files: [String: FileInfo]
 
-        /// A file that is not there any more, or is another one; `nil` if there is none, or the system can't tell.
+        /// A file that is gone, or has been replaced by another one; `nil` if there is no such file, or if the system
+        /// can't say.
         private var lost: String? {
             files.keys.sorted().first { path in
                 do throws(Errno) {
@@ -42,7 +43,8 @@ package struct ClusterFolder: ~Copyable, Sendable {
             }
         }
 
-        /// Waits until processes can't find the daemon any more because one of the files is lost, or the task is cancelled.
+        /// Waits until processes can no longer find the daemon because one of the files is lost, or the task is
+        /// cancelled.
         ///
         /// - Returns: What has happened; `nil` if the task was cancelled.
         package func waitUntilLost(lookingEvery interval: Duration) async -> SpaceError? {

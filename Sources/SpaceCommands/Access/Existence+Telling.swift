@@ -2,7 +2,7 @@ import SpaceInspection
 import SpaceSystem
 
 extension Existence {
-    /// Waits until the goal is reached; if there is no limit, people are told for what.
+    /// Waits until the goal is reached; if there is no limit, standard error says what for.
     ///
     /// - Returns: Whether the goal was reached before the deadline.
     /// - Throws: `Terminated` on a signal, and `SpaceError`.

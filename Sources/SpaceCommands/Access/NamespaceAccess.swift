@@ -42,7 +42,7 @@ struct NamespaceAccess {
 
     /// Opens an existing namespace, for the owner that the options name; without options it enrols no process.
     ///
-    /// If there is not even an inode left for the enrolment, the command reads and takes without it.
+    /// If there is no inode left for the enrolment, the command reads and takes without an enrolment.
     func openExisting(for owner: OwnerOptions? = nil) throws -> Namespace {
         if let owner {
             do {
@@ -54,10 +54,11 @@ struct NamespaceAccess {
         return try space.existingNamespace(name, owning: false)
     }
 
-    /// Opens the namespace for a chosen owner; with `contents`, only a new one, which then has them.
+    /// Opens the namespace for a chosen owner; if `contents` are given, the namespace must be new, and starts with
+    /// them.
     ///
-    /// A namespace that is created for an owner that was found, not named, ends with a process that the caller may not
-    /// have thought of, so standard error tells which.
+    /// If the caller named no owner, the namespace ends with a process that the caller may not have thought of. So
+    /// standard error says which process owns a namespace that is created in this way.
     func open(
         for choice: OwnerOptions.Choice,
         creates: Bool,

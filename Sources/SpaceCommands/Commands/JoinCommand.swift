@@ -154,12 +154,12 @@ struct JoinCommand: ParsableCommand {
 
     /// What people were told.
     ///
-    /// Standard output has one line, that the daemon has joined; standard error, each time that this changes, why it has not
-    /// or no more, and what is wrong with the store. The service manager hears every reason. The daemon never waits for a
-    /// reader: what a full pipe has no room for is left out.
+    /// Standard output gets one line, when the daemon has joined. Standard error gets, each time that this changes, why
+    /// the daemon has not joined or is no longer a member, and what is wrong with the store. The service manager hears
+    /// every reason. The daemon never waits for a reader: what a full pipe has no room for is left out.
     private struct Told {
         private(set) var hasJoined = false
-        /// Whether the last line said that it is a member, and if not, the reasons that were told since.
+        /// Whether the last line said that it is a member, and if not, the reasons that were reported since.
         private var isSaidToBeOne: Bool?
         private var reasons: Set<String> = []
         private var troubles: [String] = []
@@ -182,7 +182,8 @@ struct JoinCommand: ParsableCommand {
             case .apart(let why):
                 let state = (hasJoined ? "is no member any more: " : "has not joined yet: ") + PeopleText.escaped(why)
                 ServiceManager.tell("STATUS=\(state)")
-                // Each reason is told once, however often it changes, and 20 at most: a text may have a changing part.
+                // Each reason is reported once, however often the reason changes, and at most 20 of them: a text may
+                // have a changing part.
                 guard !reasons.contains(why), reasons.count < 20,
                     say("\(name) \(state); trying again; look with: space machines")
                 else { return }
@@ -212,7 +213,7 @@ struct JoinCommand: ParsableCommand {
         return bytes.withUnsafeBufferPointer { String(validatingCString: $0.baseAddress!) } ?? "machine"
     }
 
-    /// What connects to the store, anew each time that the connection has ended.
+    /// What connects to the store, and again each time that the connection has ended.
     private func connector() throws -> StoreConnector {
         if let store { return .socket(store) }
         let options = [

@@ -166,7 +166,7 @@ struct MCPCommand: ParsableCommand {
 
     /// Ends with a status and a message if another agent holds a file, and with 2 if that can't be found out.
     ///
-    /// Of all statuses a client blocks the edit for 2 alone.
+    /// A client blocks the edit only if the status is 2.
     private func refuse(
         with status: ExitStatus,
         _ consequence: String,

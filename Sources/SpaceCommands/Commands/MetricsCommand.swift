@@ -83,7 +83,7 @@ struct MetricsCommand: ParsableCommand {
             if namespace != nil, let failure { throw failure }
             return HTTPAnswer(status: "200 OK", type: MetricsReport.mediaType, body: text)
         } catch let error as SpaceError {
-            // The journal of the service tells it too.
+            // The journal of the service shows the error too.
             Messages.print("space: \(error)")
             return .refusal("503 Service Unavailable", "\(error)")
         }

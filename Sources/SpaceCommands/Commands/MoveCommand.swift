@@ -45,7 +45,7 @@ struct MoveCommand: ParsableCommand {
             }
             do {
                 output.append(line: try printing.line(claim.tuple))
-                // What would fail, such as for want of room, fails before anything is printed.
+                // A move that would fail, for lack of room for example, fails before anything is printed.
                 do {
                     try namespace.repeatableTransaction { t in
                         try t.complete(claim)

@@ -35,7 +35,7 @@ struct ReapCommand: ParsableCommand {
         var failure: (any Error)?
         var told: SpaceError.Code?
         reaper.run { error in
-            // What stays so is told once.
+            // An error that stays the same is reported once.
             if told != error.code { Messages.print("space: \(error); it looks again every second") }
             told = error.code
         } onDeleted: { name in

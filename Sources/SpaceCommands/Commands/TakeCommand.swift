@@ -93,7 +93,7 @@ struct TakeCommand: ParsableCommand {
             if claims.isEmpty { break }
             try printAndComplete(claims, of: namespace, output)
             // --all means what is there now, not what other processes keep writing: so the rest is counted after the
-            // first batch. The size of a batch does not tell: it may be small because the namespace is full.
+            // first batch. The size of a batch does not show this: it may be small because the namespace is full.
             if all, taken == 0 {
                 wanted = claims.count + (try namespace.count(matching: template))
             }
@@ -134,8 +134,9 @@ struct TakeCommand: ParsableCommand {
         try Self.complete(claims, of: namespace)
     }
 
-    /// Completes the claims, in several transactions if one has no room for so much; a printed tuple that went with its
-    /// namespace counts as taken.
+    /// Completes the claims, in several transactions if one has no room for all of them.
+    ///
+    /// A printed tuple whose namespace was deleted counts as taken.
     private static func complete(_ claims: [HeldClaim], of namespace: Namespace) throws(SpaceError) {
         do throws(SpaceError) {
             try namespace.complete(claims)

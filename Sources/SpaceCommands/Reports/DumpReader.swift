@@ -41,7 +41,8 @@ struct DumpReader {
 
     /// Takes a line of a dump.
     ///
-    /// - Returns: The line's tuple with its id, by which the caller sorts the tuples; `nil` for a line without one.
+    /// - Returns: The line's tuple with its id, by which the caller sorts the tuples; `nil` if the line has no tuple to
+    ///   load.
     mutating func take(_ record: Record, _ what: String) throws -> (id: Int, tuple: LoadedTuple)? {
         let line = DumpLine(record: record, what: what)
         guard let kind = line.string("kind") else { throw line.bad("it has no \"kind\"") }

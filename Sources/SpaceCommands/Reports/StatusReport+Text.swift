@@ -33,7 +33,7 @@ extension StatusReport {
     /// Lines for people.
     ///
     /// - Parameters:
-    ///   - now: The time that other times are told against.
+    ///   - now: The present, to which other times are shown as relative.
     ///   - replication: How the namespace stands to its machines' log; `nil` if it has none, or if that is not known.
     ///   - isDaemonAsked: Whether the daemon of the root was asked for it.
     /// - Returns: The lines.

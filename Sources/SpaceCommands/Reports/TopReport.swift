@@ -82,7 +82,7 @@ struct TopReport {
         return lines
     }
 
-    /// Cuts a list to so many rows.
+    /// Cuts a list to a number of rows.
     ///
     /// - Returns: The last row then, which counts the others; `nil` if all have room.
     private static func cut(_ list: inout [[String]], to rows: Int, _ noun: String, plural: String? = nil) -> String? {

@@ -12,7 +12,7 @@ struct HTTPAnswer {
 
     /// How long a client may take to read the answer.
     private static let patience = Duration.seconds(10)
-    /// pipe(7): if poll(2) calls a pipe writable, so many bytes are written without waiting.
+    /// pipe(7): if poll(2) calls a pipe writable, this many bytes are written without waiting.
     private static let piece = Int(PIPE_BUF)
 
     /// An answer of one line, which says what is wrong.

@@ -115,7 +115,7 @@ final class Output {
     private var isStuck = false
     /// How many milliseconds the reader may take nothing before the rest is kept in memory.
     private static let patience: CInt = 1000
-    /// A write of so much to a pipe that has room does not block (pipe(7), PIPE_BUF).
+    /// A write of this many bytes to a pipe that has room does not block (pipe(7), PIPE_BUF).
     private static let pipeChunk = 4096
 
     /// Prints a line while the caller holds something that others need, such as a snapshot.

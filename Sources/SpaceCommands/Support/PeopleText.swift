@@ -39,7 +39,7 @@ enum PeopleText {
         }
     }
 
-    /// The beginning of a text that takes at most so many columns.
+    /// The beginning of a text that fits into a number of columns.
     static func prefix(of text: String, columns most: Int) -> Substring {
         var used = 0
         let end = text.firstIndex { character in
@@ -49,12 +49,13 @@ enum PeopleText {
         return text[..<(end ?? text.endIndex)]
     }
 
-    /// A text of at most so many columns; a longer one ends with an ellipsis.
+    /// A text that fits into a number of columns; a longer one is cut, and ends with an ellipsis.
     static func shortened(_ text: String, to most: Int) -> String {
         columns(of: text) > most ? "\(prefix(of: text, columns: max(0, most - 1)))…" : text
     }
 
-    /// A text on lines of at most so many columns, broken at spaces where there are some; all but the first are indented.
+    /// A text on lines that fit into a number of columns, broken at spaces if there are any; all lines but the first
+    /// are indented.
     static func wrapped(_ text: String, to most: Int) -> [String] {
         var lines: [String] = []
         var rest = text[...]
@@ -65,7 +66,7 @@ enum PeopleText {
             if line.count < rest.count, let space = line.lastIndex(of: " "), space > line.startIndex {
                 line = line[..<space]
             }
-            // A character that is wider than the line takes one all the same.
+            // A character that is wider than the line takes a line even so.
             let count = max(1, line.count)
             lines.append((lines.isEmpty ? "" : indent) + rest.prefix(count))
             rest = rest.dropFirst(count)

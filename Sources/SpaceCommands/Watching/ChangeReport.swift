@@ -5,14 +5,15 @@ enum ChangeReport {
     /// The change as one JSON object.
     static func line(_ change: Change, of path: String? = nil) -> String { change.object(of: path).json }
 
-    /// A deadlock, for people: when it was told, and the circle.
+    /// A deadlock as text for people: when it was reported, and the circle.
     static func text(ofDeadlock change: Change) -> String {
         let text: String =
             if case .object(let told)? = change.new, case .string(let text)? = told["text"] { text } else { "" }
         return PeopleText.escaped("\(PeopleText.moment(change.time))  deadlock: \(text)")
     }
 
-    /// The first line: the number of the last change that is not told, and the life of the namespace that counts it.
+    /// The first line: the number of the last change that is not delivered, and the life of the namespace that counts
+    /// it.
     static func ready(_ point: ResumePoint? = nil) -> String {
         let object: JSONObject = [
             "event": "ready", "seq": (point?.sequence).orLeftOut, "life": (point?.life.description).orLeftOut,

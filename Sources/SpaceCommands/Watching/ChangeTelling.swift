@@ -5,9 +5,9 @@ import SpaceSystem
 ///
 /// Guarantees: a subscription's position never passes a change whose line write(2) has not accepted as a whole, or
 /// whose command has not ended with 0. So if a broken pipe, a full device, a signal or a kill ends the watch, the next
-/// watch of that name begins with the first change that was not told. If the watch is killed between telling a change
-/// and acknowledging it, the next watch tells it again. Where several machines share the namespace and can't agree for a
-/// while, the watch goes on, and acknowledges later.
+/// watch of that name begins with the first change that was not delivered. If the watch is killed between delivering a
+/// change and acknowledging it, the next watch delivers it again. Where several machines share the namespace and can't
+/// agree for a while, the watch goes on, and acknowledges later.
 struct ChangeTelling {
     /// The command that gets the changes; `nil` to print them.
     let command: ChildCommand?
@@ -21,7 +21,7 @@ struct ChangeTelling {
     let deadline: MonotonicInstant
 
     private let output = Output()
-    /// The last change that was told and could not be acknowledged yet, and when it is tried again.
+    /// The last change that was delivered and could not be acknowledged yet, and when that is tried again.
     private var owed: (sequence: UInt64, retry: MonotonicInstant)?
 
     /// The most bytes and lines that are gathered before they are written.
@@ -40,7 +40,7 @@ struct ChangeTelling {
     }
 
     /// - Returns: Whether there was a change to tell.
-    /// - Throws: Also if what was told could not be acknowledged to the end.
+    /// - Throws: Also if delivered changes could not be acknowledged by the end.
     mutating func run(_ changes: Changes) throws -> Bool {
         if command == nil {
             output.append(line: ChangeReport.ready(changes.resumePoint))
@@ -65,7 +65,7 @@ struct ChangeTelling {
         return hasTold
     }
 
-    /// How many changes were told, without gaps, and whether the namespace's end was among them.
+    /// How many changes were delivered, without gaps, and whether the namespace's end was among them.
     private struct Told {
         var count = 0
         var isLast = false

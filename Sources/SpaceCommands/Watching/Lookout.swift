@@ -10,9 +10,9 @@ enum Lookout {
     ///
     /// `output`: Where the changes are printed; `nil` if a command gets them.
     ///
-    /// `wait`: Waits for a change as long as it is told.
+    /// `wait`: Waits for a change, for as long as its argument says.
     ///
-    /// - Throws: `Terminated` on a signal, `OutputFailure` if no process reads the output any more.
+    /// - Throws: `Terminated` on a signal, `OutputFailure` if no process reads the output now.
     static func next<Change>(
         until deadline: MonotonicInstant,
         printingTo output: Output?,

@@ -1,7 +1,7 @@
 import CommandWords
 import SharedSpace
 
-/// The options that choose which changes are told.
+/// The options that choose which changes are delivered.
 struct WatchChoice: ParsableArguments {
     @Option(help: "<path> A cell, or with a path a part of its value: user.name.")
     var key: String?

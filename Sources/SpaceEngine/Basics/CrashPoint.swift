@@ -39,7 +39,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case snapshotTaken
     // Watching: an iterator has found nothing ready, and has not yet read further.
     case nothingReady
-    // Telling of deadlocks: one was found, and is not told yet.
+    // Reporting deadlocks: one was found, and is not reported yet.
     case deadlockFound
 
     /// What happens at an armed place.

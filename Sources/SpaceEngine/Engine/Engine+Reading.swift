@@ -4,10 +4,12 @@ import LMDB
 extension Engine {
     /// Lends a reader with the newest snapshot, until ``takeBack(_:)``.
     ///
-    /// The caller copies what it reads before then, and soon, because a snapshot keeps freed pages from being reused.
+    /// The caller copies what it reads before it gives the reader back. It does so soon, because a snapshot keeps freed
+    /// pages from being reused.
     ///
-    /// `showsNear` is whether the snapshot shows the near end too, and `showsMarks` whether it shows of that what was
-    /// taken of the tables. A caller that looks for tuples needs them; all other rows are in the tables.
+    /// With `showsNear`, the snapshot shows the near end too. With `showsMarks`, it shows only the near end's marks:
+    /// which tuples of the tables are taken. A caller that looks for tuples needs one of the two; all other rows are in
+    /// the tables.
     package func lendReader(
         showsNear: Bool = false,
         showsMarks: Bool = false,

@@ -17,9 +17,9 @@ import SystemPackage
 /// only if collecting has paid lately. The thread that completes the queue leads, because it is awake.
 ///
 /// If an operation throws, it leaves half a transaction to the others (LMDB's nested transactions cost 3 MiB each). So
-/// the whole transaction is undone, and each half of the operations runs on its own; so do they if there is no space
-/// for all changes together. Any other error of the commit is the error of all operations. If the changes may be in a
-/// log nevertheless, no operation may run again.
+/// the whole transaction is undone, and each half of the operations runs on its own. The same happens if there is no
+/// space for all changes together. Any other error of the commit is the error of all operations. If the changes may be
+/// in a log nevertheless, no operation may run again.
 package final class WriteCombiner: Sendable {
     private struct Queue {
         var jobs: [Job] = []

@@ -58,7 +58,7 @@ package struct LockWords: Sendable {
         holder.store(0)
         CrashPoint.reach(.lockForgotten)
         // EPERM is the only error. It would mean that this thread does not hold the lock: a bug of the caller that
-        // can't be mended here.
+        // can't be repaired here.
         try? mutex.unlock()
         if politeUntil.loadRelaxed() != 0 { letAnotherGoFirst(after: taken) }
     }

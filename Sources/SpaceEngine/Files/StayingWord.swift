@@ -2,7 +2,7 @@ import SpaceSystem
 
 /// Whether a namespace stays without owners, and whether it is a replica; a word of the control file.
 ///
-/// A replica of a namespace that several machines share is never deleted for want of owners on this machine: the daemon
+/// A replica of a namespace that several machines share is never deleted because this machine has no owners: the daemon
 /// deletes it when no machine owns it.
 package struct StayingWord: Sendable {
     private static let persistent: UInt32 = 1

@@ -84,7 +84,8 @@ package struct AppliedLog {
 
     /// Applies what the log has after a position, and moves the position.
     ///
-    /// - Returns: What the last applied entry says beside its rows, `nil` if there is none; and whether the log has no more.
+    /// - Returns: What the last applied entry says beside its rows, or `nil` if there is no such entry; and whether the
+    ///   log has no further entries.
     func catchUp(
         with log: any CommitLog,
         from position: inout LogPosition

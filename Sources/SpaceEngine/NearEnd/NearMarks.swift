@@ -22,8 +22,9 @@ import SpaceSystem
 ///   transaction that may touch a tuple applies the marks first.
 /// - A mark is made in a free place, before the store that commits it, and keeps its place until it is dropped.
 ///
-/// (That the rows are gone does not tell that a mark was applied: the same commit may have returned the tuple. If what is left
-/// stayed in its generation, the next mark would count as applied. `tools/model/check marking` finds these runs and others.)
+/// (That the rows are gone does not show that a mark was applied: the same commit may have returned the tuple. If what
+/// is left stayed in its generation, the next mark would count as applied. `tools/model/check marking` finds these runs
+/// and others.)
 struct NearMarks {
     // Layout, in bytes.
     private static let statesOffset = capacity * 8

@@ -49,7 +49,7 @@ package struct NearRing: @unchecked Sendable {
     /// How many commits may leave records here, and how many pages they may add, before a commit has to take them over.
     private static let mostKept: UInt32 = 128
     private static func mostPagesKept(_ count: Int) -> Int { count / 2 }
-    /// The pages that these commits may add while so many records may be here, together with the list of free pages.
+    /// The pages that these commits may add while `count` records may be here, together with the list of free pages.
     static func slackPages(_ count: Int) -> Int { 2 * mostPagesKept(count) }
     /// The longest tuple for which the ring is used.
     package static let longestTuple = 1024

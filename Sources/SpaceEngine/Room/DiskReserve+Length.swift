@@ -12,8 +12,8 @@ extension DiskReserve {
     /// How much longer than its blocks the file is, with a writable map.
     package static let margin = 16 << 20
 
-    /// How long a file with so many bytes of blocks is; `nil` without a writable map: the file then ends where something
-    /// was last written.
+    /// How long a file is that has a number of bytes of blocks; `nil` without a writable map: the file then ends where
+    /// something was last written.
     func length(beyond blocks: Int) -> Int? {
         guard control.header.mode == .fast else { return nil }
         return min(blocks + Self.margin, Int(clamping: control.header.mapSize))

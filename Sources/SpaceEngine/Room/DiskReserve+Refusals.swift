@@ -1,6 +1,6 @@
 import LMDB
 
-// What a write without room is told.
+// The errors of a write that has no room.
 
 extension DiskReserve {
     /// The error of a removal that needs more than is kept back.

@@ -123,7 +123,8 @@ package final class DiskReserve {
     @inline(__always)
     private func reserve(for purpose: WritePurpose, beside end: Int) -> Int { kept.pages(for: purpose, beside: end) }
 
-    /// Whether so many shapes can have an index: whether what is kept for removals is then at most a quarter of the limit.
+    /// Whether this many shapes can have an index: whether what is kept for removals is then at most a quarter of the
+    /// limit.
     func hasRoom(forShapes shapes: Int) -> Bool {
         KeptPages(pageSize: pageSize, shapes: shapes).most * pageSize <= Int(clamping: control.header.byteLimit) / 4
     }

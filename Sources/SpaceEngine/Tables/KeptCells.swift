@@ -46,8 +46,10 @@ package final class KeptCells: @unchecked Sendable {
 
     /// A number by which a key is recognized without a look at its bytes.
     ///
-    /// It is made of the two words of the string, which are its bytes if it is short. Different keys may have the same
-    /// number, and equal long keys different ones: what is found is compared, and what is not found is read.
+    /// It is computed from the string's two words; those are the bytes of a short string, and of a long string its
+    /// length and its address. So different keys may have the same number, and equal long keys may have different
+    /// numbers. Therefore the key of a copy that is found is compared, and a cell without a copy is read from the
+    /// tables.
     @inline(__always)
     private static func tag(of key: String) -> UInt64 {
         let (first, second) = unsafeBitCast(key, to: (UInt64, UInt64).self)

@@ -113,7 +113,7 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
 
     /// Goes to the row of a key; `nil` if there is none.
     ///
-    /// If it is the one before the row that was deleted last, it is found without a search from the tree's root.
+    /// If the row lies right before the row that was deleted last, it is found without a search from the tree's root.
     @inline(__always)
     mutating func find(_ key: Key) throws(SpaceError) -> Row? {
         let isBeside = hasDeleted
@@ -137,7 +137,8 @@ package struct Rows<Key: TableKey, Row: TableRow>: ~Copyable {
 
     /// Stores a row and goes to it.
     ///
-    /// If the row comes beside the one that the walk is at, its place is found without a search from the tree's root.
+    /// If the row belongs next to the row at which the walk is, its place is found without a search from the tree's
+    /// root.
     @inline(__always)
     mutating func put(_ key: Key, _ row: Row) throws(SpaceError) { try put(key, row, []) }
 

@@ -15,7 +15,7 @@ extension WriteScope {
         note(Interest(cell: key))
     }
 
-    /// The version of a cell that is being set: higher than each that a cell had before.
+    /// The version of the cell that is being set: higher than any version that a cell had before.
     ///
     /// The changes of a transaction's body are numbered later, the first of them one above the last change.
     private var newVersion: UInt64 { net == nil ? counters.sequence : counters.sequence + 1 }

@@ -3,14 +3,14 @@ import SpaceSystem
 /// Claims: takes that can be undone.
 ///
 /// Guarantees: a claimed tuple has a row in `claims`, and its own row says so, so that no look finds it; each claim and
-/// each return is one transaction. The tuple returns when its holder ends, however it ends, and at its deadline. Completing, releasing, extending and burying
-/// re-check the holder and the claim's number inside their write transaction. So a process that overran a deadline
-/// can't end a later claim of another process, and can't return a tuple twice. A tuple that has returned as often as
-/// the namespace's limit allows stays claimed without a holder. It is buried, and no taker finds it until it is kicked
-/// back. A claim that is the first half of a take is not told to watchers: for them the tuple is there until the
-/// take is completed, and stays if it is not. A tuple that is released with a delay rests: it stays claimed without a
-/// holder, with the time of its return as its deadline, and returns then as an overdue claim does. The row outlives
-/// all processes.
+/// each return is one transaction. The tuple returns when its holder ends, however it ends, and at its deadline.
+/// Completing, releasing, extending and burying re-check the holder and the claim's number inside their write
+/// transaction. So a process that overran a deadline can't end a later claim of another process, and can't return a
+/// tuple twice. A tuple that has returned as often as the namespace's limit allows stays claimed without a holder. It
+/// is buried, and no taker finds it until it is kicked back. A claim that is the first half of a take is not reported
+/// to watchers: for them the tuple is there until the take is completed, and stays if it is not. A tuple that is
+/// released with a delay rests: it stays claimed without a holder, with the time of its return as its deadline, and
+/// returns then as an overdue claim does. The row outlives all processes.
 extension WriteScope {
     /// The numbers of claims and holds that were given out since a number was the next one.
     package func numbers(since first: UInt64) -> Range<UInt64> { first..<max(first, counters.nextNumber) }

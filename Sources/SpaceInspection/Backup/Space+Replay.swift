@@ -90,7 +90,7 @@ extension Space {
     ///   - owner: Who owns the new namespace.
     ///   - persistent: Whether it stays without owners, even if the other did not.
     ///   - group: The group that uses the namespace too.
-    ///   - isLocal: Whether it is made without the word of the root's daemon (``NamespaceOptions``).
+    ///   - isLocal: Whether it is made without asking the root's daemon (``NamespaceOptions``).
     ///   - isStandby: Whether the namespace goes on as a standby: then nothing ends, and only the file's next entries
     ///     write to it.
     /// - Returns: The namespace, and the moment that it shows.

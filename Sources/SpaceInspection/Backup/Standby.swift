@@ -143,7 +143,8 @@ package struct Standby {
         PathWatch("/proc/self/fd/\(file.file.descriptor.raw)", [.modified, .attributes])
     }
 
-    /// The file that has taken the log's place, if one has: a copy that was put back, in which the writers go on.
+    /// The file that has taken the log's place, if there is one: a copy that was put back, to which the writers now
+    /// append.
     ///
     /// - Throws: `incompatible` if there is none, or one that does not go as far as the standby, or of another namespace.
     private func replacement(of file: Followed) throws(SpaceError) -> Followed? {

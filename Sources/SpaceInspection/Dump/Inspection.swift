@@ -21,7 +21,7 @@ package final class Inspection {
     private let clock: NamespaceClock
     /// The processes of the sessions.
     let pids: [UInt64: Int32]
-    /// Likewise, as the holders of claims are told.
+    /// The processes of the sessions that live, for naming the holders of claims.
     private let livingPIDs: [UInt64: Int32]
     private let control: ControlFile
     /// The data; `nil` once the inspection is closed.

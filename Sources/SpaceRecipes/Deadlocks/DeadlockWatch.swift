@@ -7,10 +7,10 @@ import Synchronization
 /// second, if something was committed since the last look, and if changes are journaled at all. So neither shorter
 /// waits, nor writes and takes, cost anything.
 ///
-/// Guarantees: a circle all of whose waits have lasted for a second is told once, as one change
-/// (`ChangeKind.deadlock`). In one write transaction, the teller searches again, notes the change and marks the waits
-/// of the circle; a circle of marked waits is not told again. Each wait has a new row, so a circle with another wait in
-/// it is another circle.
+/// Guarantees: a circle all of whose waits have lasted for a second is reported once, as one change
+/// (`ChangeKind.deadlock`). In one write transaction, the reporting process searches again, notes the change and marks
+/// the waits of the circle; a circle of marked waits is not reported again. Each wait has a new row, so a circle with
+/// another wait in it is another circle.
 ///
 ///     the teller is killed before the commit      nothing is marked: the next process that ticks tells
 ///     it is killed after the commit               the change and the marks are there together
@@ -22,11 +22,11 @@ import Synchronization
 ///     a process of the circle is stopped          it waits all the same: the circle is told
 ///     a process of the circle has ended           its rows don't count, though they may still be there
 ///
-/// A circle that may end by itself is not told (`Deadlock.doubt`).
+/// A circle that may end by itself is not reported (`Deadlock.doubt`).
 package final class DeadlockWatch: NamespacePart {
     /// How long each wait of a circle must have lasted.
     static let patience = Duration.seconds(1)
-    /// The part of the time that looks may take: one in so many.
+    /// Looks may take one part of the time in this many.
     private static let share = 20
 
     private struct State {
@@ -72,7 +72,7 @@ package final class DeadlockWatch: NamespacePart {
 
     /// Looks for circles, and tells them.
     ///
-    /// - Returns: Whether a circle was found that may be told later, although nothing is committed until then.
+    /// - Returns: Whether a circle was found that may be reported later, although nothing is committed until then.
     private static func look(_ core: NamespaceCore) throws(SpaceError) -> Bool {
         let search = DeadlockSearch(core)
         let found = try core.read { (snapshot) throws(SpaceError) -> WaitGraph? in
@@ -91,7 +91,7 @@ package final class DeadlockWatch: NamespacePart {
         return true
     }
 
-    /// The circles to tell now: all their waits have lasted, and at least one wait was not told of.
+    /// The circles to report now: all their waits have lasted, and at least one of the waits was not reported.
     package static func tellable(
         _ deadlocks: [Deadlock],
         now: Int64 = Clock.realtimeMilliseconds()

@@ -34,7 +34,7 @@ public struct Election: SharedObject, TurnHandle {
         }
     }
 
-    /// Stands for leadership as long as it takes, runs `body` as leader, and resigns when `body` ends.
+    /// Stands for leadership without a limit of time, runs `body` as leader, and resigns when `body` ends.
     ///
     /// - Parameters:
     ///   - content: What other processes see while this one leads, such as its address; see ``stand(as:onLoss:)``.
@@ -99,7 +99,7 @@ public struct Election: SharedObject, TurnHandle {
         }
     }
 
-    /// Stands for leadership, and waits as long as it takes until this process leads.
+    /// Stands for leadership, and waits without a limit until this process leads.
     ///
     /// - Parameters:
     ///   - content: What other processes see while this one leads: any `Codable`, up to 256 bytes encoded.

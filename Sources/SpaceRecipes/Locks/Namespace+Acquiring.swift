@@ -37,7 +37,7 @@ extension Namespace {
         hold(try await suspended(request, timeout: timeout), onLoss)
     }
 
-    /// Acquires a hold, suspending the task for as long as it takes.
+    /// Acquires a hold, suspending the task without a limit.
     func acquireSuspending(
         _ request: PlaceRequest,
         onLoss: (@Sendable (SpaceError) -> Void)? = nil
@@ -91,7 +91,7 @@ extension TurnHandle {
         return try namespace.holdOrTell(try wait.block(interruption: interruption), after: wait)
     }
 
-    /// Acquires what is wished, suspending the task; if `timeout` is `nil`, as long as it takes.
+    /// Acquires what is wished, suspending the task; if `timeout` is `nil`, without a limit.
     ///
     /// - Throws: `timedOut`, which names the holder.
     package func acquireOrTell(_ wish: Wish, timeout: Duration?) async throws(SpaceError) -> Hold {

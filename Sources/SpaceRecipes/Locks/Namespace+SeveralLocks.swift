@@ -109,7 +109,7 @@ extension Namespace {
         return (held.all, held.fencing)
     }
 
-    /// Acquires several locks in the order of their names, suspending the task; if `timeout` is `nil`, as long as it takes.
+    /// Acquires several locks in the order of their names, suspending the task; if `timeout` is `nil`, without a limit.
     ///
     /// - Throws: `timedOut`, which names the holder of the lock that was not acquired.
     package func acquireOrTell(

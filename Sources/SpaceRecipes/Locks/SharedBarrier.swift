@@ -27,7 +27,7 @@ public struct SharedBarrier: SharedObject, ObjectHandle {
         }
     }
 
-    /// Waits until all parties are waiting, as long as it takes.
+    /// Waits without a limit until all parties are waiting.
     ///
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch` if the name belongs to another kind of object, or
     ///   is in use with another number of parties; and the errors of every write.

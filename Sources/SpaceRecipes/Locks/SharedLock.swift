@@ -26,7 +26,7 @@ public struct SharedLock: SharedObject, TurnHandle {
 
     // MARK: With a body
 
-    /// Runs `body` while the lock is held, and waits for it as long as it takes.
+    /// Waits for the lock without a limit, and runs `body` while it is held.
     ///
     /// - Parameters:
     ///   - mode: How the lock is held.
@@ -62,7 +62,7 @@ public struct SharedLock: SharedObject, TurnHandle {
 
     // MARK: As a value
 
-    /// Waits for the lock as long as it takes.
+    /// Waits for the lock without a limit.
     ///
     /// - Parameter mode: How the lock is held.
     /// - Returns: The hold; the lock is released when it goes out of scope.

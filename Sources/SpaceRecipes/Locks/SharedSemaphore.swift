@@ -62,7 +62,7 @@ public struct SharedSemaphore: StoredObject, StoredHandle, TurnHandle {
         }
     }
 
-    /// Runs `body` while permits are held, and waits for them as long as it takes.
+    /// Waits for permits without a limit, and runs `body` while they are held.
     ///
     /// - Parameters:
     ///   - count: The number of permits to hold.
@@ -124,7 +124,7 @@ public struct SharedSemaphore: StoredObject, StoredHandle, TurnHandle {
         return isDone != nil
     }
 
-    /// Waits for permits as long as it takes.
+    /// Waits for permits without a limit.
     ///
     /// - Parameter count: The number of permits to acquire.
     /// - Returns: The hold; the permits are released when it goes out of scope.

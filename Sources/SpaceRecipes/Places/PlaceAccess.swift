@@ -106,7 +106,7 @@ package struct PlaceAccess {
 
     /// Whether another process has turned a waiting place into a holder.
     ///
-    /// Throws `holdLost` if the place is gone, and the refusal of its rules if it can't be served any more.
+    /// Throws `holdLost` if the place is gone, and the refusal of its rules if it can no longer be served.
     func isServed(_ place: Place) throws(SpaceError) -> Bool {
         try core.read { snapshot throws(SpaceError) in
             guard let row = try snapshot.place(PlaceKeys(place.name), place.ticket) else { throw .lost(place) }

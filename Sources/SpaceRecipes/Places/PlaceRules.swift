@@ -31,7 +31,7 @@ package protocol QueueRules: PlaceRules {
         in scope: WriteScope
     ) throws(SpaceError) -> PlaceRow?
 
-    /// Why a place that waits can't be served any more; `nil`: it can.
+    /// Why a place that waits can no longer be served, or `nil` if it can.
     func refusal(of row: PlaceRow, at name: String, in snapshot: Snapshot) throws(SpaceError) -> SpaceError?
 
     /// Settles a name to which the place with the ticket was added; the place's process sees at once whether it holds.

@@ -1,7 +1,7 @@
 // The changes that tell watchers what is held.
 
 extension PlaceTable {
-    /// Notes that a lock, permits or leadership came to a holder, or left it; places of other kinds are not told.
+    /// Notes that a lock, permits or leadership came to a holder, or left it; places of other kinds are not reported.
     func noteHeld(_ kind: ChangeKind, _ row: PlaceRow, of name: String) throws(SpaceError) {
         switch row.kind {
         case .lock, .semaphore, .election:
@@ -15,7 +15,7 @@ extension PlaceTable {
         }
     }
 
-    /// Replaces the value that a leader proclaims; `nil` if it does not lead any more.
+    /// Replaces the value that a leader proclaims; `nil` if it no longer leads.
     func proclaim(_ value: Value, _ ticket: UInt64, of name: String) throws(SpaceError) -> PlaceRow? {
         let keys = PlaceKeys(name)
         guard let old = try scope.snapshot.place(keys, ticket), old.kind == .election, old.isHolding else { return nil }

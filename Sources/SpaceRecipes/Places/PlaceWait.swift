@@ -3,8 +3,8 @@ import SpaceSystem
 /// The wait of a process for its turn in the queue of a name: it ends when the process holds the name, or the time has
 /// passed.
 ///
-/// If the time has passed, the result is the hold that was in the way; then, and if the wait ends with an error, the place in the queue is
-/// given up. A wait whose time has passed from the start holds at once, or leaves no trace.
+/// If the time has passed, the result is the hold that the process waited for. Then, and if the wait ends with an
+/// error, the place in the queue is given up. A wait with a time-out of zero holds at once, or leaves no trace.
 struct PlaceWait: Steps {
     let core: NamespaceCore
     let operation: String

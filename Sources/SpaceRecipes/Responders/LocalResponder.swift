@@ -49,7 +49,7 @@ package struct LocalResponder: Sendable {
     /// Whether the object that the responder belongs to is gone.
     var isGone: Bool { subject.map { !$0.isAlive() } ?? false }
 
-    /// Whether the responder can answer no request any more: its failures are then due to that.
+    /// Whether the responder can no longer answer requests: its failures are then due to that.
     var hasLeft: Bool { isGone || (handle.value?.isLeft ?? false) || namespace.isLeft }
 
     package func reply(to request: IncomingRequest) async -> Result<[UInt8], ResponderFailure> {

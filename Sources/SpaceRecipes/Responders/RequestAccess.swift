@@ -69,7 +69,7 @@ package struct RequestAccess {
 
     // MARK: Answering
 
-    /// The request that a responder, perhaps of another process, has begun, by its word.
+    /// The request that a responder, perhaps of another process, has begun; `word` names it.
     package func request(atHand word: String) throws(SpaceError) -> IncomingRequest {
         let parts = word.split(separator: ".", omittingEmptySubsequences: false)
         let reached = parts.dropFirst(3).compactMap { Int($0) }

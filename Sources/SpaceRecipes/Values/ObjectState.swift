@@ -5,7 +5,7 @@ import SpaceSystem
 /// The value is read in a snapshot and changed in one write transaction, which wakes the waiters for the object.
 package struct ObjectState: Sendable {
     package let object: ObjectReference
-    /// What watchers are told of the value, or `nil` if its changes are not told.
+    /// What watchers get of the value, or `nil` if its changes are not reported to them.
     private let told: (@Sendable (Value) -> Value)?
 
     package init(

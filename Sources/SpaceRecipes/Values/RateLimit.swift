@@ -28,7 +28,7 @@ public struct RateLimit: StoredObject, StateHandle {
     /// The latest moment that is accepted, in nanoseconds: sums with greater numbers could overflow.
     package static let latest = 1 << 62
 
-    /// Waits for a free moment as long as it takes.
+    /// Waits for a free moment without a limit.
     ///
     /// - Parameter count: How many acquisitions to make at once, from 1 to the limit.
     /// - Throws: `cancelled` if the task is cancelled; then the moment is given back, unless a later one has been

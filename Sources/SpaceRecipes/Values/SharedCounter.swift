@@ -48,7 +48,7 @@ public struct SharedCounter: StoredObject, StateHandle {
         }
     }
 
-    /// Waits until the number is at least as large as a bound, as long as it takes.
+    /// Waits without a limit until the number is at least as large as a bound.
     ///
     /// - Parameter bound: The bound.
     /// - Returns: The number.

@@ -44,7 +44,7 @@ public struct SharedLatch: StoredObject, StateHandle {
         }
     }
 
-    /// Waits until the latch is open, as long as it takes.
+    /// Waits without a limit until the latch is open.
     ///
     /// - Throws: `cancelled` if the task is cancelled; `typeMismatch`, and the errors of every read.
     public func wait() async throws(SpaceError) { try await opening(timeout: nil).suspend().orEnded() }

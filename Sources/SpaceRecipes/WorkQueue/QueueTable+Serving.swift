@@ -83,7 +83,7 @@ extension QueueTable {
 
     // MARK: What is due
 
-    /// Makes due items ready: the best of them, at least as many as `count` if there is disk space for so many.
+    /// Makes due items ready: the best of them, and at least `count` if there is disk space for that many.
     ///
     /// Returns how many of the ready items are in order: if others are still due, only as many as were made ready.
     private func wakeDelayed(_ rows: QueueRows, _ name: String, atLeast count: Int) throws(SpaceError) -> Int {
@@ -120,8 +120,10 @@ extension QueueTable {
         }
     }
 
-    /// The items of an index whose times have come; of many the best, by priority and age, as many as one transaction
-    /// moves, and at least `count` if there is disk space for so many.
+    /// The items of an index whose times have come.
+    ///
+    /// If there are many, they are the best by priority and age: as many as one transaction moves, and at least `count`
+    /// if there is disk space for that many.
     private func due(
         _ rows: QueueRows,
         _ letter: QueueRows.Letter,
@@ -142,7 +144,7 @@ extension QueueTable {
     /// For how many moves there is disk space even in a full namespace.
     private static let surestMoves = 16
 
-    /// How many of so many items can change their states, with their holders, for which there is disk space.
+    /// How many of `count` items can change their states, with their holders, in the disk space that there is.
     private func roomForMoves(of count: Int) -> Int {
         // A row has at most a group, a unique key and a reason.
         let isRoomy =

@@ -106,10 +106,10 @@ struct QueueWait: Steps {
         return news != nil
     }
 
-    /// The result of `body`; `nil` if the taker was served, and its item was gone before it looked, or if this machine's
-    /// member has ended.
+    /// The result of `body`; `nil` if the taker got an item that was gone before it looked, or if this machine's member
+    /// has ended.
     ///
-    /// The time to run was over, or another process has cancelled the item.
+    /// Such an item is gone because its time to run was over, or because another process has cancelled it.
     private func unlessGone<Result>(_ body: () throws(SpaceError) -> Result) throws(SpaceError) -> Result? {
         try core.places.unlessMemberEnded(of: session) { () throws(SpaceError) -> Result? in
             do throws(SpaceError) {

@@ -2,11 +2,11 @@ import SpaceSystem
 
 /// The wait of a process that puts an item into a full queue: it ends when the item is put or the time has passed.
 ///
-/// Each item that ends or is buried wakes all waiting processes. The first of them puts; the others find the queue
-/// full, and wait on. An item that need not be put, because another one has its unique key by now, needs no room: so
-/// each change of an item with a key wakes the waiting processes too. An item whose time to run is over may be due to
-/// be buried, which makes room; the process that waits returns it itself. A process that is killed while it waits
-/// leaves nothing behind.
+/// Each item that ends or is buried wakes all waiting processes. The first of them puts its item; the others find the
+/// queue full, and continue to wait. An item is not put if another item has got its unique key in the meantime, so it
+/// needs no room. Therefore each change of an item with a key wakes the waiting processes too. When the time to run of
+/// a taken item is over, its return may bury it, which makes room; the waiting process returns such an item itself. A
+/// process that is killed while it waits leaves nothing behind.
 struct RoomWait: Steps {
     let core: NamespaceCore
     let operation: String

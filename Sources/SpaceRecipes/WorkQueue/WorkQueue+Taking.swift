@@ -1,7 +1,7 @@
 import SpaceSystem
 
 extension WorkQueue {
-    /// Waits for an item as long as it takes.
+    /// Waits for an item without a limit.
     ///
     /// - Parameter deadline: The time to run: how long the worker may have the item, from the moment it gets it. After
     ///   that time the item returns, which counts as a delivery, and the worker's later ``QueueItem/complete()`` throws

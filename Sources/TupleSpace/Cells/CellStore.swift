@@ -215,7 +215,7 @@ extension CellStore where Self: ~Copyable {
 
     // MARK: Ends
 
-    /// Sets the time that a cell has from now on; its value and version stay, and watchers are told nothing.
+    /// Sets the time that a cell has from now on; its value and version stay, and watchers get no change.
     ///
     /// - Parameters:
     ///   - key: The cell's key.

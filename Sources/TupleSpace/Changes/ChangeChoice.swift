@@ -24,9 +24,10 @@ package struct ChangeChoice {
             || responder != nil || object != nil
     }
 
-    /// The filter.
+    /// The filter that the words describe.
     ///
-    /// If an event is named, all changes of its sort are wanted, unless another word says which.
+    /// If `events` names an event, the filter lets through all changes of that event's sort (of cells, for example),
+    /// unless another property chooses some of them.
     package var filter: ChangeFilter {
         if tuples == nil, !namesSome {
             var filter = ChangeFilter.everything

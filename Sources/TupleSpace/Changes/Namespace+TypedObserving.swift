@@ -8,7 +8,7 @@ extension Namespace {
     /// ```
     ///
     /// A value is `nil` where the cell is not set. A value of another type is an error for `onError`. If changes were
-    /// missed, the handler gets the present value as the new one. The end of the namespace is not told.
+    /// missed, the handler gets the present value as the new one. The handler does not learn of the namespace's end.
     ///
     /// - Parameters:
     ///   - key: The cell, or with a path (`"user.name"`) a part of its value.

@@ -86,7 +86,7 @@ package enum ClaimEnd {
     case complete(keeping: Bool)
     /// The tuple is back in its place after a delay.
     case release(delay: Duration)
-    /// The tuple is not handed out any more.
+    /// The tuple is no longer handed out.
     case bury
     /// The claim lasts this long from now on, if that is longer than it would have.
     case extend(by: Duration)
@@ -106,7 +106,7 @@ package struct NumberedClaims {
     fileprivate let namespace: Namespace
     fileprivate let found: [UInt64: (claim: HeldClaim, holder: ClaimHolder)]
 
-    /// The claim with a number; `nil` if there is none any more.
+    /// The claim with a number; `nil` if it no longer exists.
     ///
     /// - Throws: `invalidArgument` if it is another process's.
     fileprivate func claim(_ number: UInt64) throws(SpaceError) -> HeldClaim? {

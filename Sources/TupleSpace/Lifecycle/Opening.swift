@@ -60,9 +60,9 @@ package struct Opening {
 
     /// Waits until it is known whether several machines share a namespace of this name, and for its replica if they do.
     ///
-    /// Otherwise a namespace of this root alone would take the name, and the replica would never come. In a root that has
-    /// joined, only the daemon's word counts (``JoinedSpace``); in another one, a daemon that is about to join for the first
-    /// time is asked, too.
+    /// Otherwise a namespace of this root alone would take the name, and the replica would never come. In a root that
+    /// has joined, only the daemon's answer counts (``JoinedSpace``). In another root, a daemon that is about to join
+    /// for the first time is asked too.
     ///
     /// - Returns: Whether there may be a namespace of this name now; `false` if the name is free, or the namespace is to be
     ///   this root's alone in any case.

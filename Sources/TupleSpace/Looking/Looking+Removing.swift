@@ -95,7 +95,7 @@ extension Looking {
 
     /// Whether a match is left to another taker, now that its writer has granted it.
     ///
-    /// A tuple is visible a moment before it is granted; but its writer has the gate until it is.
+    /// A tuple is visible a moment before it is granted. But its writer has the gate until it is granted.
     private func isLeft(_ id: UInt64, _ aim: inout Aim) throws(SpaceError) -> Bool {
         if aim.leaves(id, core) { return true }
         try core.engine.underGate { () throws(SpaceError) in }

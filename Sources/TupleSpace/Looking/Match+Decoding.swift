@@ -21,7 +21,7 @@ extension Match {
 extension EncodedTuple {
     /// The content, as `decode` makes it of all bytes.
     ///
-    /// `whole`: The array that the bytes are, if they are one.
+    /// `whole`: The array in which the bytes are stored, if they are stored in one.
     @inline(__always)
     func decode<Content>(
         of whole: [UInt8]? = nil,

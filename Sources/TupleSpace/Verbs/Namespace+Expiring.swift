@@ -7,7 +7,7 @@ extension Namespace {
     /// The time that a tuple still has; `nil` if it does not expire, or is not there.
     public func expiry(of id: TupleID) throws(SpaceError) -> Duration? { try end(of: id)?.timeLeft(core.clock) }
 
-    /// Sets the time that a tuple has from now on; watchers are told nothing.
+    /// Sets the time that a tuple has from now on; watchers get no change.
     ///
     /// - Parameters:
     ///   - id: The tuple's id. A claimed tuple is not there.

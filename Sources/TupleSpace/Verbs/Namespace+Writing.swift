@@ -16,7 +16,7 @@ extension Namespace {
     ///     arrays, dictionaries with string keys, optionals of these, `Value`. Together they take up to 64 MiB encoded.
     ///   - expires: The time after which the tuple is invisible; `nil`: never. With zero the tuple is accepted and
     ///     never seen; a negative time is refused.
-    ///   - lifetime: With which process the tuple ends; watchers are told so with `expire`.
+    ///   - lifetime: With which process the tuple ends; watchers then get the change `expire`.
     /// - Throws: `invalidArgument` for a negative time, `noSuchProcess` for a process that does not run, `tooLarge`,
     ///   `storageFull`, `limitReached`, `holderStopped`, `holderBusy`, `namespaceDeleted`.
     /// - Complexity: O(log n), and one more row for each shape that has an index.
