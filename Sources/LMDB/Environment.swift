@@ -61,8 +61,8 @@ package final class Environment: @unchecked Sendable {
     ///   - flags: How to map and when to sync; the same in all processes.
     ///   - mode: The permissions of files that are created.
     /// - Throws: `.invalidArgument` if a number is out of range or the path contains a NUL; `.invalid` or
-    ///   `.versionMismatch` if the data file is not a data file of this version; an errno. After an error nothing
-    ///   remains open.
+    ///   `.versionMismatch` if the data file is not a data file of this version; `.damagedLockFile`; an errno. After an
+    ///   error nothing remains open.
     package init(
         path: String,
         mapSize: Int,
@@ -80,7 +80,7 @@ package final class Environment: @unchecked Sendable {
         let (rounded, overflow) = mapSize.addingReportingOverflow(page - 1)
         guard !overflow else { throw .invalidArgument }
 
-        try DataFileHeader.check(folder: path, isWholeFile: flags.contains(.writeMap))
+        let hasData = try DataFileHeader.check(folder: path, isWholeFile: flags.contains(.writeMap))
 
         var (created, guarding): (OpaquePointer?, OpaquePointer?)
         try check(guarded_env_create(&created, &guarding))
@@ -97,7 +97,8 @@ package final class Environment: @unchecked Sendable {
         } catch {
             // lmdb.h: if mdb_env_open fails, "mdb_env_close() must be called to discard the MDB_env handle".
             guarded_env_close(guarding)
-            throw error
+            // mdb.c: both files begin with the same number, and LMDB refuses either in the same words.
+            throw hasData && [.invalid, .versionMismatch].contains(error) ? .damagedLockFile : error
         }
         handle = environment
         // An ``Access`` finds its environment through this pointer, without a reference. The pointer is unowned and

@@ -66,6 +66,8 @@ extension LMDBError {
     ///
     /// Without the guarded calls, LMDB would have ended the process. The environment can't be used any more.
     package static let damagedPage = LMDBError(code: CInt(GUARDED_DAMAGED))
+    /// The lock file is not LMDB's, although processes have the environment open, and the data file is.
+    package static let damagedLockFile = LMDBError(code: CInt(GUARDED_DAMAGED) - 1)
 }
 
 // MARK: - Errnos that LMDB passes on
@@ -94,6 +96,7 @@ extension LMDBError: CustomStringConvertible {
     package var description: String {
         // lmdb.h: mdb_strerror never fails; for an unknown code it returns a text that says so.
         if self == .damagedPage { return "a page is damaged" }
+        if self == .damagedLockFile { return "the lock file is damaged" }
         guard let text = mdb_strerror(code) else { return "LMDB error \(code)" }
         return "\(String(cString: text)) (\(code))"
     }

@@ -17,14 +17,15 @@ enum DataFileHeader {
     /// `isWholeFile` is whether all pages lie within the file, as they do with a writable map: LMDB would make a file that
     /// was truncated as long as the map again, and continue with pages of zeros.
     ///
+    /// - Returns: Whether the file's meta pages are LMDB's; if not, LMDB makes the file, or refuses it.
     /// - Throws: `.invalid` if the file is certain to crash LMDB; `.damagedPage` if no commit can have written the
     ///   newest meta page, or if it is unclear which meta page is the newest.
-    static func check(folder: String, isWholeFile: Bool) throws(LMDBError) {
+    static func check(folder: String, isWholeFile: Bool) throws(LMDBError) -> Bool {
         // O_NONBLOCK: open(2) of a FIFO under this name must not wait.
         let descriptor = open(folder + "/data.mdb", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else {
             // If there is no file, LMDB creates it or reports why it can't.
-            if errno == ENOENT { return }
+            if errno == ENOENT { return false }
             throw LMDBError(code: errno)
         }
         defer { _ = Glibc.close(descriptor) }
@@ -35,7 +36,7 @@ enum DataFileHeader {
         let metas = MetaPages(descriptor)
         // LMDB itself refuses a file of another program, and initialises a file that is still empty.
         for bytes in metas.bytes {
-            guard let bytes, MetaPage.isLMDB(bytes) else { return }
+            guard let bytes, MetaPage.isLMDB(bytes) else { return false }
             guard MetaPage.pageSize(bytes) == metas.pageSize else { throw .invalid }
         }
         guard metas.faults.isEmpty, let newest = metas.newestFirst.first else { throw .damagedPage }
@@ -46,5 +47,6 @@ enum DataFileHeader {
         let pages = UInt64(clamping: status.st_size) / UInt64(metas.pageSize)
         let last = isWholeFile ? [newest.lastPage] : [newest.free, newest.main].compactMap(\.page)
         guard last.allSatisfy({ $0 < pages }) else { throw .invalid }
+        return true
     }
 }

@@ -91,7 +91,7 @@ extension SpaceError {
         case .corrupted, .invalid, .versionMismatch, .panic, .damagedPage, .pageNotFound, .cursorFull, .pageFull,
             .incompatible:
             self = .damaged("the data file is damaged (\(error))")
-        case .badReaderSlot:
+        case .badReaderSlot, .damagedLockFile:
             // A process made by fork is refused before it asks LMDB.
             self = .damaged(
                 "another program changed the lock file (lock.mdb) while it was in use",

@@ -66,6 +66,18 @@ struct LockFileTests {
         #expect(try user.run("verify") == "")
     }
 
+    /// A lock file that another program overwrites while it is in use is no reason to give up the data.
+    @Test(arguments: [0, 4]) func anOverwrittenLockFileIsNotCalledDamagedData(_ offset: Int) throws {
+        let user = try Agent(root, "n", "persistent=1")
+        try user.run("write [\"kept\", 1]")
+        try root.overwrite("n/lock.mdb", [UInt8](repeating: 0x5A, count: 4), at: offset)
+        let counted = try runner.space("count", "n")
+        #expect(counted.ending == .exited(74) && counted.errors.contains("lock.mdb"), "\(counted.errors)")
+        #expect(!counted.errors.contains("salvage") && counted.errors.contains("the data stays"), "\(counted.errors)")
+        try user.kill()
+        #expect(try runner.space("count", "n").output == "1\n")
+    }
+
     /// To LMDB, readers of the program that a process was before execve(2) are those of a living process.
     @Test(arguments: StorageMode.allCases)
     func aProcessThatBecomesAnotherProgramLeavesNoReaders(_ mode: StorageMode) throws {
