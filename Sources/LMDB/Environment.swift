@@ -144,14 +144,11 @@ package final class Environment: @unchecked Sendable {
     /// The corresponding C function is `mdb_txn_begin`.
     ///
     /// - Throws: `.wouldDeadlock` if this thread already has a write transaction; `.accessDenied` if the environment is
-    ///   read-only; `.mapResized`; `.panic`; `.invalidArgument` if the environment is closed.
+    ///   read-only; `.mapResized`; `.panic`; `.damagedLockFile`; `.invalidArgument` if the environment is closed.
     package func beginWrite() throws(LMDBError) -> WriteTransaction {
-        guard handle != nil else { throw .invalidArgument }
         let thread = UInt(pthread_self())
         guard writer.load(ordering: .relaxed) != thread else { throw .wouldDeadlock }
-        var transaction: OpaquePointer?
-        try check(guarded_txn_begin(guarding, 0, &transaction))
-        guard let transaction else { throw .panic }
+        let transaction = try begin(0)
         writer.store(thread, ordering: .relaxed)
         return WriteTransaction(transaction, in: self)
     }
@@ -164,15 +161,23 @@ package final class Environment: @unchecked Sendable {
     /// The corresponding C function is `mdb_txn_begin` with `MDB_RDONLY`.
     ///
     /// - Throws: `.readersFull` if all slots are taken, some perhaps by dead processes: call ``checkReaders()``, then
-    ///   try again; `.tryAgain` across PID namespaces; `.mapResized`; `.panic`; `.invalidArgument` if the environment
-    ///   is closed.
+    ///   try again; `.tryAgain` across PID namespaces; `.mapResized`; `.panic`; `.damagedLockFile`; `.invalidArgument`
+    ///   if the environment is closed.
     package func beginRead() throws(LMDBError) -> ReadTransaction {
-        guard handle != nil else { throw .invalidArgument }
-        var transaction: OpaquePointer?
-        try check(guarded_txn_begin(guarding, UInt32(MDB_RDONLY), &transaction))
-        guard let transaction else { throw .panic }
+        let transaction = try begin(UInt32(MDB_RDONLY))
         liveReaders.add(1, ordering: .relaxed)
         return ReadTransaction(transaction, in: self)
+    }
+
+    private func begin(_ flags: UInt32) throws(LMDBError) -> OpaquePointer {
+        guard handle != nil else { throw .invalidArgument }
+        var transaction: OpaquePointer?
+        let result = guarded_txn_begin(guarding, flags, &transaction)
+        // pthread_mutex_lock(3): what lies in the lock file is no mutex any more.
+        guard result != EINVAL else { throw .damagedLockFile }
+        try check(result)
+        guard let transaction else { throw .panic }
+        return transaction
     }
 
     /// Notes that the files are damaged: no transaction begins or commits here any more.

@@ -78,6 +78,18 @@ struct LockFileTests {
         #expect(try runner.space("count", "n").output == "1\n")
     }
 
+    /// Neither is it for a process that has the namespace open.
+    @Test func aMutexThatIsOverwrittenIsNotCalledAnInvalidArgument() throws {
+        let user = try Agent(root, "n", "persistent=1 mode=guarded")
+        try user.run("write [\"kept\", 1]")
+        // mti_wmutex, and in it the kind, which glibc does not know then.
+        try root.overwrite("n/lock.mdb", [0x7F, 0, 0, 0], at: 64 + 16)
+        let refusal = try user.ask("write [\"lost\", 1]")
+        #expect(refusal.hasPrefix("error damaged") && refusal.contains("lock.mdb"), "\(refusal)")
+        try user.kill()
+        #expect(try runner.space("count", "n").output == "1\n")
+    }
+
     /// To LMDB, readers of the program that a process was before execve(2) are those of a living process.
     @Test(arguments: StorageMode.allCases)
     func aProcessThatBecomesAnotherProgramLeavesNoReaders(_ mode: StorageMode) throws {
