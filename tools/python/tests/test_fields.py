@@ -149,17 +149,6 @@ def test_random_fields_come_back(ns):
         assert ns.take() == fields, f"seed {seed}"
 
 
-def test_a_list_that_changes_while_it_is_written(ns):
-    class Shrinks:
-        def __index__(self):
-            del fields[1:]
-            return 1
-
-    fields = [Shrinks(), 2, 3]
-    ns.write("f", fields)
-    assert ns.take() == ("f", [1])
-
-
 def test_nothing_is_leaked(ns):
     field = ["x" * 50, {"a": [1.5]}]
     before = None
@@ -454,3 +443,126 @@ def test_a_pattern_that_is_verbose_in_a_part_is_refused(ns, pattern):
     with pytest.raises(ValueError, match="verbose"):
         ns.count(re.compile(pattern))
     assert ns.count(re.compile(r"\(?x:|[(?x:]")) == 0
+
+
+def odd(base, **methods):
+    return type("Odd", (base,), methods)
+
+
+def raising(self):
+    raise LookupError("odd")
+
+
+class Fickle:
+    """A length that is another one at each call."""
+
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, sequence):
+        self.calls += 1
+        return self.calls
+
+
+class Few(collections.abc.Sequence):
+    def __getitem__(self, index):
+        return [1, 2, 3][index]
+
+    def __len__(self):
+        return 3
+
+
+LENGTHS = {"negative": lambda self: -1, "huge": lambda self: sys.maxsize, "raising": raising}
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("base", [list, tuple, Few])
+def test_a_sequence_with_an_odd_length_is_refused_everywhere(ns, base, length):
+    cls = odd(base, __len__=LENGTHS[length])
+    one = cls() if base is Few else cls([1, 2, 3])
+    calls = [
+        lambda: ns.write("before", one, "after"),
+        lambda: ns.write("before", [one]),
+        lambda: ns.write({"a": one}),
+        lambda: ns.write_all(one),
+        lambda: ns.write_all([("good",), one]),
+        lambda: ns.set("cell", one),
+        lambda: ns.count("a", one),
+        lambda: ns.read(either(("a",), ("b", one))),
+        lambda: ns.queue("q").put(one),
+        lambda: ns.queue("q").put_all(one),
+        lambda: ns.queue("q").put_all([1, one]),
+        lambda: ns.ordered_set("o").append(one),
+        lambda: transact(ns, lambda t: t.write("a", one)),
+        lambda: transact(ns, lambda t: t.take("a", one)),
+        lambda: ns.post("n", one),
+        lambda: ns.request("r", one, timeout=0),
+    ]
+    for call in calls:
+        with pytest.raises((ValueError, LookupError, MemoryError, OverflowError, TypeError)):
+            call()
+        assert ns.count() == 0 and ns.cells() == {} and ns.queue("q").items() == []
+    ns.write("after")
+    assert ns.take() == ("after",)
+
+
+def transact(ns, add):
+    with ns.transaction() as t:
+        add(t)
+
+
+@pytest.mark.parametrize("base", [list, tuple])
+@pytest.mark.parametrize("length", [lambda self: 0, lambda self: 1, lambda self: 100, Fickle()])
+def test_a_length_that_is_not_true_cuts_nothing_off(ns, base, length):
+    one = odd(base, __len__=length)([1, 2, 3])
+    ns.write("a", one)
+    ns.write_all([one])
+    assert ns.take("a", ...) == ("a", [1, 2, 3]) and ns.take() == (1, 2, 3)
+
+
+CHANGES = [lambda fields: fields.clear(), lambda fields: fields.append(1), lambda fields: fields.pop()]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_list_or_dictionary_that_changes_while_it_is_written_is_refused(ns, change):
+    class Changes:
+        def __index__(self):
+            change(fields)
+            return 1
+
+    for call in (lambda: ns.write("f", fields), lambda: ns.write_all([fields]), lambda: ns.count("f", fields)):
+        fields = [Changes(), 2, 3]
+        with pytest.raises(RuntimeError, match="changed while it was written"):
+            call()
+    assert ns.count() == 0
+
+
+def test_a_dictionary_that_grows_while_it_is_written_is_refused(ns):
+    class Grows:
+        def __index__(self):
+            fields["z"] = 1
+            return 1
+
+    fields = {"a": Grows(), "b": 2}
+    with pytest.raises(RuntimeError, match="changed while it was written"):
+        ns.write("f", fields)
+    assert ns.count() == 0
+
+
+def test_names_of_a_class_of_their_own_are_strings(ns):
+    class Backwards(str):
+        def __lt__(self, other):
+            return str(self) > str(other)
+
+    class Other(str):
+        def __hash__(self):
+            return 7
+
+        def __eq__(self, other):
+            return self is other
+
+    ns.write("f", {Backwards("a"): 1, Backwards("b"): 2})
+    assert ns.take("f", {"b": 2, "a": 1}) == ("f", {"a": 1, "b": 2})
+    with pytest.raises(ValueError, match="'a'.*twice"):
+        ns.write("f", {Other("a"): 1, "a": 2})
+    assert ns.count() == 0

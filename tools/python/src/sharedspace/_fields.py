@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import binascii
 import contextlib
+import enum
 import operator
 import re
 import types
@@ -333,6 +334,20 @@ def adapt(value: Any, mode: int) -> tuple[int, Any]:
         f"{value!r} is no field: a field is None or one of {_NAMES}, or a data class; "
         "a datetime goes as its isoformat(), anything else as pickle.dumps() makes it"
     )
+
+
+def named(dictionary: dict[Any, Any]) -> dict[str, Any]:
+    """A dictionary whose names are strings: those that are of an enumeration, or another class, become such."""
+    found: dict[str, Any] = {}
+    for name, value in dictionary.items():
+        text = name.value if isinstance(name, enum.Enum) and not isinstance(name, str) else name
+        if not isinstance(text, str):
+            raise TypeError(f"the names in an object are strings, not {name!r}")
+        text = str.__str__(text)
+        if text in found:
+            raise ValueError(f"the name {text!r} stands twice in an object")
+        found[text] = value
+    return found
 
 
 def _template(value: Any) -> tuple[Any, bool, type | None]:
