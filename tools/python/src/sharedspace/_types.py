@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
@@ -28,6 +29,7 @@ Field: TypeAlias = Union[
     bytearray,
     memoryview,
     UUID,
+    enum.Enum,
     DataClass,
     Sequence["Field"],
     Mapping[str, "Field"],
@@ -42,6 +44,7 @@ Template: TypeAlias = Union[
     str,
     bytes,
     UUID,
+    enum.Enum,
     EllipsisType,
     type[Any],
     range,

@@ -1,6 +1,7 @@
 """Uses of the package, with the types that a checker must find. Never run."""
 
 import dataclasses
+import enum
 import re
 import uuid
 from typing import Any
@@ -17,10 +18,16 @@ class Job:
     file: str
 
 
+class Shade(enum.Enum):
+    DARK = "dark"
+
+
 ns = sharedspace.Space("/tmp/x").namespace("jobs")
 
 assert_type(ns.write("resize", 42, 1.5, None, True, b"x", uuid.uuid4(), [1, [2]], {"a": {"b": 1}}), int)
 assert_type(ns.write(Job(1, "a")), int)
+assert_type(ns.write("paint", Shade.DARK, [Shade.DARK]), int)
+assert_type(ns.take("paint", Shade.DARK, list), tuple[Any, ...] | None)
 assert_type(ns.write({"a": 1}, expires=5), int)
 assert_type(ns.write_all([("a", 1), ["b"]]), list[int])
 assert_type(ns.write_all([Job(1, "a")]), list[int])
