@@ -136,3 +136,30 @@ def test_what_is_dropped_goes_to_those_who_wait(ns, child):
     assert [waiter.hear() for waiter in waiters] == ["obtained"] * len(waits)
     holder.say()
     assert holder.end()[0] == 0
+
+
+def test_a_file_lock_is_released_when_a_stopped_process_goes_on(ns, child):
+    holder = child(
+        """
+        import types
+        from sharedspace import compat
+        ns = Space(timeout=0.1).namespace('test')
+        compat.Space = lambda: types.SimpleNamespace(namespace=lambda name: ns)
+        lock = compat.FileLock('/a/path')
+        lock.acquire()
+        say('holds')
+        hear()
+        lock.release()
+        say('released')
+        hear()
+        """
+    )
+    assert holder.hear() == "holds"
+    stopped = Stopped(child)
+    holder.say()
+    assert holder.hear() == "released"
+    stopped.go_on()
+    until(lambda: not ns.show()["holds"])
+    holder.say()
+    status, _, error = holder.end()
+    assert status == 0, error
