@@ -518,6 +518,11 @@ ENUMERATIONS_AND_NAMED_TUPLES = [
     (typing.Union[Shade, str], "grey"),
     (typing.Union[Rank, bool], True),
     (dict[Shade, Rank], {Shade.DARK: Rank.FIRST}),
+    (typing.Literal[Shade.DARK], Shade.DARK),
+    (typing.Literal[Shade.LIGHT, Rank.FIRST, "other"], Rank.FIRST),
+    (typing.Literal[Shade.LIGHT, Rank.FIRST, "other"], "other"),
+    (list[typing.Literal[Colour.RED]], [Colour.RED]),
+    (typing.Union[int, typing.Literal[Shade.LIGHT]], Shade.LIGHT),
     (dict[str, list[Rank]], {"k": [Rank.SECOND]}),
     (Spot, Spot(1.5, Shade.LIGHT)),
     (Spot, Spot(1.5, Shade.LIGHT, "a")),
@@ -540,6 +545,16 @@ def test_an_enumeration_and_a_named_tuple_come_back_as_such(ns, hint, value):
         read = t.read(cls)
     for back in (read.result.field, ns.take(cls).field):
         assert repr(back) == repr(value)
+
+
+def test_a_class_is_chosen_by_a_literal_member_of_an_enumeration(ns):
+    kinds = [dataclasses.make_dataclass(f"Of{shade.name}", [("kind", typing.Literal[shade])]) for shade in Shade]
+    cls = dataclasses.make_dataclass("Made", [("field", typing.Union[tuple(kinds)])])
+    for kind, shade in zip(kinds, Shade):
+        ns.write(cls(kind(shade)))
+        assert ns.take(cls) == cls(kind(shade))
+        ns.write(kind(shade))
+        assert [one for one in kinds if ns.count(one)] == [kind] and ns.take(kind) == kind(shade)
 
 
 def test_a_member_of_an_enumeration_is_its_value_everywhere(ns):

@@ -231,9 +231,13 @@ _SELF: Final = getattr(typing, "Self", object())
 
 def _converted(hint: Any, value: Any, place: _Place) -> Any:
     """A value of a record as its field's type has it; a value that fits no type stays as it is."""
+    if type(value) is hint:
+        return value
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in _UNIONS:
         return _converted(_choice(arguments, value), value, place)
+    if origin is Literal:
+        return next((one for one in arguments if isinstance(one, enum.Enum) and _is_value_of(one, value)), value)
     if hint is _SELF:
         hint = place[0]
     if isinstance(value, dict):
@@ -265,6 +269,13 @@ def _converted(hint: Any, value: Any, place: _Place) -> Any:
         except (ValueError, TypeError) as error:
             raise ValueError(f"{_field(place)}: {error}") from error
     return value
+
+
+def _is_value_of(one: Any, value: Any) -> bool:
+    """Whether a value is that of a literal, which may be a member of an enumeration."""
+    if isinstance(one, enum.Enum):
+        one = one.value
+    return type(one) is type(value) and bool(one == value)
 
 
 def _is_made_of_values(hint: Any) -> bool:
@@ -322,7 +333,7 @@ def _fits(hint: Any, value: Any) -> bool:
     if hint is None or hint is type(None):
         return value is None
     if origin is Literal:
-        return any(type(one) is type(value) and one == value for one in arguments)
+        return any(_is_value_of(one, value) for one in arguments)
     if origin in _UNIONS:
         return any(_fits(one, value) for one in arguments)
     kind = origin or hint
