@@ -5,6 +5,7 @@ import asyncio
 import pytest
 import sharedspace
 from conftest import LIMIT, until_waiting
+from sharedspace._types import PutOptions
 
 
 @pytest.fixture
@@ -31,6 +32,31 @@ def test_higher_priorities_come_first_and_several_are_put_together(mail):
         with item:
             taken.append(item.value)
     assert taken == [3, 1, 2]
+
+
+OPTIONS = {"priority": 5, "delay": 3600.0, "group": "g", "unique": "u", "if_present": "replace"}
+
+
+def test_a_queue_for_tasks_has_the_same_options(ns, mail):
+    tasks = ns.aio.queue("mail")
+    assert OPTIONS.keys() == PutOptions.__annotations__.keys()
+    puts = [mail.put, lambda *value, **options: asyncio.run(tasks.put(*value, **options))]
+    for put in puts:
+        put("early", **OPTIONS)
+        number = put("x", **OPTIONS)
+        assert [(one.value, one.id, one.state) for one in mail.items()] == [("x", number, "delayed")]
+        assert mail.remove(number)
+        put("low", priority=-1)
+        put("high", priority=1, group="g")
+        put("next", group="g")
+        with mail.get() as item, mail.get() as other:
+            assert (item.value, other.value) == ("high", "low") and mail.get() is None
+        mail.drain()
+        for wrong, kind in [({"priorty": 1}, TypeError), ({"priority": "x"}, TypeError), ({"group": 1}, TypeError),
+                            ({"delay": -1}, ValueError), ({"if_present": "no"}, KeyError)]:  # fmt: skip
+            with pytest.raises(kind):
+                put("x", **wrong)
+    assert mail.items() == []
 
 
 def test_an_exception_returns_the_item(mail):

@@ -60,10 +60,11 @@ typedef struct {
 } Asked;
 
 static Asked adapt = {"sharedspace._fields", "adapt", NULL}, select_one = {"sharedspace._fields", "select", NULL},
+             named = {"sharedspace._fields", "named", NULL},
              instantiate = {"sharedspace._fields", "instantiate", NULL}, uuid_type = {"uuid", "UUID", NULL};
 
 void codec_begin(void) {
-    Asked *const all[] = {&adapt, &select_one, &instantiate, &uuid_type};
+    Asked *const all[] = {&adapt, &select_one, &named, &instantiate, &uuid_type};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         Py_CLEAR(all[i]->found);
 }
@@ -158,48 +159,73 @@ static int open_container(Buffer *buffer, uint8_t code, int depth) {
     return put_byte(buffer, code);
 }
 
-static int put_sequence(Buffer *buffer, PyObject *sequence, int depth, Mode mode) {
-    if (open_container(buffer, ARRAY, depth) < 0) return -1;
-    /* What is asked about an element may change the list. */
-    for (Py_ssize_t i = 0; i < PySequence_Size(sequence); i++) {
-        PyObject *element = PySequence_GetItem(sequence, i);
-        int status = element == NULL ? -1 : put_value(buffer, element, depth + 1, mode);
+static int has_changed(const char *what) {
+    PyErr_Format(PyExc_RuntimeError, "%s changed while it was written", what);
+    return -1;
+}
+
+int put_elements(Buffer *buffer, PyObject *sequence, int depth, Mode mode) {
+    /* What a subclass says about its length need not be true: its elements are those over which it iterates. */
+    int is_plain_one = PyList_CheckExact(sequence) || PyTuple_CheckExact(sequence);
+    PyObject *elements = is_plain_one ? sequence : PySequence_List(sequence);
+    if (elements == NULL) return -1;
+    if (is_plain_one) Py_INCREF(elements);
+    Py_ssize_t count = PySequence_Size(elements);
+    int status = 0;
+    for (Py_ssize_t i = 0; i < count && status == 0; i++) {
+        PyObject *element = PySequence_GetItem(elements, i);
+        status = element == NULL ? -1 : put_value(buffer, element, depth, mode);
         Py_XDECREF(element);
-        if (status < 0) return -1;
+        /* What is asked about an element may change the list. */
+        if (status == 0 && PySequence_Size(elements) != count) status = has_changed("the list");
     }
+    Py_DECREF(elements);
+    return status;
+}
+
+static int put_sequence(Buffer *buffer, PyObject *sequence, int depth, Mode mode) {
+    if (open_container(buffer, ARRAY, depth) < 0 || put_elements(buffer, sequence, depth + 1, mode) < 0) return -1;
     return put_byte(buffer, 0);
 }
 
-/* The names come in the order of their bytes, which is that of their code points. */
-static PyObject *sorted_names(PyObject *dictionary) {
-    PyObject *names = PyDict_Keys(dictionary);
-    if (names == NULL) return NULL;
+static int put_object(Buffer *buffer, PyObject *dictionary, int depth, Mode mode);
+
+/* Whether all names are strings, and none is of a class of its own, whose order and equality may be others. */
+static int has_plain_names(PyObject *names) {
     for (Py_ssize_t i = 0; i < PyList_Size(names); i++) {
-        if (PyUnicode_Check(PyList_GetItem(names, i))) continue;
-        PyErr_Format(PyExc_TypeError, "the names in an object are strings, not %R", PyList_GetItem(names, i));
-        Py_DECREF(names);
-        return NULL;
+        if (!PyUnicode_CheckExact(PyList_GetItem(names, i))) return 0;
     }
-    if (PyList_Sort(names) == 0) return names;
-    Py_DECREF(names);
-    return NULL;
+    return 1;
+}
+
+/* The dictionary with strings as names. */
+static int put_named(Buffer *buffer, PyObject *dictionary, int depth, Mode mode) {
+    PyObject *function = ask(&named), *other = NULL;
+    if (function != NULL) other = PyObject_CallFunctionObjArgs(function, dictionary, NULL);
+    int status = other == NULL ? -1 : put_object(buffer, other, depth, mode);
+    Py_XDECREF(other);
+    return status;
 }
 
 static int put_object(Buffer *buffer, PyObject *dictionary, int depth, Mode mode) {
-    if (open_container(buffer, OBJECT, depth) < 0) return -1;
-    PyObject *names = sorted_names(dictionary);
+    PyObject *names = PyDict_Keys(dictionary);
     if (names == NULL) return -1;
-    int status = 0;
+    if (!has_plain_names(names)) {
+        Py_DECREF(names);
+        return put_named(buffer, dictionary, depth, mode);
+    }
+    /* They come in the order of their bytes, which is that of their code points. */
+    int status = PyList_Sort(names) < 0 ? -1 : open_container(buffer, OBJECT, depth);
     for (Py_ssize_t i = 0; i < PyList_Size(names) && status == 0; i++) {
         PyObject *name = PyList_GetItem(names, i), *value = PyDict_GetItemWithError(dictionary, name);
         if (value == NULL) {
-            if (!PyErr_Occurred()) PyErr_SetString(PyExc_RuntimeError, "the dictionary changed while it was written");
-            status = -1;
+            status = PyErr_Occurred() ? -1 : has_changed("the dictionary");
             break;
         }
         Py_INCREF(value);
         status = put_string(buffer, name) < 0 ? -1 : put_value(buffer, value, depth + 1, mode);
         Py_DECREF(value);
+        if (status == 0 && PyDict_Size(dictionary) != PyList_Size(names)) status = has_changed("the dictionary");
     }
     Py_DECREF(names);
     return status < 0 ? -1 : put_byte(buffer, 0);

@@ -38,6 +38,9 @@ void codec_begin(void);
 /* Appends a value; -1 with an exception. `depth` is the number of lists and objects around it. */
 int put_value(Buffer *buffer, PyObject *value, int depth, Mode mode);
 
+/* Appends the elements of a list or tuple, or of a subclass of one. */
+int put_elements(Buffer *buffer, PyObject *sequence, int depth, Mode mode);
+
 /* Appends the fields of a tuple, one after the other. */
 int put_fields(Buffer *buffer, PyObject *const *fields, Py_ssize_t count, Mode mode);
 

@@ -241,26 +241,29 @@ static PyObject *namespace_hold(PyObject *object, PyObject *arguments) {
 
 /* --- Queues ---------------------------------------------------------------------------------------------- */
 
-/* _put(queue, items, timeout, priority, delay, group, unique, deliveries, bound, flags): (whether they were put, their
- * numbers). */
-static PyObject *namespace_put(PyObject *object, PyObject *arguments) {
+/* _put(queue, items, timeout, deliveries, bound, flags, *, priority, delay, group, unique): (whether they were put,
+ * their numbers). */
+static PyObject *namespace_put(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {
     sharedspace_how how = sharedspace_defaults();
-    PyObject *queue_name, *items, *timeout, *delay, *group, *unique;
-    long long priority, deliveries, bound;
-    unsigned int flags;
+    PyObject *group = NULL, *unique = NULL;
+    const Keyword keywords[] = {
+        {"priority", NUMBER, &how.priority, 0},
+        {"delay", SECONDS, &how.delay_ms, 0},
+        {"group", OBJECT_, &group, 0},
+        {"unique", OBJECT_, &unique, 0}};
     const char *queue;
-    if (!PyArg_ParseTuple(
-            arguments, "OO!OLOOOLLI", &queue_name, &PyList_Type, &items, &timeout, &priority, &delay, &group, &unique,
-            &deliveries, &bound, &flags))
+    if (count != 6 || !PyList_Check(arguments[1]))
+        return PyErr_Format(PyExc_TypeError, "_put() takes six arguments, of which the second is a list");
+    PyObject *items = arguments[1];
+    if (read_keywords(arguments + count, names, keywords, sizeof keywords / sizeof *keywords) < 0 ||
+        read_text(arguments[0], "the queue's name", &queue) < 0 || read_text(group, "the group", &how.group) < 0 ||
+        read_text(unique, "the unique key", &how.unique) < 0 ||
+        read_seconds(arguments[2], SHAREDSPACE_FOREVER, &how.timeout_ms) < 0)
         return NULL;
-    how.flags = flags;
-    if (read_text(queue_name, "the queue's name", &queue) < 0 || read_text(group, "the group", &how.group) < 0 ||
-        read_text(unique, "the unique key", &how.unique) < 0 || read_seconds(delay, 0, &how.delay_ms) < 0 ||
-        read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0)
-        return NULL;
-    how.priority = priority;
-    how.deliveries = deliveries;
-    how.bound = bound;
+    how.deliveries = PyLong_AsLongLong(arguments[3]);
+    how.bound = PyLong_AsLongLong(arguments[4]);
+    how.flags = (uint32_t)PyLong_AsLong(arguments[5]);
+    if (PyErr_Occurred()) return NULL;
     ask_for_signals(&how);
     Values values;
     uint64_t *numbers = NULL;
@@ -333,7 +336,7 @@ static PyObject *namespace_items(PyObject *object, PyObject *arguments) {
 
 PyMethodDef hold_methods[] = {
     {"_hold", namespace_hold, METH_VARARGS, NULL},
-    {"_put", namespace_put, METH_VARARGS, NULL},
+    {"_put", FAST(namespace_put), METH_FASTCALL | METH_KEYWORDS, NULL},
     {"_item", namespace_item, METH_VARARGS, NULL},
     {"_items", namespace_items, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL}};

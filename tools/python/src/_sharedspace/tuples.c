@@ -41,13 +41,7 @@ static int put_one_tuple(Buffer *buffer, PyObject *tuple, void *context) {
         PyErr_Format(PyExc_TypeError, "%R is no tuple", tuple);
         return -1;
     }
-    for (Py_ssize_t i = 0; i < PySequence_Size(tuple); i++) {
-        PyObject *field = PySequence_GetItem(tuple, i);
-        int status = field == NULL ? -1 : put_value(buffer, field, 0, VALUES);
-        Py_XDECREF(field);
-        if (status < 0) return -1;
-    }
-    return 0;
+    return put_elements(buffer, tuple, 0, VALUES);
 }
 
 static PyObject *namespace_write_all(PyObject *object, PyObject *const *arguments, Py_ssize_t count, PyObject *names) {

@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Generator, Mapping
     from types import TracebackType
 
+    from typing_extensions import Unpack
+
     from ._holding import Election, Holding, Lock, Semaphore
-    from ._queues import Present, Queue
+    from ._queues import Queue
     from ._sharedspace import Claim, Item
     from ._space import Namespace
-    from ._types import DataClass, Field, Template
+    from ._types import DataClass, Field, PutOptions, Template
 
 _T = TypeVar("_T")
 _D = TypeVar("_D", bound="DataClass")
@@ -121,20 +123,9 @@ class AsyncQueue:
     def __init__(self, queue: Queue) -> None:
         self._queue = queue
 
-    async def put(
-        self,
-        value: Field,
-        *,
-        priority: int = 0,
-        delay: float | None = None,
-        group: str | None = None,
-        unique: str | None = None,
-        if_present: Present = "keep",
-    ) -> int:
+    async def put(self, value: Field, **options: Unpack[PutOptions]) -> int:
         """As `Queue.put`, but it never waits for room, and has no time-out: without room it raises `Full` at once."""
-        return self._queue.put(
-            value, priority=priority, delay=delay, group=group, unique=unique, if_present=if_present
-        )
+        return self._queue._put([value], 0, **options)[0]
 
     def get(self, *, timeout: float | None = 0, ttr: float | None = None) -> Pending[Item]:
         """The next item to work on: `await` it, or `async with`."""

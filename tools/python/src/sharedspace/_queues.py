@@ -8,14 +8,14 @@ from ._things import Kind, Rule
 # Type checkers take it for true. The module typing, which has one too, takes long to import.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Literal, TypeAlias, overload
+    from typing import Any, Final, overload
+
+    from typing_extensions import Unpack
 
     from . import _sharedspace
     from ._results import Listed
     from ._space import Namespace
-    from ._types import Field
-
-    Present: TypeAlias = Literal["keep", "replace", "again"]
+    from ._types import Field, Present, PutOptions
 
 # SHAREDSPACE_REPLACE and _AGAIN.
 _PRESENT: Final = {"keep": 0, "replace": 8192, "again": 16384}
@@ -38,44 +38,27 @@ class Queue:
         self._deliveries = deliveries or 0
         self._bound = bound or 0
 
-    def put(
-        self,
-        value: Field,
-        *,
-        priority: int = 0,
-        delay: float | None = None,
-        group: str | None = None,
-        unique: str | None = None,
-        if_present: Present = "keep",
-        timeout: float | None = 0,
-    ) -> int:
-        """Puts an item; its number.
+    def put(self, value: Field, *, timeout: float | None = 0, **options: Unpack[PutOptions]) -> int:
+        """Puts an item; its number. Options: priority=0, delay=None, group=None, unique=None, if_present="keep".
 
-        One item of a `group` is worked on at a time. While an item with the key `unique` is in the queue nothing is put,
-        and its number is returned; `if_present="replace"` replaces one that waits, and "again" puts one behind that which
-        is worked on. If the queue has as many items as its bound, `put` waits for `timeout` seconds, and
-        then raises `Full`.
+        The highest `priority` comes first; after `delay` seconds. One item of a `group` is worked on at a time.
+        While an item with the key `unique` is in the queue nothing is put, and its number is returned;
+        `if_present="replace"` replaces one that waits, and "again" puts one behind that which is worked on.
+        If the queue has as many items as its bound, `put` waits for `timeout` seconds, and then raises `Full`.
         """
-        return self._put([value], priority, delay, group, unique, timeout, _PRESENT[if_present])[0]
+        return self._put([value], timeout, **options)[0]
 
     def put_all(
         self, values: list[Field], *, priority: int = 0, delay: float | None = None, group: str | None = None
     ) -> list[int]:
         """Puts items in one transaction, all or none; their numbers."""
-        return self._put(list(values), priority, delay, group, None, 0) if values else []
+        return self._put(list(values), 0, priority=priority, delay=delay, group=group) if values else []
 
     def _put(
-        self,
-        values: list[Any],
-        priority: int,
-        delay: float | None,
-        group: str | None,
-        unique: str | None,
-        timeout: float | None,
-        flags: int = 0,
+        self, values: list[Any], timeout: float | None, /, *, if_present: Present = "keep", **options: Any
     ) -> list[int]:
         is_put, numbers = self._namespace._put(
-            self.name, values, timeout, priority, delay, group, unique, self._deliveries, self._bound, flags
+            self.name, values, timeout, self._deliveries, self._bound, _PRESENT[if_present], **options
         )
         if not is_put and not numbers[0]:
             raise Full(f"the queue {self.name!r} had no room in time", "limitReached", "put", self._namespace.name)

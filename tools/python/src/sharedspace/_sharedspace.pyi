@@ -248,14 +248,11 @@ class Namespace:
         queue: str,
         items: list[Any],
         timeout: float | None,
-        priority: int,
-        delay: float | None,
-        group: str | None,
-        unique: str | None,
         deliveries: int,
         bound: int,
         flags: int,
         /,
+        **options: Any,
     ) -> tuple[bool, list[int]]: ...
     @overload
     def _item(self, queue: str, timeout: None, deadline: float | None, id: int, /) -> Item: ...

@@ -276,7 +276,8 @@ class Space:
 
     Without a root it is $SHARED_SPACE_ROOT, else /dev/shm/shared-space-UID. A relative one begins at the folder where
     the process is now, also after it changes its folder. `timeout` is how many seconds a call waits for a process that
-    is in the way for a moment, before it raises `Busy`.
+    is in the way for a moment, before it raises `Busy`; a namespace that the process has open keeps the one it was
+    opened with.
     """
 
     def __init__(self, root: str | os.PathLike[str] | None = None, *, timeout: float = 5.0) -> None:

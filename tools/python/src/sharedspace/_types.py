@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Mapping, Sequence
 from types import EllipsisType
-from typing import Any, ClassVar, Protocol, TypeAlias, Union
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, TypedDict, Union
 from uuid import UUID
 
 from ._templates import Between, Either, Rest
@@ -28,6 +29,7 @@ Field: TypeAlias = Union[
     bytearray,
     memoryview,
     UUID,
+    enum.Enum,
     DataClass,
     Sequence["Field"],
     Mapping[str, "Field"],
@@ -42,6 +44,7 @@ Template: TypeAlias = Union[
     str,
     bytes,
     UUID,
+    enum.Enum,
     EllipsisType,
     type[Any],
     range,
@@ -53,3 +56,17 @@ Template: TypeAlias = Union[
     Sequence["Template"],
     Mapping[str, "Template"],
 ]
+
+
+# What becomes of a unique item if there is one already.
+Present: TypeAlias = Literal["keep", "replace", "again"]
+
+
+class PutOptions(TypedDict, total=False):
+    """What a queue's `put` takes beside the value."""
+
+    priority: int
+    delay: float | None
+    group: str | None
+    unique: str | None
+    if_present: Present

@@ -1,6 +1,7 @@
 """Uses of the package, with the types that a checker must find. Never run."""
 
 import dataclasses
+import enum
 import re
 import uuid
 from typing import Any
@@ -17,10 +18,16 @@ class Job:
     file: str
 
 
+class Shade(enum.Enum):
+    DARK = "dark"
+
+
 ns = sharedspace.Space("/tmp/x").namespace("jobs")
 
 assert_type(ns.write("resize", 42, 1.5, None, True, b"x", uuid.uuid4(), [1, [2]], {"a": {"b": 1}}), int)
 assert_type(ns.write(Job(1, "a")), int)
+assert_type(ns.write("paint", Shade.DARK, [Shade.DARK]), int)
+assert_type(ns.take("paint", Shade.DARK, list), tuple[Any, ...] | None)
 assert_type(ns.write({"a": 1}, expires=5), int)
 assert_type(ns.write_all([("a", 1), ["b"]]), list[int])
 assert_type(ns.write_all([Job(1, "a")]), list[int])
@@ -63,6 +70,9 @@ with ns.lock("a", "b", timeout=5) as lock:
 assert_type(ns.queue("mail").get(timeout=None), Item)
 assert_type(ns.queue("mail").get(), Item | None)
 assert_type(ns.queue("mail").put(1, unique="x", if_present="replace"), int)
+ns.queue("mail").put(1, priority="high")  # type: ignore[arg-type]
+ns.queue("mail").put(1, if_present="no")  # type: ignore[arg-type]
+ns.queue("mail").put(1, priorty=5)  # type: ignore[call-arg]
 assert_type(ns.versioned("k"), tuple[Any, int] | None)
 assert_type(ns.latch("ready", 2).count_down(), int)
 assert_type(ns.election("primary").leader(), sharedspace.Leader | None)
@@ -82,6 +92,9 @@ async def main() -> None:
     assert_type(await ns.aio.take(Job), Job | None)
     async with ns.aio.claim(Job, timeout=None) as job:
         assert_type(job.tuple, Job)
+    assert_type(await ns.aio.queue("mail").put(1, unique="x", if_present="again"), int)
+    await ns.aio.queue("mail").put(1, priority="high")  # type: ignore[arg-type]
+    await ns.aio.queue("mail").put(1, timeout=5)  # type: ignore[call-arg]
     async with ns.aio.lock("a") as lock:
         assert_type(lock, Lock)
     async for change in ns.aio.watch():
