@@ -15,7 +15,8 @@ struct SafeguardTests {
     /// after more than a minute. (Without `timeLimit` `handoff` finds a process that is silent for two minutes, which is too
     /// long for here.)
     @Test(arguments: [
-        ("kill", "secondLook", "doubled", 60), ("near", "secondLook", "doubled", 60), ("kill", "deadClaims", "lost", 60),
+        ("kill", "secondLook", "doubled", 60), ("near", "secondLook", "doubled", 60),
+        ("kill", "deadClaims", "lost", 60),
         ("handoff", "handedOn", "lost", 30),
         ("history", "secondLook", "notLinearizable", 30), ("disk", "room", "faults", 30),
         ("exhaust --scene killedReaders", "deadReaders", "faults", 30),
