@@ -7,7 +7,9 @@ import Testing
 
 /// What a process holds without knowing it: it was told that the outcome of a change is unknown, and has no handle for what
 /// the change has made.
-@Suite(.blocking, .serialized, .timeLimit(.minutes(5)))
+///
+/// The tests wait most of the time, each with machines of its own, and so side by side.
+@Suite(.blocking, .timeLimit(.minutes(5)))
 struct UnknownOutcomeTests {
     private let cluster: TestCluster
     private let n: Namespace

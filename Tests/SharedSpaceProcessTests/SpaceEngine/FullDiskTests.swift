@@ -5,7 +5,7 @@ import SpaceTesting
 import Testing
 
 /// Whether an agent can mount a file system of its own: it must be root's, or have the capability.
-private let mayMount: Bool = {
+let mayMount: Bool = {
     guard let root = try? TemporaryRoot(), let agent = try? Agent() else { return false }
     return (try? agent.run("tmpfs \(root.path) 8388608")) != nil
 }()
@@ -13,6 +13,8 @@ private let mayMount: Bool = {
 /// A file system that fills up leads to errors, never to a signal, and no commit is lost.
 ///
 /// Each agent mounts a small tmpfs that it alone sees, so a SIGBUS would end the agent and be seen here.
+///
+/// `SlowFullDiskTests` does it in the modes, with the sizes and the fillings that are left out here.
 @Suite(
     .blocking,
     .serialized,
@@ -39,7 +41,7 @@ struct FullDiskTests {
         return number
     }
 
-    @Test(arguments: StorageMode.allCases, [500, 4000, 30_000])
+    @Test(arguments: [(.fast, 500), (.guarded, 4000), (.durable, 30_000)] as [(StorageMode, Int)])
     func aFullDiskIsAnErrorAndNotTheEnd(_ mode: StorageMode, _ size: Int) throws {
         // The limit is beyond the disk, so the disk is what ends first.
         let agent = try agent(onMebibytes: 9)
@@ -112,7 +114,9 @@ struct FullDiskTests {
 
     /// Transactions, an ordered set or a work queue fill the disk: a step that is refused changes nothing, and all of
     /// it can be taken out while nothing is free.
-    @Test(arguments: StorageMode.allCases, ["transactions", "set", "queue"])
+    @Test(
+        arguments: [(.fast, "transactions"), (.guarded, "set"), (.durable, "queue")] as [(StorageMode, String)]
+    )
     func whateverFillsTheDisk(_ mode: StorageMode, _ filling: String) throws {
         let agent = try agent(onMebibytes: 9)
         try agent.open(root, "n", "mode=\(mode) limit=\(256 << 20)")
