@@ -45,32 +45,34 @@ package enum LocalSocket {
         _ name: String,
         until deadline: MonotonicInstant
     ) throws(Errno) -> OwnedDescriptor {
-        let limit = max(1, deadline.remaining.saturatedNanoseconds / 1000)
-        do throws(Errno) {
-            return try connected(
-                path(at: folder, name),
-                within: timeval(tv_sec: Int(limit / 1_000_000), tv_usec: Int(limit % 1_000_000))
-            )
-        } catch {
-            throw error == .resourceTemporarilyUnavailable ? .timedOut : error
-        }
+        try connected(path(at: folder, name), until: deadline)
     }
 
-    /// Connects to the socket at a path, without a limit of time; the connection's calls wait.
-    package static func connected(_ path: String) throws(Errno) -> OwnedDescriptor {
-        try connected(path, within: timeval())
-    }
-
-    private static func connected(_ path: String, within limit: timeval) throws(Errno) -> OwnedDescriptor {
+    /// Connects to the socket at a path, without a limit of time unless there is a deadline; the connection's calls wait.
+    package static func connected(
+        _ path: String,
+        until deadline: MonotonicInstant? = nil
+    ) throws(Errno) -> OwnedDescriptor {
         let made = try unconnected()
-        var limit = limit
-        guard setsockopt(made.raw, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size)) == 0 else {
-            throw Errno(rawValue: errno)
-        }
+        if let deadline { try limitConnecting(made, until: deadline) }
         try withAddress(path) { address, size throws(Errno) in
-            guard connect(made.raw, address, size) == 0 else { throw Errno(rawValue: errno) }
+            guard connect(made.raw, address, size) == 0 else {
+                let error = Errno(rawValue: errno)
+                throw error == .resourceTemporarilyUnavailable ? .timedOut : error
+            }
         }
         return made
+    }
+
+    /// unix(7): connect(2) waits for room in the listener's queue as long as a send may.
+    private static func limitConnecting(
+        _ socket: borrowing OwnedDescriptor,
+        until deadline: MonotonicInstant
+    ) throws(Errno) {
+        let microseconds = max(1, deadline.remaining.saturatedNanoseconds / 1000)
+        var limit = timeval(tv_sec: Int(microseconds / 1_000_000), tv_usec: Int(microseconds % 1_000_000))
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        guard setsockopt(socket.raw, SOL_SOCKET, SO_SNDTIMEO, &limit, size) == 0 else { throw Errno(rawValue: errno) }
     }
 
     /// Accepts a connection; `nil` if there is none, or if it has already ended.

@@ -96,6 +96,11 @@ struct MemberClaimTests {
         try cluster.expectSame(n)
     }
 
+    /// A claim of job 1 that belongs to this process, and not to its session.
+    private func claimForThisProcess(_ n: Namespace) throws -> HeldClaim? {
+        try n.claim(matching: ["job", 1], holder: .current, deadline: nil, .upTo(watchdog), interruption: nil)
+    }
+
     /// A claim for another process that is made just after the machine became another member lasts as long as that process.
     @Test func aClaimForAProcessOutlivesTheMember() throws {
         let n = try cluster.namespaces()
@@ -105,13 +110,7 @@ struct MemberClaimTests {
         try cluster.end(1, by: SIGKILL)
         #expect(try eventually { try n[0].status().machines == ["m0"] })
         try cluster.start(1)
-        let claim = try n[1].claim(
-            matching: ["job", 1],
-            holder: .current,
-            deadline: nil,
-            .upTo(watchdog),
-            interruption: nil
-        )
+        let claim = try claimForThisProcess(n[1])
         let held = try #require(claim)
         #expect(try ended.ask("claim [\"job\", 2]").hasPrefix("ok"))
         try n[0].synchronize()
@@ -127,13 +126,7 @@ struct MemberClaimTests {
     @Test func aDeadMachinesClaimForAProcessGoesOn() throws {
         let n = try cluster.namespaces()
         try n[0].write("job", 1)
-        let claim = try n[1].claim(
-            matching: ["job", 1],
-            holder: .current,
-            deadline: nil,
-            .upTo(watchdog),
-            interruption: nil
-        )
+        let claim = try claimForThisProcess(n[1])
         #expect(claim != nil)
         try n[0].synchronize()
         #expect(try n[0].readIfExists("job", 1) == nil)

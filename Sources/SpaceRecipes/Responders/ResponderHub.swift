@@ -22,11 +22,12 @@ import Synchronization
 ///     the handler returns                  the request's task      RUNNING → none
 ///     the responder leaves the stack       the caller of `end`     WAITING → none: the request is passed on
 ///
-/// Until a request is begun it may go to a responder that comes between, and come back when that one leaves. So a look
-/// that does not find it here says nothing of its end: a waiting request that was taken back ends when it can't be
-/// begun. Who could not begin a request looks again, because a look in the meantime took it for known. A responder that
-/// leaves is removed once none of its requests runs. A responder whose row has gone because this machine has become another member of
-/// several is enrolled again, under a new position.
+/// Until a request is begun, it may go to a responder that registers in between, and come back when that one leaves. So
+/// a look that does not find it here does not show that it was taken back; if it was, it can't be begun. Whoever could
+/// not begin a request looks again, because a look in the meantime took the request for known.
+///
+/// A responder that leaves is removed once none of its requests runs. A responder whose row has gone because this machine
+/// has become another member of several is enrolled again, under a new position.
 package final class ResponderHub: NamespacePart {
     private let state = Mutex(State())
 

@@ -185,8 +185,7 @@ struct CommandSignalTests {
         arguments: [
             ("lock jobs n", 0), ("lock jobs n", 7), ("semaphore jobs s --permits 2", 7), ("elect jobs e", 7),
             ("rate jobs r --limit 9 --per 1m", 7), ("claim jobs [1]", 0), ("claim jobs [1]", 7),
-            ("queue jobs q take", 0),
-            ("queue jobs q take", 7), ("queue jobs q take", 65),
+            ("queue jobs q take", 0), ("queue jobs q take", 7), ("queue jobs q take", 65),
         ] as [(String, Int32)]
     )
     func statusAfterASignal(_ words: String, _ status: Int32) throws {
