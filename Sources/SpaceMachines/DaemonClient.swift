@@ -4,7 +4,7 @@ import Synchronization
 
 /// How this process reaches the daemon of its root about one namespace: for the log that several machines share, and with
 /// its operations.
-package final class DaemonClient: MachinesLogs {
+package final class DaemonClient: LogSource {
     let root: SpaceRoot
     let name: String
     let life: NamespaceLife

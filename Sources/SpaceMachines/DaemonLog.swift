@@ -39,7 +39,7 @@ final class DaemonLog: CommitLog {
     }
 
     var title: String { "of its machines" }
-    var isClusters: Bool { true }
+    var hasMembers: Bool { true }
 
     // MARK: Acquiring
 
@@ -70,10 +70,7 @@ final class DaemonLog: CommitLog {
         switch try ask(.pen(behind: position.entry), anew: .pen(behind: position.entry)) {
         case .pen(let revision, let head):
             (pen, self.head, mustRelease) = (revision, head, true)
-        case .gone: throw .deletedOnAllMachines
-        case .joining(let why): throw .memberEnded(why)
-        case .unavailable(let why), .refused(let why): throw .clusterUnavailable(why)
-        default: throw broken()
+        case let answer: throw answer.refusal ?? broken()
         }
         guard head >= position.entry else {
             throw .clusterUnavailable(
@@ -104,17 +101,13 @@ final class DaemonLog: CommitLog {
         let entries: [[UInt8]]
         switch try ask(.entries(behind: position.entry), anew: nil) {
         case .entries(let list): entries = list
-        case .gone: throw .deletedOnAllMachines
-        case .unavailable(let why): throw .clusterUnavailable(why)
-        default: throw broken()
+        case let answer: throw answer.refusal ?? broken()
         }
         guard !entries.isEmpty else { throw broken() }
         for bytes in entries {
             let entry = try EntryBytes(bytes)
             guard entry.number == position.entry + 1, entry.linkBefore == position.link else {
-                throw .damaged(
-                    "entry \(entry.number) of the machines' log does not follow the replica's entry \(position.entry)"
-                )
+                throw .entryDoesNotFollow(entry.number, position.entry)
             }
             try entry.forEachPart { (part) throws(SpaceError) in try visit(part, nil) }
             position = LogPosition(entry: entry.number, end: 0, link: entry.link)
@@ -161,12 +154,10 @@ final class DaemonLog: CommitLog {
         switch answer {
         case .done: return true
         case .refused: return false
-        case .unavailable(let why): throw .clusterUnavailable(why)
-        case .unknown(let why): throw .outcomeUnknown(why)
-        case .gone: throw .deletedOnAllMachines
+        case .unavailable, .unknown, .gone: throw answer.error
         default:
             connection = nil
-            throw .outcomeUnknown("the daemon of this machine gave an answer that does not fit")
+            throw .answerDoesNotFit
         }
     }
 
@@ -174,7 +165,7 @@ final class DaemonLog: CommitLog {
 
     private func broken() -> SpaceError {
         connection = nil
-        return .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+        return .clusterUnavailable(DaemonAnswer.unfitting)
     }
 
     /// Why there is no answer in time: the daemon may wait for the others.

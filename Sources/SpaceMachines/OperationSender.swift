@@ -21,7 +21,6 @@ package final class OperationSender: Sendable {
     private let name: String
     private let life: NamespaceLife
     private let idle = Mutex(Idle())
-    package let takeWidth = TakeWidth()
 
     /// Connections that no thread uses now.
     ///
@@ -67,8 +66,8 @@ package final class OperationSender: Sendable {
         idle.withLock { if $0.connections.count < Self.mostIdle { $0.connections.append(connection) } }
         switch answer {
         case .result(let result): return result
-        case .gone, .joining, .unavailable, .refused: throw refusal(answer)
-        default: throw .outcomeUnknown("the daemon of this machine gave an answer that does not fit")
+        case .gone, .joining, .unavailable, .refused: throw answer.error
+        default: throw .answerDoesNotFit
         }
     }
 
@@ -98,7 +97,7 @@ package final class OperationSender: Sendable {
                 continue
             }
             if answer == .done { return connection }
-            throw refusal(answer)
+            throw answer.error
         }
         let (made, answer): (DaemonConnection?, DaemonAnswer)
         do throws(Errno) {
@@ -106,17 +105,7 @@ package final class OperationSender: Sendable {
         } catch {
             throw .noDaemon(root, error)
         }
-        guard let made else { throw refusal(answer) }
+        guard let made else { throw answer.error }
         return made
-    }
-
-    /// The error of an answer before anything was sent.
-    private func refusal(_ answer: DaemonAnswer) -> SpaceError {
-        switch answer {
-        case .gone: .deletedOnAllMachines
-        case .joining(let why): .memberEnded(why)
-        case .unavailable(let why), .refused(let why): .clusterUnavailable(why)
-        default: .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
-        }
     }
 }

@@ -30,6 +30,9 @@ extension SpaceError {
         )
     }
 
+    /// The error of a change whose daemon gave an answer of another request.
+    package static var answerDoesNotFit: SpaceError { .outcomeUnknown(DaemonAnswer.unfitting) }
+
     /// The error of a change if the daemon of a root can't be reached.
     static func noDaemon(_ root: SpaceRoot, _ error: Errno, isShared: Bool = true) -> SpaceError {
         let (reason, advice) = daemonTrouble(root, error)
@@ -93,4 +96,22 @@ extension SpaceError {
             "try again; look with: space --root \(root.path) machines"
         )
     }
+}
+
+extension DaemonAnswer {
+    static let unfitting = "the daemon of this machine gave an answer that does not fit"
+
+    /// The error of a request that this refuses; `nil` if the answer is none that refuses.
+    var refusal: SpaceError? {
+        switch self {
+        case .gone: .deletedOnAllMachines
+        case .joining(let why): .memberEnded(why)
+        case .unavailable(let why), .refused(let why): .clusterUnavailable(why)
+        case .unknown(let why): .outcomeUnknown(why)
+        default: nil
+        }
+    }
+
+    /// The error of a request that wants another answer than this, and has changed nothing.
+    package var error: SpaceError { refusal ?? .clusterUnavailable(Self.unfitting) }
 }

@@ -1,6 +1,8 @@
 import ClusterStore
+import ClusterStoreTesting
 import Glibc
 import SharedSpace
+import SpaceEngine
 import SpaceSystem
 import SpaceTestSupport
 import SpaceTesting
@@ -127,7 +129,21 @@ struct UpkeepTests {
     }
 
     @Test func theEndOfTheNumbersIsToldInTime() {
-        #expect(Registrar.troubles(ofLast: 52_427) == [])
-        #expect(Registrar.troubles(ofLast: 52_428).count == 1)
+        #expect(Registrar.troubles(ofLast: 13_421_771) == [])
+        #expect(Registrar.troubles(ofLast: 13_421_772).count == 1)
+    }
+
+    /// The numbers go on above those that have 16 bits, and end with an error.
+    @Test func numbersOfMembersHave24Bits() async throws {
+        let store = MemoryStore()
+        let keys = try ClusterKeys(prefix: "p", space: "s")
+        let value = MemberValue(machine: "m", place: [])
+        let registrar = Registrar(store: store, keys: keys, settings: ClusterSettings(), value: value)
+        for last: UInt64 in [0xFFFF, 0xFF_FFFE] {
+            store.change([.put(keys.nextMember, NumberValue(last + 1).encoded, .none)])
+            #expect(try await registrar.register().number == UInt32(last + 1))
+        }
+        let error = await #expect(throws: Registrar.Failure.self) { try await registrar.register() }
+        #expect(error?.told.hasPrefix("all 16777215 numbers of members were used") == true)
     }
 }

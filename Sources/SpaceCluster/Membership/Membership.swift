@@ -26,8 +26,8 @@ package struct Registrar: Sendable {
     /// Since when the store answers.
     package let contact = Contact()
 
-    /// Sessions and holders name their member in 16 bits.
-    package static let mostMembers: UInt64 = 65_535
+    /// Sessions and holders name their member in 24 bits.
+    package static let mostMembers = UInt64(SessionNumber.lastMember)
 
     /// What is said from 80 % of the numbers on: they last for years, unless daemons start again and again.
     ///

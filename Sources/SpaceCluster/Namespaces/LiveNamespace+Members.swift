@@ -147,7 +147,7 @@ extension LiveNamespace {
             return true
         } catch {
             // `space machines` reports an error that comes from the other machines.
-            if !Task.isCancelled, (error as? SpaceError)?.isOfOtherMachines != true { upkeepFailures.note(step, error) }
+            if !Task.isCancelled, (error as? SpaceError)?.isOfOtherMembers != true { upkeepFailures.note(step, error) }
             return false
         }
     }

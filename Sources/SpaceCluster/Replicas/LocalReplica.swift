@@ -105,7 +105,7 @@ final class LocalReplica: Replica {
 
     func members() throws(SpaceError) -> [ClusterMember] {
         try core.read { (snapshot) throws(SpaceError) in
-            try snapshot.members().map { ClusterMember(number: $0.number, machine: $0.machine) }
+            try snapshot.members().map { ClusterMember(number: $0.number, machine: $0.name) }
         }
     }
 
@@ -122,7 +122,7 @@ final class LocalReplica: Replica {
             } else if try scope.memberRows.contains(UInt64(member.number)) {
                 return
             }
-            try scope.memberRows.put(UInt64(member.number), MemberRow(machine: member.machine))
+            try scope.memberRows.put(UInt64(member.number), MemberRow(name: member.machine))
             scope.noteUpkeep()
         }
     }
@@ -230,7 +230,7 @@ final class LocalReplica: Replica {
                     advice: "look with space show, and let them end that first"
                 )
             }
-            try scope.log.begin(at: LogPosition(entry: 1, end: 0, link: link), path: LogRow.ofDaemon, isStandby: false)
+            try scope.log.begin(at: LogPosition(entry: 1, end: 0, link: link), path: LogRow.ofMembers, isStandby: false)
             core.control.staying.set(isReplica: true)
         }
         return ReplicaPosition(entry: 1, link: link)
@@ -254,7 +254,7 @@ final class LocalReplica: Replica {
 extension Snapshot {
     /// How far the replica goes with the machines' log.
     fileprivate func replicaPosition() throws(SpaceError) -> ReplicaPosition {
-        guard let row = try mainLog.get(.log), row.isOfDaemon else {
+        guard let row = try mainLog.get(.log), row.isOfMembers else {
             throw .incompatible("it is no replica any more", advice: "look at it with space show")
         }
         return ReplicaPosition(entry: try counters().logEntry, link: row.link)

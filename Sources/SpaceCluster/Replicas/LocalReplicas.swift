@@ -118,7 +118,7 @@ package struct LocalReplicas: ReplicaRoot {
         try core.write(.applying) { (scope) throws(SpaceError) in
             try scope.log.goOn(with: counters, asNewLife: false)
             let position = LogPosition(entry: base.position.entry, end: 0, link: base.position.link)
-            try scope.log.begin(at: position, path: LogRow.ofDaemon, isStandby: false)
+            try scope.log.begin(at: position, path: LogRow.ofMembers, isStandby: false)
         }
         // The clock goes on from that of the base, whatever this machine's clock says.
         let late = clock &- core.clock.milliseconds

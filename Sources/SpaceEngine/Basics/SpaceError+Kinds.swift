@@ -27,5 +27,5 @@ extension SpaceError {
 
     /// Whether the other machines are the cause, and nothing was changed: a wait goes on, because the machines may be
     /// reachable again at its next step.
-    package var isOfOtherMachines: Bool { code == .clusterUnavailable || code == .outrun }
+    package var isOfOtherMembers: Bool { code == .clusterUnavailable || code == .outrun }
 }

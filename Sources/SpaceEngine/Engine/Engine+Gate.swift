@@ -48,7 +48,7 @@ extension Engine {
     /// since, a clean-up step waits only briefly. It also waits only briefly if the way to the log of several machines
     /// does not answer. If the step then fails, the end of this process releases what the step would have released.
     package func cleanUpPatience(_ timeout: Duration) -> Duration {
-        control.gate.isKnownToBeStopped || machines.isSilent ? min(timeout, .milliseconds(100)) : timeout
+        control.gate.isKnownToBeStopped || logSource.isSilent ? min(timeout, .milliseconds(100)) : timeout
     }
 
     /// Waits for the gate, and returns whether its last holder was killed.

@@ -65,7 +65,7 @@ package final class Engine: @unchecked Sendable {
         control: ControlFile,
         use: EnvironmentUse,
         tables: Tables,
-        machines: any MachinesLogs,
+        logSource: any LogSource,
         timeout: Duration
     ) throws(SpaceError) {
         let reader = try lmdb { () throws(LMDBError) in Reader(try use.environment.beginRead()) }
@@ -79,7 +79,7 @@ package final class Engine: @unchecked Sendable {
         self.use = use
         environment = use.environment
         self.tables = tables
-        self.machines = machines
+        self.logSource = logSource
         self.timeout = timeout
         clock = NamespaceClock(control)
         near = control.header.mode == .fast ? control.near : nil
@@ -207,7 +207,7 @@ package final class Engine: @unchecked Sendable {
     // MARK: Several machines
 
     /// What reaches the log that they share.
-    let machines: any MachinesLogs
+    let logSource: any LogSource
 
     /// The member whose part this process's writes are; `nil` for the daemon's.
     package var sessionMember: UInt32? {

@@ -47,14 +47,14 @@ package struct NamespaceLog {
         }
         if purpose == .adding {
             scope.meter.goOn(for: .adding)
-        } else if log.isClusters {
+        } else if log.hasMembers {
             // Other machines' entries may have filled the file up to its limit and beyond; a removal is possible even so.
             scope.meter.goOn(for: .applying)
         }
-        if log.isClusters { try checkMember() }
+        if log.hasMembers { try checkMember() }
         scope.counters.nextNumber = max(scope.counters.nextNumber, engine.logState.firstFreeNumbers.claim)
         scope.counters.nextWatcher = max(scope.counters.nextWatcher, engine.logState.firstFreeNumbers.watcher)
-        scope.logged = LoggedTransaction(scope.counters, by: log.isClusters ? engine.sessionMember ?? 0 : 0)
+        scope.logged = LoggedTransaction(scope.counters, by: log.hasMembers ? engine.sessionMember ?? 0 : 0)
         try engine.change(removesDue: removesDue, body)
         let isOwn = scope.hasOwnChanges(isPersistent: engine.control.staying.isPersistent)
         guard isOwn || position != start else { return true }
@@ -90,7 +90,7 @@ package struct NamespaceLog {
         try scope.finish()
         let changes = try scope.meter.changed.changes(engine.tables, scope.access)
         let most = scope.meter.purpose == .adding ? Self.mostAddedBytes : Self.mostEntryBytes
-        if log.isClusters, changes.count > most { throw .tooLargeForMachines(changes.count) }
+        if log.hasMembers, changes.count > most { throw .tooLargeForAnEntry(changes.count) }
         let entry = LogEntry(changes, scope.log.moment(engine.control, engine.clock), behind: position)
         // The room for this row is ensured with that of the counters, beside which it lies.
         try scope.mainLog.put(.log, LogRow(entry.position, path: path))
@@ -118,7 +118,7 @@ package struct NamespaceLog {
 
     /// Takes over what entries of other machines say beside their rows.
     private func take(over moment: LogMoment, of log: any CommitLog) {
-        guard log.isClusters else { return }
+        guard log.hasMembers else { return }
         engine.clock.setForward(to: moment.clock)
         engine.control.staying.set(isPersistent: moment.isPersistent)
     }
@@ -127,7 +127,7 @@ package struct NamespaceLog {
     private func checkMember() throws(SpaceError) {
         guard let member = engine.sessionMember else { return }
         guard try scope.snapshot.hasMember(member) else {
-            throw .memberEnded("this machine takes part no more, or not yet: its daemon has lost touch with the others")
+            throw .memberHasEnded
         }
     }
 
@@ -142,8 +142,8 @@ package struct NamespaceLog {
         let path = String(decoding: row.path, as: UTF8.self)
         if let opened = engine.logState.opened, opened.path == path { return opened.log }
         let log: any CommitLog =
-            row.isOfDaemon
-            ? engine.machines.log()
+            row.isOfMembers
+            ? engine.logSource.log()
             : FileLog(path: path, life: engine.control.header.life, isDurable: engine.mode == .durable)
         engine.logState.opened = (path, log)
         return log
@@ -171,7 +171,7 @@ package struct NamespaceLog {
                 defer { log.release() }
                 _ = try scope.log.catchUp(with: log, from: &position)
                 try scope.log.end()
-                if !log.isClusters { try appendEnd(to: log, behind: position) }
+                if !log.hasMembers { try appendEnd(to: log, behind: position) }
             } else {
                 try scope.log.end()
             }
@@ -272,13 +272,11 @@ package struct NamespaceLog {
         try engine.checkUsable()
         var isNext = true
         try commitUnlogged { () throws(SpaceError) in
-            guard let row = try scope.mainLog.get(.log), row.isOfDaemon else { throw Self.isNoReplica }
+            guard let row = try scope.mainLog.get(.log), row.isOfMembers else { throw Self.isNoReplica }
             isNext = scope.counters.logEntry < entry.number
             guard isNext else { return }
             guard scope.counters.logEntry + 1 == entry.number, row.link == entry.linkBefore else {
-                throw .damaged(
-                    "entry \(entry.number) of the machines' log does not follow entry \(scope.counters.logEntry) here"
-                )
+                throw .entryDoesNotFollow(entry.number, scope.counters.logEntry)
             }
             var counters: Counters?
             try entry.forEachPart { (bytes) throws(SpaceError) in counters = try scope.log.applyPart(bytes) ?? counters
@@ -306,7 +304,7 @@ package struct NamespaceLog {
         try engine.checkUsable()
         var isUnchanged = true
         try commitUnlogged { () throws(SpaceError) in
-            guard let row = try scope.mainLog.get(.log), row.isOfDaemon else { throw Self.isNoReplica }
+            guard let row = try scope.mainLog.get(.log), row.isOfMembers else { throw Self.isNoReplica }
             isUnchanged = scope.isUnchanged(since: commit)
             guard isUnchanged else { return }
             let counters = try difference.withBytes { (bytes) throws(SpaceError) in try scope.log.applyPart(bytes) }
@@ -325,7 +323,7 @@ package struct NamespaceLog {
     ) throws(SpaceError) {
         if let counters { try scope.log.goOn(with: counters, asNewLife: false) }
         scope.counters.logEntry = position.entry
-        try scope.mainLog.put(.log, LogRow(position, path: LogRow.ofDaemon))
+        try scope.mainLog.put(.log, LogRow(position, path: LogRow.ofMembers))
         engine.clock.setForward(to: milliseconds)
         engine.control.staying.set(isPersistent: isPersistent)
     }
@@ -354,16 +352,6 @@ extension Engine {
 }
 
 extension SpaceError {
-    /// The error for a transaction whose entry no log of several machines takes.
-    fileprivate static func tooLargeForMachines(_ bytes: Int) -> SpaceError {
-        SpaceError(
-            .transactionTooLarge,
-            reason:
-                "its changes have \(bytes) bytes, and one transaction of a namespace of several machines may have a MiB",
-            advice: "write in smaller batches, or keep large values in files"
-        )
-    }
-
     /// The error for a change of a standby that does not come from its log.
     package static func standby(of log: String) -> SpaceError {
         .incompatible(

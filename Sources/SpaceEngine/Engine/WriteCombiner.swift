@@ -129,7 +129,7 @@ package final class WriteCombiner: Sendable {
                 if comesToLead(part, number) { lead(on: engine) }
             }
         } catch {
-            fail(SpaceError(error, subject: "a thread of the daemon"))
+            fail(SpaceError(error, subject: "a thread for the writes of others"))
         }
     }
 

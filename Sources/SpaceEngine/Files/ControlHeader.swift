@@ -8,7 +8,7 @@ package import SpaceSystem
 package struct ControlHeader: Equatable, Sendable {
     package static let size = 256
     /// Raised with every change of the on-disk format; a header with another version is refused.
-    package static let currentVersion: UInt32 = 15
+    package static let currentVersion: UInt32 = 16
     static let magic: UInt64 = 0x4543_4150_5344_4853  // "SHDSPACE", read as little-endian
 
     package var version: UInt32 = currentVersion

@@ -99,7 +99,7 @@ package struct AppliedLog {
             guard let (end, said) = last else { return }
             if let counters {
                 try goOn(with: counters, asNewLife: false)
-            } else if !log.isClusters {
+            } else if !log.hasMembers {
                 throw .damaged("an entry of the log \(log.title) lacks the counters")
             }
             (position, moment) = (end, said)

@@ -75,7 +75,7 @@ package protocol CommitLog: AnyObject {
     var title: String { get }
 
     /// Whether several machines append to the log: then only a session whose member takes part may do so.
-    var isClusters: Bool { get }
+    var hasMembers: Bool { get }
 
     /// Keeps all others from appending, until ``release()``; or makes sure that this transaction's ``append`` is
     /// refused if another entry comes before it.
@@ -116,7 +116,7 @@ package protocol CommitLog: AnyObject {
 }
 
 /// The way to the log that several machines share; a floor above knows how it works.
-package protocol MachinesLogs: AnyObject, Sendable {
+package protocol LogSource: AnyObject, Sendable {
     /// Whether this process has waited for the way to the log without success, and has not heard of it since.
     var isSilent: Bool { get }
 

@@ -35,7 +35,7 @@ package final class FileLog: CommitLog {
 
     // MARK: Acquiring
 
-    package var isClusters: Bool { false }
+    package var hasMembers: Bool { false }
 
     package func acquire(behind position: LogPosition) throws(SpaceError) {
         let opened = try current()

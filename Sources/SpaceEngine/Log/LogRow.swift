@@ -14,7 +14,7 @@ package struct LogRow: TableRow, Equatable {
     package let path: [UInt8]
 
     /// The path of the log of several machines.
-    package static let ofDaemon = Array("@".utf8)
+    package static let ofMembers = Array("@".utf8)
 
     package init(_ position: LogPosition, path: [UInt8]) {
         (end, link) = (position.end, position.link)
@@ -22,7 +22,7 @@ package struct LogRow: TableRow, Equatable {
     }
 
     /// Whether the log is that of several machines.
-    package var isOfDaemon: Bool { path == Self.ofDaemon }
+    package var isOfMembers: Bool { path == Self.ofMembers }
 
     /// How much of the log the namespace has.
     package func position(entry: UInt64) -> LogPosition { LogPosition(entry: entry, end: end, link: link) }
@@ -32,7 +32,7 @@ package struct LogRow: TableRow, Equatable {
         end = value.little(0)
         link = value.little(8)
         path = Array(value[Self.headerSize...])
-        guard path[0] == UInt8(ascii: "/") || isOfDaemon else { return nil }
+        guard path[0] == UInt8(ascii: "/") || isOfMembers else { return nil }
     }
 
     package func write(to room: (Int) throws(SpaceError) -> UnsafeMutableRawBufferPointer) throws(SpaceError) {

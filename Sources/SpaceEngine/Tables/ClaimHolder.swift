@@ -7,8 +7,9 @@ package import SpaceSystem
 /// - 2⁶⁴ − 1 means that the claim has no holder.
 /// - A process is bit 63, its PID in bits 41 to 62 (proc(5), `pid_max`: at most 2²²) and its start time in the bits
 ///   below. The start time is in ticks of 10 ms, for which 40 bits last 348 years.
-/// - In a namespace that several machines share, bit 40 of a process is set, bits 24 to 39 are its machine's member, and
-///   bits 0 to 23 the low bits of its start time, which come again after 46 hours.
+/// - In a namespace that several machines share, bit 40 of a process is set, bits 16 to 39 are its machine's member, and
+///   bits 0 to 15 the low bits of its start time: a process that has got the PID of a dead holder is taken for it if they
+///   are the same, once in 65,536.
 package enum ClaimHolder: Hashable, Sendable {
     /// A process that has the namespace open.
     case session(UInt64)
@@ -24,7 +25,7 @@ package enum ClaimHolder: Hashable, Sendable {
     private static let startBits: UInt64 = 41
     private static let memberBit: UInt64 = 1 << 40
     private static let startMask: UInt64 = memberBit - 1
-    private static let memberShift: UInt64 = 24
+    private static let memberShift: UInt64 = 16
     /// How many low bits of the start time are kept for a process of a member.
     package static let lowStartBits = Int(memberShift)
     private static let lowStartMask: UInt64 = 1 << memberShift - 1

@@ -9,16 +9,16 @@ package struct MemberRow: EncodedTableRow, Equatable {
     /// The most bytes of a machine's name.
     package static let mostNameBytes = 255
 
-    package let machine: String
+    package let name: String
 
-    package init(machine: String) { self.machine = machine }
+    package init(name: String) { self.name = name }
 
     package init?(key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         guard value.count <= Self.mostNameBytes, let name = String(validating: value, as: UTF8.self) else { return nil }
-        machine = name
+        self.name = name
     }
 
-    package var encoded: [UInt8] { Array(machine.utf8) }
+    package var encoded: [UInt8] { Array(name.utf8) }
 
     package static func damage(at key: UnsafeRawBufferPointer) -> String {
         UInt64(key: key).map { "the row of member \($0) does not decode" } ?? "a row of the members does not decode"
@@ -34,10 +34,10 @@ extension Snapshot {
     package func hasMember(_ number: UInt32) throws(SpaceError) -> Bool { try memberRows.contains(UInt64(number)) }
 
     /// The members, by number; a row that does not decode is left out.
-    package func members() throws(SpaceError) -> [(number: UInt32, machine: String)] {
-        var members: [(number: UInt32, machine: String)] = []
+    package func members() throws(SpaceError) -> [(number: UInt32, name: String)] {
+        var members: [(number: UInt32, name: String)] = []
         var rows = try memberRows.scan()
-        while let (number, row) = try rows.nextValid() { members.append((UInt32(clamping: number), row.machine)) }
+        while let (number, row) = try rows.nextValid() { members.append((UInt32(clamping: number), row.name)) }
         return members
     }
 }

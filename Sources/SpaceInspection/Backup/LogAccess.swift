@@ -3,9 +3,9 @@ struct LogAccess {
     let core: NamespaceCore
 
     /// Whether the commits are logged by the daemon of several machines.
-    var isOfDaemon: Bool {
+    var isOfMembers: Bool {
         get throws(SpaceError) {
-            try core.read { (snapshot) throws(SpaceError) in try snapshot.mainLog.getValid(.log)?.isOfDaemon ?? false }
+            try core.read { (snapshot) throws(SpaceError) in try snapshot.mainLog.getValid(.log)?.isOfMembers ?? false }
         }
     }
 

@@ -21,7 +21,7 @@ extension Namespace {
         try attempt("log the commits") { (core) throws(SpaceError) in
             if let known = try core.log.path() {
                 if try core.isStandby { throw .standby(of: known) }
-                guard try !core.log.isOfDaemon else { throw .loggedByMachines }
+                guard try !core.log.isOfMembers else { throw .loggedByMembers }
                 throw .incompatible(
                     "its log is \(known.quotedForPeople) already",
                     advice: "end that first, with --no-log"
@@ -60,7 +60,7 @@ extension Namespace {
                 throw .misuse("its commits are not logged", advice: "begin with --each-commit")
             }
             if try core.isStandby { throw .standby(of: known) }
-            guard try !core.log.isOfDaemon else { throw .loggedByMachines }
+            guard try !core.log.isOfMembers else { throw .loggedByMembers }
             try core.engine.log.end()
         }
     }
@@ -74,7 +74,7 @@ extension LogBeginning {
 
 extension SpaceError {
     /// The error for a log of a namespace that several machines share.
-    fileprivate static var loggedByMachines: SpaceError {
+    fileprivate static var loggedByMembers: SpaceError {
         .incompatible(
             "several machines share it, and its log is theirs",
             advice: "make a copy that is this machine's alone, and log that: "

@@ -304,7 +304,7 @@ package struct IntegrityCheck {
         if counters.logEntry != 0 {
             known += 1
             let log = try snapshot.mainLog.getValid(.log)
-            isShared = log?.isOfDaemon ?? false
+            isShared = log?.isOfMembers ?? false
             if log == nil { report("the row with the log is missing or damaged") }
         }
         try checkMembers(isShared: isShared)

@@ -24,14 +24,14 @@ struct Holders {
     var pids: [UInt64: Int32]
     /// The member as which this machine takes part; 0 in a namespace of one machine.
     let member: UInt32
-    /// The machines that share the namespace, by member.
-    let machines: [UInt32: String]
+    /// The members' names.
+    let names: [UInt32: String]
 
     init(_ pids: [UInt64: Int32], _ control: ControlFile, _ snapshot: Snapshot) {
         self.pids = pids
         member = control.staying.isReplica ? control.member.load() : 0
         let members = (try? snapshot.members()) ?? []
-        machines = Dictionary(members, uniquingKeysWith: { first, _ in first })
+        names = Dictionary(members, uniquingKeysWith: { first, _ in first })
     }
 
     /// The holder's process; `pid` is that of a session that runs on another machine, if it is known.
@@ -55,7 +55,7 @@ struct Holders {
         guard let member = holder.member, member != 0, member != self.member else { return nil }
         var pid = pid
         if case .process(let process, _) = holder { pid = process.pid }
-        let machine = machines[member] ?? "member \(member)"
-        return pid.map { "\($0)@\(machine)" } ?? machine
+        let name = names[member] ?? "member \(member)"
+        return pid.map { "\($0)@\(name)" } ?? name
     }
 }

@@ -48,9 +48,9 @@ extension NamespaceStatus {
         history = counters.history(limit: control.header.byteLimit)
         isReplicated = control.staying.isReplica
         entry = isReplicated ? Int(clamping: counters.logEntry) : 0
-        machines = try snapshot.members().map(\.machine)
+        machines = try snapshot.members().map(\.name)
         log = try snapshot.mainLog.getValid(.log).flatMap { row -> Log? in
-            if row.isOfDaemon { return nil }
+            if row.isOfMembers { return nil }
             return Log(
                 path: String(decoding: row.path, as: UTF8.self),
                 entry: counters.logEntry,

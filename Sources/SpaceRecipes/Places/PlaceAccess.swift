@@ -196,24 +196,24 @@ package struct PlaceAccess {
         guard let hold else {
             return SpaceError(.timedOut, reason: "\(subject) could not be acquired in time", advice: "try again")
         }
-        let machine = try? core.read { (snapshot) throws(SpaceError) in
-            core.journal.machine(of: hold.holder.member ?? 0, in: snapshot)
+        let place = try? core.read { (snapshot) throws(SpaceError) in
+            core.liveness.elsewhere(hold.holder.member ?? 0, in: snapshot)
         }
         let pid = if case .process(let process, _) = hold.holder { process.pid } else { hold.pid }
-        let command = machine == nil ? ProcessIdentity.commandName(of: pid).map { " (\($0))" } : nil
-        let who = "process \(pid)\(machine.map { "@\($0)" } ?? "")\(command ?? "")"
+        let command = place == nil ? ProcessIdentity.commandName(of: pid).map { " (\($0))" } : nil
+        let who = "process \(pid)\(place.map { "@\($0)" } ?? "")\(command ?? "")"
         let row = try? core.read { (snapshot) throws(SpaceError) in
             try snapshot.place(PlaceKeys(request.name), hold.ticket)
         }
         guard row != nil, core.liveness.isAlive(hold.holder) else {
             return SpaceError(
                 .timedOut,
-                holder: machine == nil ? pid : nil,
+                holder: place == nil ? pid : nil,
                 reason: "\(subject) was held by \(who) until just now",
                 advice: "try again"
             )
         }
-        if machine == nil, pid == getpid() {
+        if place == nil, pid == getpid() {
             return SpaceError(
                 .timedOut,
                 holder: pid,
@@ -221,11 +221,11 @@ package struct PlaceAccess {
                 advice: "release it where this process acquired it, or try again; locks are not reentrant"
             )
         }
-        let halt = machine == nil ? ProcessIdentity.halt(of: pid) : nil
+        let halt = place == nil ? ProcessIdentity.halt(of: pid) : nil
         let seconds = Swift.max(0, Clock.realtimeMilliseconds() - hold.since) / 1000
         return SpaceError(
             .timedOut,
-            holder: machine == nil ? pid : nil,
+            holder: place == nil ? pid : nil,
             reason:
                 "\(subject) is held by \(who)\(halt.map { ", which is \($0.phrase)," } ?? "") since \(seconds) s ago",
             advice: halt?.advice(for: pid) ?? "try again, or end \(who)"

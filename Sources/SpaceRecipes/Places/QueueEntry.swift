@@ -47,7 +47,7 @@ struct QueueEntry {
             return .answered(answer)
         } catch {
             let isUncertain = error.code == .outcomeUnknown && uncertain != nil
-            let mayPass = error.isOfOtherMachines || isUncertain || hasLostPlace && error.mayPass
+            let mayPass = error.isOfOtherMembers || isUncertain || hasLostPlace && error.mayPass
             guard mayWait, mayPass else { throw error }
             hindrance = error
             let next = MonotonicInstant.now.advanced(by: Limits.tick)

@@ -22,7 +22,7 @@ struct QueueAccess {
         do throws(SpaceError) {
             try core.write(.removing) { scope throws(SpaceError) in scope.queues.noteUnsettled(name) }
             return true
-        } catch  where error.isOfOtherMachines {
+        } catch  where error.isOfOtherMembers {
             return false
         }
     }

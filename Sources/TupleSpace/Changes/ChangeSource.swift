@@ -1,4 +1,3 @@
-import SpaceMachines
 package import SpaceSystem
 import Synchronization
 
@@ -275,9 +274,7 @@ package final class ChangeSource: Sendable {
     /// - Throws: `clusterUnavailable` if the machine takes no part now; what a write throws.
     private func registerAgain(_ core: NamespaceCore) throws(SpaceError) {
         guard core.liveness.hasEnded(session: row.withLock({ $0.session })) else { return }
-        guard core.participation.tryRenewSession() else {
-            throw .clusterUnavailable("this machine takes part no more, or not yet")
-        }
+        try core.participation.goOnAsMember()
         let position = state.withLock { $0.position }
         let new = try core.registrations.registerWatcher(filter, start: .after(position), subscription: subscription)
         row.withLock { $0 = (new.number, core.session.number) }

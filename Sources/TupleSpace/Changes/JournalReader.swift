@@ -42,7 +42,9 @@ package struct JournalReader {
                 reached = row.sequence
                 do throws(TupleCodingError) {
                     guard var change = try decode(row) else { continue }
-                    if isShared { change.machine = machine(of: SessionNumber.member(of: row.batch), in: snapshot) }
+                    if isShared {
+                        change.machine = core.liveness.elsewhere(SessionNumber.member(of: row.batch), in: snapshot)
+                    }
                     bytes += row.size
                     changes.append(change)
                 } catch {
@@ -58,12 +60,6 @@ package struct JournalReader {
             }
             return (changes, reached)
         }
-    }
-
-    /// The machine that a member is; `nil`: this one.
-    package func machine(of member: UInt32, in snapshot: Snapshot) -> String? {
-        guard member != 0, member != core.control.member.load() else { return nil }
-        return ((try? snapshot.memberRows.getValid(UInt64(member))) ?? nil)?.machine ?? "member \(member)"
     }
 }
 

@@ -119,8 +119,8 @@ package struct Registrations {
     /// Whose session it is, for people.
     private func told(session number: UInt64, in snapshot: Snapshot) -> String {
         if number == core.session.number { return "this process" }
-        if let machine = core.journal.machine(of: SessionNumber.member(of: number), in: snapshot) {
-            return "a process of the machine \(machine)"
+        if let place = core.liveness.elsewhere(SessionNumber.member(of: number), in: snapshot) {
+            return "a process of the machine \(place)"
         }
         return core.liveness.process(ofSession: number).map { "the process \($0.pid)" } ?? "another process"
     }

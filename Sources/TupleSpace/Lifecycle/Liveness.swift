@@ -50,6 +50,12 @@ package struct Liveness {
     /// Whether a session's or a process's number is one of another machine.
     package func isElsewhere(member: UInt32) -> Bool { member != 0 && member != core.control.member.load() }
 
+    /// The name of the member whose processes run on another machine; `nil` if they run here.
+    package func elsewhere(_ member: UInt32, in snapshot: Snapshot) -> String? {
+        guard isElsewhere(member: member) else { return nil }
+        return ((try? snapshot.memberRows.getValid(UInt64(member))) ?? nil)?.name ?? "member \(member)"
+    }
+
     /// Whether a session has ended because its member has, in a replica.
     func hasEnded(session: UInt64) -> Bool {
         guard core.control.staying.isReplica else { return false }

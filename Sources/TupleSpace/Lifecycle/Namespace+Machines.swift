@@ -79,8 +79,8 @@ extension Participation {
         case .done: return true
         case .taken: return false
         case .refused(let why): throw .incompatible(why, advice: "look with space show, and with space machines")
-        case .unavailable(let why), .unknown(let why): throw .clusterUnavailable(why)
-        default: throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+        case .unknown(let why): throw .clusterUnavailable(why)
+        case let answer: throw answer.error
         }
     }
 
@@ -159,9 +159,7 @@ extension Space {
     package func daemonReport(of name: String? = nil) throws(SpaceError) -> String {
         try SpaceError.naming("ask the daemon of this machine", on: name) { () throws(SpaceError) in
             let answer = try DaemonSocket.ask(.report, in: spaceRoot, life: 0, name: name ?? "", patience: .seconds(5))
-            guard case .report(let json) = answer else {
-                throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
-            }
+            guard case .report(let json) = answer else { throw answer.error }
             return json
         }
     }
@@ -389,9 +387,7 @@ extension Space {
         )
         switch answer {
         case .done, .gone: return true
-        case .unavailable(let why), .refused(let why): throw .clusterUnavailable(why)
-        case .unknown(let why): throw .outcomeUnknown(why)
-        default: throw .clusterUnavailable("the daemon of this machine gave an answer that does not fit")
+        case let answer: throw answer.error
         }
     }
 
@@ -405,7 +401,7 @@ extension Space {
             let namespace = try openAsIs(name.text, owner: .nobody, creates: false, options: NamespaceOptions())
             defer { try? namespace.leave() }
             return try namespace.core.read { (snapshot) throws(SpaceError) in
-                try snapshot.mainLog.get(.log)?.isOfDaemon ?? false
+                try snapshot.mainLog.get(.log)?.isOfMembers ?? false
             }
         } catch {
             return error.code != .damaged

@@ -25,6 +25,8 @@ package final class NamespaceCore: Sendable {
     let keptCells = KeptCells()
     /// What this process counts in, if latencies are measured.
     let latencyMeter = LatencyMeter()
+    /// How many matches a take names, if it is sent.
+    let takeWidth = TakeWidth()
     /// How this process reaches the daemon, in a namespace that several machines share.
     package let daemon: DaemonClient
     /// How often the session has got another number.

@@ -273,7 +273,7 @@ package struct Opening {
             control: control,
             use: use,
             tables: tables,
-            machines: daemon,
+            logSource: daemon,
             timeout: timeout
         )
         return NamespaceCore(

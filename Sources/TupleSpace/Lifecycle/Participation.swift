@@ -80,10 +80,13 @@ package struct Participation {
     private static let shortWhile = Duration.seconds(1)
     private static let shortestQuestion = Duration.milliseconds(50)
 
-    /// Gives the session a number of the machine's present member, unless it has one; `false` if that can't be done now.
-    func tryRenewSession() -> Bool {
+    /// Gives the session a number of the machine's present member, unless it has one.
+    ///
+    /// - Throws: `clusterUnavailable` if the machine takes no part now.
+    func goOnAsMember() throws(SpaceError) {
         _ = try? renewSession()
-        return !core.liveness.hasEnded(session: core.session.number)
+        guard core.liveness.hasEnded(session: core.session.number) else { return }
+        throw .clusterUnavailable("this machine takes part no more, or not yet")
     }
 
     /// Gives the session a number of the machine's present member.

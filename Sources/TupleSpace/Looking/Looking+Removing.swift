@@ -66,7 +66,7 @@ extension Looking {
             }
             attempt += 1
             if core.isSending, attempt <= Self.sentAttempts {
-                switch try removeByDaemon(operation, template, order, decode: decode) {
+                switch try removeBySending(operation, template, order, decode: decode) {
                 case .removed(let taken)?:
                     followUp(template, sight)
                     return taken

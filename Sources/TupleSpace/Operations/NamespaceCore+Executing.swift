@@ -7,7 +7,7 @@ extension NamespaceCore {
     package func execute<O: Operation>(_ operation: O) throws(SpaceError) -> O.Outcome {
         if deferred.isDue { carryOutDeferred() }
         if let outcome = try operation.execute(withoutTransaction: engine) { return outcome }
-        if isSending, let outcome = try operation.execute(byDaemonOf: self) { return outcome }
+        if isSending, let outcome = try operation.send(by: self) { return outcome }
         return try executeInTables(operation)
     }
 

@@ -36,9 +36,3 @@ extension NamespaceCore {
         return outcome
     }
 }
-
-extension SpaceError {
-    static var answerDoesNotFit: SpaceError {
-        .outcomeUnknown("the daemon of this machine gave an answer that does not fit")
-    }
-}

@@ -40,11 +40,11 @@ package protocol Operation {
     /// be done.
     func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Outcome?
 
-    /// Has the root's daemon carry it out; `nil` if the process must do it itself.
+    /// Sends it to the process that carries out what several have sent, in one commit; `nil` if the caller must do it itself.
     ///
-    /// A removal that looks has no such step: the daemon is given several candidates, and only the look has more than one
-    /// (`Looking.removeByDaemon`).
-    func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome?
+    /// A removal that looks has no such step: it is sent with several candidates, and only the look has more than one
+    /// (`Looking.removeBySending`).
+    func send(by core: NamespaceCore) throws(SpaceError) -> Outcome?
 
     /// Carries it out in a transaction.
     ///
@@ -60,5 +60,5 @@ extension Operation {
     @inline(__always) package func with(holder: ClaimHolder) -> Self { self }
     package func size(in scope: WriteScope) throws(SpaceError) -> Int { 0 }
     @inline(__always) package func execute(withoutTransaction engine: Engine) throws(SpaceError) -> Outcome? { nil }
-    @inline(__always) package func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome? { nil }
+    @inline(__always) package func send(by core: NamespaceCore) throws(SpaceError) -> Outcome? { nil }
 }

@@ -1,5 +1,3 @@
-import SpaceMachines
-
 /// An operation that is data as well: a process sends it to its root's daemon.
 ///
 /// In a namespace that several machines share, each commit costs a round trip to the others. So the daemon executes what
@@ -32,7 +30,7 @@ extension SentOperation {
     package func check() throws(SpaceError) {}
     package func outcomeFitsInMessage(in scope: WriteScope) throws(SpaceError) -> Bool { true }
 
-    package func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> Outcome? {
+    package func send(by core: NamespaceCore) throws(SpaceError) -> Outcome? {
         fitsInMessage ? try core.send(self) : nil
     }
 

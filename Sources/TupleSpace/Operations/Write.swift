@@ -21,9 +21,9 @@ package struct Write: Operation {
         return try engine.writeNear(tuple).map { TupleID(rawValue: $0) }
     }
 
-    package func execute(byDaemonOf core: NamespaceCore) throws(SpaceError) -> TupleID? {
+    package func send(by core: NamespaceCore) throws(SpaceError) -> TupleID? {
         guard tuple.bytes.count <= SentOperations.mostBytes, !expiry.isNeverSeen else { return nil }
-        return try SentWrite(Array(tuple.bytes), isRecord: tuple.isRecord, expiry.end).execute(byDaemonOf: core)
+        return try SentWrite(Array(tuple.bytes), isRecord: tuple.isRecord, expiry.end).send(by: core)
     }
 
     package func execute(in scope: WriteScope) throws(SpaceError) -> TupleID {

@@ -54,7 +54,7 @@ extension Waits {
             return found
         } catch {
             // A stopped holder is reported at once: it may stay stopped.
-            guard error.code == .holderBusy || error.code == .readersExhausted || error.isOfOtherMachines else {
+            guard error.code == .holderBusy || error.code == .readersExhausted || error.isOfOtherMembers else {
                 throw error
             }
             hindrance = error

@@ -27,7 +27,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         // A log from here on, as a replica has it.
         let position = LogPosition(entry: 1, end: 0, link: 1)
         try engine.log.commitUnlogged { () throws(SpaceError) in
-            try engine.scope.log.begin(at: position, path: LogRow.ofDaemon, isStandby: false)
+            try engine.scope.log.begin(at: position, path: LogRow.ofMembers, isStandby: false)
         }
         _ = try? engine.log.apply(EntryBytes(entry(of: changes, behind: position)))
         // Without the log again, so that the operations below write without a daemon.

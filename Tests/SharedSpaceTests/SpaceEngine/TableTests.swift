@@ -1,4 +1,5 @@
 import SharedSpace
+import SpaceSystem
 import SpaceTestSupport
 import Testing
 
@@ -43,6 +44,26 @@ import Testing
         }
         for key in MainKey.allCases { #expect(MainKey(keyBytes: bytes(key)) == key) }
         #expect(MainKey(keyBytes: Array("tuples".utf8)) == nil)
+    }
+
+    /// Sessions and processes of any member have words of their own, and none is that of nobody.
+    @Test func holdersOfAllMembersHaveWords() {
+        let latest = SessionNumber.number(member: SessionNumber.lastMember, count: SessionNumber.countLimit - 1)
+        var words: Set<UInt64> = [ClaimHolder.nobody.raw]
+        for member: UInt32 in [0, 1, 0xFFFF, 0x1_0000, SessionNumber.lastMember] {
+            let session = SessionNumber.number(member: member, count: 1)
+            let process = ProcessIdentity(pid: 1 << 22 - 1, startTime: 0xAB_CDEF)
+            let holders = [ClaimHolder.session(session), .process(process, member: member)]
+            for holder in holders {
+                let same = ClaimHolder(raw: holder.raw)
+                #expect(same.member == member && same.raw == holder.raw && words.insert(holder.raw).inserted)
+                guard case .process(let seen, _) = same else { continue }
+                let mask: UInt64 = member == 0 ? .max : 1 << UInt64(ClaimHolder.lowStartBits) - 1
+                #expect(seen.pid == process.pid && seen.startTime == process.startTime & mask)
+            }
+        }
+        #expect(ClaimHolder(raw: latest) == .session(latest))
+        #expect(SessionNumber.member(of: latest) == SessionNumber.lastMember)
     }
 
     @Test func scansGoBothWaysFromAnyKey() throws {

@@ -3,20 +3,19 @@ import SpaceSystem
 import TupleCoding
 
 extension Looking {
-    /// Removes the first match that is left through the daemon.
+    /// Sends the removal of the first match that is left.
     ///
     /// Processes that remove at the same time see the same first matches. So each process names as many matches as
-    /// there are takers (it estimates their number from its losses), and the daemon gives each process the first match
-    /// that is left.
+    /// there are takers (it estimates their number from its losses), and gets the first one that is left.
     ///
     /// - Returns: What was removed, or that others have removed all that were named; `nil` if the process must do it itself.
-    func removeByDaemon<T, R: SharedRemoval>(
+    func removeBySending<T, R: SharedRemoval>(
         _ removal: R,
         _ template: TemplateForm,
         _ order: MatchOrder,
         decode: (Match) throws(SpaceError) -> T
     ) throws(SpaceError) -> Removed<Taken<T, R.Made>>? {
-        let width = core.daemon.sender.takeWidth.value
+        let width = core.takeWidth.value
         let matches = try core.read { (snapshot) throws(SpaceError) in
             var matches: [Match] = []
             var search = try search(snapshot, order)
@@ -37,12 +36,12 @@ extension Looking {
         switch try core.send(removal.ofFirst(ids)) {
         case nil: return nil
         case .lost?:
-            core.daemon.sender.takeWidth.noteLoss()
+            core.takeWidth.noteLoss()
             return .lost
         case .removed(let first)?:
             let index = first.index
             guard ids.indices.contains(index) else { throw .answerDoesNotFit }
-            core.daemon.sender.takeWidth.note(taken: index)
+            core.takeWidth.note(taken: index)
             let own = index == 0 ? content : try decode(matches[index])
             return .removed(Taken(matches[index].id, own, first.made))
         }
