@@ -10,8 +10,9 @@ package enum SessionNumber {
     private static let countBits: UInt64 = 37
     /// The count is below this.
     package static let countLimit: UInt64 = 1 << countBits
-    /// A member's number is at most this, so that a claim's holder has room for it (`ClaimHolder`). Members that begin once a
-    /// minute last for 32 years.
+    /// A member's number is at most this, so that a claim's holder has room for it (`ClaimHolder`).
+    ///
+    /// With one new member a minute, the numbers last for 32 years.
     package static let lastMember: UInt32 = 0xFF_FFFF
 
     package static func number(member: UInt32, count: UInt64) -> UInt64 { UInt64(member) << countBits | count }
