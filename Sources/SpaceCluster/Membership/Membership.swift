@@ -51,7 +51,7 @@ package struct Registrar: Sendable {
             case .store(let error): error.told
             case .value(let error): "the number of the next member \(error.told)"
             case .noNumberLeft:
-                "all \(Registrar.mostMembers) numbers of members were used; make the namespaces anew under another prefix"
+                "all \(Registrar.mostMembers) numbers of members were used; make the namespaces again under another prefix"
             }
         }
     }

@@ -8,7 +8,7 @@ struct CompleteCommand: ParsableCommand {
         abstract: "Remove a tuple that 'claim --hold' claimed.",
         discussion: """
             The status is 75 when the tuple has returned to the space: at the claim's deadline, because the owner has exited, or \
-            with the namespace: ids of claims are never given out again, also not after the namespace was deleted and created anew.
+            with the namespace: ids of claims are never given out again, also not after the namespace was deleted and made again.
 
             With --keep the tuple is back in its place instead, as if it had never been claimed.
 

@@ -11,7 +11,7 @@ struct DumpCommand: ParsableCommand {
             space-dump [<options>] (<ns|path> | --all)
             """,
         discussion: """
-            Works also when the processes that use the namespace are stopped or dead: where the locks can't be had it reads \
+            Works also when the processes that use the namespace are stopped or dead: where it can't acquire the locks it reads \
             without them, and says so. --check verifies every invariant that the files can show; the status is 1 when there \
             is damage, and a line says each. 'space load' reads what --format json prints.
 

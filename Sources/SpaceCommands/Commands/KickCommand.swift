@@ -8,7 +8,7 @@ struct KickCommand: ParsableCommand {
         abstract: "Put tuples that were buried back in their places.",
         discussion: """
             All of them, or those that a template matches, or the one of an id, which 'space claims --buried' shows. Their \
-            deliveries are counted anew. The status is 1 when there was none.
+            deliveries are counted from 0 again. The status is 1 when there was none.
 
             EXAMPLES:
               space kick jobs

@@ -29,7 +29,7 @@ struct LatchCommand: ParsableCommand {
     @Flag(help: "Count it down by one.")
     var down = false
 
-    @Flag(help: "Remove it: the next count begins anew.")
+    @Flag(help: "Remove it: the next count begins with the full number.")
     var remove = false
 
     func validate() throws {

@@ -10,7 +10,7 @@ struct SetCommand: ParsableCommand {
         discussion: """
             Creates the namespace if need be. The status is 1 when a comparison failed, and then nothing was changed. \
             --if-version also fails if the cell was set to another value and back since 'space get --with-version' has \
-            printed the version. With --expires the cell is unset after that time, with --session when the owner process ends. Setting it anew without \
+            printed the version. With --expires the cell is unset after that time, with --session when the owner process ends. Setting it again without \
             them lets it stay.
 
             EXAMPLES:

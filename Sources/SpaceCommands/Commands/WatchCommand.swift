@@ -20,12 +20,12 @@ struct WatchCommand: ParsableCommand {
             and of the one that went (old), 'hold', 'release' and 'proclaim' name and the holder (new, old), 'count' name and the \
             number of a counter or latch before and after, 'deadlock' the circle of processes and its text (new); fields without a value are left out. 'gap' says that \
             the changes from 'from' to 'to' are no longer available; 'gone', which has no seq, that the namespace was deleted; it ends the \
-            watch with 0. A watch that goes on later gives --from N@L: in another life, where numbers have begun anew, it begins with \
+            watch with 0. A watch that goes on later gives --from N@L: in another life, where numbers have begun again, it begins with \
             the first change and a 'gap' (from 0 to 0 where that life's changes are all there), and so it does when no change \
             has the number N - 1 yet. Without TEMPLATE and an option that names something it tells everything.
 
             With --initial the tuples and cells that are there come first, as 'write' and 'set' with "present":true; with what \
-            follows they make up a copy of the namespace, unless a gap comes: then begin anew. With --namespaces it tells of \
+            follows they make up a copy of the namespace, unless a gap comes: then read the whole again. With --namespaces it tells of \
             the space: {"event":"appeared","name":…} and 'disappeared', those that are there first with --initial.
 
             With CMD nothing is printed, 'ready' neither: CMD runs for each change, one after the other, with the line on \

@@ -395,7 +395,7 @@ package final class ControlFile: Sendable {
         }
     }
 
-    // MARK: Making it anew
+    // MARK: Making it again
 
     /// The PID of the process that re-initialises the file, which waiting processes can name, or 0 if unknown.
     static func reinitialiserPID(in descriptor: CInt) -> Int32 {

@@ -29,7 +29,7 @@ extension SpaceError {
             self.init(
                 .holderBusy,
                 holder: failure.pid,
-                reason: "the \(failure.lock.rawValue) could not be had in time; "
+                reason: "the \(failure.lock.rawValue) could not be acquired in time; "
                     + (failure.pid > 0 ? "process \(failure.pid)\(command) holds it" : "others kept taking it"),
                 advice: "try again"
             )

@@ -280,7 +280,7 @@ extension Namespace {
                         }
                     }
                 } catch {
-                    continuation.resume(returning: .failure(evaluation.failure(.inputOutput, "no thread is to be had")))
+                    continuation.resume(returning: .failure(evaluation.failure(.inputOutput, "no thread can be started")))
                 }
             }
         } onCancel: {

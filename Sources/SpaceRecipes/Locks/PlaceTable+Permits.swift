@@ -33,7 +33,7 @@ extension TurnWish {
     /// The error for a place that asks for more permits than there are.
     var refusal: SpaceError {
         SpaceError.badNumber(
-            "\(weight) of \(permits) permits are never to be had",
+            "\(weight) permits can never be acquired: there are \(permits)",
             advice: "ask for no more than there are"
         )
     }

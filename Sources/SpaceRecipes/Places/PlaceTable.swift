@@ -17,7 +17,8 @@
 /// The rows are the whole state. A process that adds or removes a row also settles the name in the same write
 /// transaction, at its end (`UnsettledNames`): it makes holders of the waiters that may hold now. So a kill leaves every
 /// name settled. The rows of dead processes are removed where their claims are returned. A waiter's death is noticed in
-/// the same way, whether its row had been turned into a holder's or not.
+/// the same way, whether its row had been turned into a holder's or not. (`tools/model/check turns` searches all orders of
+/// these steps.)
 package struct PlaceTable {
     let scope: WriteScope
 

@@ -3,6 +3,7 @@ import SpaceSystem
 /// An object that is one value with a name and a kind: a counter, a latch, a rate limit.
 ///
 /// The value is read in a snapshot and changed in one write transaction, which wakes the waiters for the object.
+/// (`tools/model/check valuing` searches all orders of these steps.)
 package struct ObjectState: Sendable {
     package let object: ObjectReference
     /// What watchers get of the value, or `nil` if its changes are not reported to them.

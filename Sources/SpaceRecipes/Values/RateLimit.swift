@@ -112,7 +112,7 @@ public struct RateLimit: StoredObject, StateHandle {
         }
         guard (1...limit).contains(count) else {
             throw .badNumber(
-                "\(count) at once are never to be had of \(limit)",
+                "\(count) at once can never be acquired: the limit is \(limit)",
                 advice: "ask for at least one, and no more than the limit"
             )
         }

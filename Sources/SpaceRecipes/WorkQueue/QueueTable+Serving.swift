@@ -3,7 +3,8 @@
 /// Guarantees: each transaction that changes an item, a taker or the settings of a queue settles the queue before it is
 /// committed (`UnsettledNames`). Settling returns overdue items, makes delayed items ready if their time has come, and
 /// gives ready items to the waiting takers, unless the queue is paused; it wakes the processes that wait for an item or
-/// for room. So after no commit a taker waits although there is an item that it could have.
+/// for room. So after no commit a taker waits although there is an item that it could have. (`tools/model/check serving`
+/// searches all orders of these steps.)
 ///
 /// Some items become available by time alone, without a commit. A taker, and a process that waits for an item or for
 /// room, sleeps at most until the next such time (`Snapshot.nextDue`), which it reads at each look. If a transaction

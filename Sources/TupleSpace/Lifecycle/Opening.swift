@@ -54,7 +54,7 @@ package struct Opening {
             }
             if case .opened(let entry, let core, let isNew) = outcome { return (entry, core, isNew) }
         }
-        let reason = "it was deleted and made anew a thousand times meanwhile"
+        let reason = "it was deleted and made again a thousand times meanwhile"
         throw SpaceError(.holderBusy, reason: reason, advice: "look who does that")
     }
 
