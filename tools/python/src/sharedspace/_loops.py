@@ -5,8 +5,7 @@ future, and the task resumes later; it can be cancelled at each of these moments
 unless the task has really resumed with it: a take is a claim until then.
 
 A handler of a signal that raises can do so between any two lines. So a wait is known before it begins, the extension
-gives it what it has obtained and tells its task in one call, and what it has obtained is an object that goes back when it
-is dropped.
+gives it what it has obtained and tells its task in one call, and what it has obtained goes back when it is dropped.
 """
 
 from __future__ import annotations
