@@ -2,6 +2,7 @@ import CSharedSpace
 import Glibc
 import SpaceRecipes
 import SpaceSystem
+import Synchronization
 import TupleCoding
 
 // The arguments and results of a call: bytes of the tuple layer, or JSON.
@@ -128,6 +129,40 @@ func template(
     var all: [Template] = []
     for one in templates { all.append(try one.template(flags)) }
     return .anyOf(all)
+}
+
+/// A template, and the bytes of which it was made.
+struct KnownTemplate {
+    private static let longest = 256
+
+    private let bytes: [UInt8]
+    private let flags: Flags
+    private let template: Template
+
+    private func isMade(of raw: UnsafeRawBufferPointer) -> Bool {
+        guard raw.count == bytes.count, let start = raw.baseAddress else { return false }
+        return memcmp(start, bytes, raw.count) == 0
+    }
+
+    /// The template that matches what any of those given does; the one that `last` keeps, if it was made of these bytes.
+    static func template(
+        _ pointer: UnsafePointer<sharedspace_bytes>?,
+        _ count: Int,
+        _ flags: Flags,
+        last: borrowing Mutex<KnownTemplate?>
+    ) throws(SpaceError) -> Template {
+        guard count == 1, let raw = try pointer?.pointee.raw, (1...longest).contains(raw.count) else {
+            return try SharedSpaceC.template(pointer, count, flags)
+        }
+        let flags = flags.intersection([.json, .record, .exact])
+        let known = last.withLockIfAvailable { last in
+            last.flatMap { $0.flags == flags && $0.isMade(of: raw) ? $0.template : nil }
+        }
+        if let known, let known { return known }
+        let template = try SharedSpaceC.template(pointer, count, flags)
+        last.withLock { $0 = KnownTemplate(bytes: Array(raw), flags: flags, template: template) }
+        return template
+    }
 }
 
 // MARK: Results

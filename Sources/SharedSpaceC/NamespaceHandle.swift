@@ -19,6 +19,8 @@ final class NamespaceHandle: HandleObject {
     }
 
     private let kept = Mutex(Kept())
+    /// The template of the last search: most programs repeat it, and it costs a fifth of the search to make it.
+    let lastTemplate = Mutex<KnownTemplate?>(nil)
 
     init(_ namespace: Namespace) { self.namespace = namespace }
 

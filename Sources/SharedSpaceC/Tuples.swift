@@ -52,7 +52,7 @@ let searching: Flags = [.record, .json, .newest, .exact]
         let search = try TupleUse(what)
         let how = try Options(how, allowing: searching)
         let result = try CallResult(result)
-        let template = try template(templates, count, how.flags)
+        let template = try KnownTemplate.template(templates, count, how.flags, last: handle.lastTemplate)
         if search == .lookClaimed || search == .lookBuried {
             throw .misuse("claims and what is buried are looked at as a list", advice: "call sharedspace_find_all")
         }

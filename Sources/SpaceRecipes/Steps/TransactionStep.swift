@@ -172,9 +172,14 @@ package struct TransactionStep {
         case .read(let template): return try found(try t.readIfExists(matching: template)?.value, template)
         case .count(let template): return .int(try t.count(matching: template))
         case .move(let from, let to):
-            let taken = try t.takeIfExists(matching: from)
-            if taken != nil { try t.write(tuple: to) }
-            return try found(taken?.value, from)
+            guard let taken = try t.takeIfExists(matching: from) else { return try found(nil, from) }
+            // In a full namespace, too: one that is no larger needs no more room than there was.
+            if to.encoded.count <= taken.encoded.count {
+                try t.write(inPlaceOfTaken: to)
+            } else {
+                try t.write(tuple: to)
+            }
+            return taken.value
         case .set(let key, let value, let expected, let ifAbsent):
             if let expected { return try done(try t.set(key, value, ifEquals: expected), key) }
             if ifAbsent { return try done(try t.setIfAbsent(key, value), key) }

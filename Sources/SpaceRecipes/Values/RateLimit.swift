@@ -25,6 +25,8 @@ public struct RateLimit: StoredObject, StateHandle {
 
     private static let operation = "acquire from a rate limit"
     package static let longestInterval = Duration.seconds(366 * 86_400)
+    /// A task that is cancelled in its sleep leaves some 700 bytes in the runtime, until the sleep would have ended.
+    private static let longestSleep = Duration.seconds(1)
     /// The latest moment that is accepted, in nanoseconds: sums with greater numbers could overflow.
     package static let latest = 1 << 62
 
@@ -53,8 +55,9 @@ public struct RateLimit: StoredObject, StateHandle {
     private func acquireSuspending(_ count: Int, within timeout: Duration?) async throws(SpaceError) -> Bool {
         guard let reserved = try reserve(count, within: timeout) else { return false }
         guard reserved.delay > .zero else { return true }
+        let moment = MonotonicInstant.now.advanced(by: reserved.delay)
         do {
-            try await Task.sleep(for: reserved.delay)
+            while !moment.hasPassed { try await Task.sleep(for: min(moment.remaining, Self.longestSleep)) }
         } catch {
             giveBack(reserved)
             throw SpaceError(.cancelled, reason: "the wait was cancelled").named(Self.operation, namespace.name)

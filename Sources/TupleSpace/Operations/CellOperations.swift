@@ -83,8 +83,12 @@ struct Increment: CellOperation, SentOperation {
     init(_ key: String, by amount: Int) { (self.key, self.amount) = (key, amount) }
 
     static var name: String { "increment a cell" }
-    static var purpose: WritePurpose { .adding }
-    func execute(in scope: WriteScope) throws(SpaceError) -> Int { try scope.increment(key, by: amount) }
+
+    /// A cell that is there can be incremented in a full namespace, too, as a counter can.
+    func execute(in scope: WriteScope) throws(SpaceError) -> Int {
+        if try scope.snapshot.cellRow(key) == nil { scope.meter.use(.adding) }
+        return try scope.increment(key, by: amount)
+    }
 
     static var tag: UInt8 { 6 }
     func check() throws(SpaceError) { try Limits.check(cellKey: key) }

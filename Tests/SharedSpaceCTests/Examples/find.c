@@ -46,8 +46,21 @@ int main(void) {
     how.flags = SHAREDSPACE_RECORD;
     DONE(sharedspace_write(jobs, &tuple, 1, &how, NULL, &error));
     template_ = (sharedspace_bytes){of_integers, sizeof of_integers};
-    CHECK(DONE(sharedspace_find(jobs, SHAREDSPACE_TAKE, &template_, 1, &how, &found, &error)) == 1);
+    CHECK(DONE(sharedspace_find(jobs, SHAREDSPACE_READ, &template_, 1, &how, &found, &error)) == 1);
     CHECK(found.count == sizeof record && found.flags == SHAREDSPACE_RECORD);
+    how.flags = 0;
+    CHECK(DONE(sharedspace_find(jobs, SHAREDSPACE_TAKE, &template_, 1, &how, &found, &error)) == 0);
+    how.flags = SHAREDSPACE_RECORD;
+    CHECK(DONE(sharedspace_find(jobs, SHAREDSPACE_TAKE, &template_, 1, &how, &found, &error)) == 1);
+
+    /* A program may use the memory of a template again: each call reads it. */
+    char again[] = "[\"again\", 1]";
+    write_json(jobs, again);
+    CHECK(DONE(find_json(jobs, SHAREDSPACE_READ, again, 0, &found)) == 1);
+    again[10] = '2';
+    CHECK(DONE(find_json(jobs, SHAREDSPACE_READ, again, 0, &found)) == 0);
+    again[10] = '1';
+    CHECK(DONE(find_json(jobs, SHAREDSPACE_TAKE, again, 0, &found)) == 1 && is(&found, "[\"again\",1]"));
 
     /* What is no template takes nothing. */
     static const uint8_t no_type[] = {0x41, 0x77};

@@ -1,5 +1,6 @@
 import Glibc
 import SharedSpace
+import SharedSpaceObjects
 import SpaceTestSupport
 import SpaceTesting
 import Testing
@@ -108,5 +109,20 @@ struct ProcessLimitTests {
                 return try agent.openFiles().contains(signal)
             }
         )
+    }
+
+    /// A responder's threads need descriptors: without them it is refused, and no thread ends the process later.
+    @Test func aResponderIsRefusedIfThereAreNoDescriptors() throws {
+        let namespace = try SpaceTest.namespace("n")
+        let agent = try Agent(root, "n", "owning=0")
+        try agent.run("limit nofile 3")
+        let answer = try agent.ask("respond f key reply")
+        #expect(answer.hasPrefix("error descriptorsExhausted"))
+        #expect(answer.contains("the threads that answer requests"))
+        #expect(try namespace.responders().isEmpty)
+        try agent.run("limit nofile 100")
+        try agent.run("respond f key reply")
+        #expect(try Agent(root, "n", "owning=0").run("request-blocking f 30000 1") == "key:1")
+        try agent.exit()
     }
 }

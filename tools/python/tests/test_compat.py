@@ -352,6 +352,52 @@ class TestQueues:
             if not struck:
                 break
 
+    @pytest.mark.parametrize("kind", [compat.Queue, compat.JoinableQueue])
+    def test_a_bounded_queue_can_be_emptied_while_the_namespace_is_full(self, shared_space, kind):
+        ns = shared_space.namespace("full", limit=16 << 20)
+        one = kind(3, namespace=ns)
+        objects = [b"a", b"b" * 100_000, b"a"]
+        for each in objects:
+            one.put(each)
+        fill(ns)
+        # The protection: a step that removes an object and writes room fails.
+        with pytest.raises(sharedspace.Full), ns.transaction() as t:
+            t.take("object", "queue", bytes)
+            t.write("room", "queue")
+        got = []
+        for _ in objects:
+            got.append(one.get(False))
+            if kind is compat.JoinableQueue:
+                one.task_done()
+        assert got == objects and one.empty() and ns.count("room", "queue") == 3
+        with pytest.raises(queue.Empty):
+            one.get(False)
+        ns.take_all("filler", bytes)
+        for each in range(3):
+            one.put(each, False)
+        with pytest.raises(queue.Full):
+            one.put(3, False)
+
+    def test_an_object_of_a_process_that_is_killed_in_a_full_namespace_keeps_its_room(self, shared_space, child):
+        ns = shared_space.namespace("full", limit=16 << 20)
+        one = compat.JoinableQueue(1, namespace=ns)
+        one.put("x")
+        fill(ns)
+        worker = child(
+            """
+            from sharedspace import compat
+            say(compat.JoinableQueue(1, namespace=Space().namespace('full')).get())
+            hear()
+            """
+        )
+        assert worker.hear() == "x"
+        worker.kill()
+        until(lambda: not one.empty())
+        assert one.get() == "x" and ns.count("room", "queue") == 0
+        one.task_done()
+        assert ns.count("room", "queue") == 1
+        one.join()
+
     def test_what_is_too_large_for_one_step_is_no_bound(self, ns):
         one = compat.Queue(2**31 - 1, namespace=ns)
         one.put(1)
@@ -365,6 +411,15 @@ class TestQueues:
         one.put([1])
         assert not one.empty() and one.get() == [1] and one.empty()
         one.close()
+
+
+def fill(namespace):
+    """Leaves no room for any further tuple, nor for one that a transaction writes."""
+    for size in (100_000, 1_000, 1):
+        with pytest.raises(sharedspace.Full):
+            while True:
+                with namespace.transaction() as t:
+                    t.write("filler", b"x" * size)
 
 
 def hold_reader(queue, connection):

@@ -57,3 +57,46 @@ def test_a_wait_at_a_barrier_ends_with_control_c(ns, child):
     until(lambda: ns.count("waits") == 1)
     waiting.interrupt()
     assert waiting.hear() == "interrupted"
+
+
+def test_a_cancelled_wait_for_a_rate_limit_leaves_nothing(child):
+    # In a process of its own, because the bytes in use are counted. Each cancelled wait left some 700, for as long as
+    # it would have waited.
+    other = child(
+        """
+        import asyncio, ctypes, gc
+
+        class Mallinfo2(ctypes.Structure):
+            _fields_ = [(name, ctypes.c_size_t) for name in "a b c d e f g in_use i j".split()]
+
+        mallinfo2 = ctypes.CDLL(None).mallinfo2
+        mallinfo2.restype = Mallinfo2
+
+        def in_use():
+            gc.collect()
+            return mallinfo2().in_use
+
+        async def cancel(waits):
+            limit = ns.aio.rate_limit("r", 1, 3600)
+            for _ in range(waits):
+                task = asyncio.ensure_future(limit.wait())
+                await asyncio.sleep(0)
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+
+        async def main():
+            await ns.aio.rate_limit("r", 1, 3600).wait()
+            await cancel(100)
+            before = in_use()
+            some = [bytes(1000) for _ in range(1000)]
+            assert in_use() - before > 900_000
+            del some
+            await cancel(1000)
+            while in_use() - before > 200_000:
+                await asyncio.sleep(0.01)
+            say("back")
+
+        asyncio.run(main())
+        """
+    )
+    assert other.hear() == "back"

@@ -12,6 +12,11 @@ PRINTED = {
     "leader": "ada bob cyd True",
     "pipeline": str(sorted(f"page {n}" for n in range(10))),
     "once": "done, done, ran twice in this hour",
+    "gpus": "[0, 1, 2, 4, 5]\nfree again: [0, 1]",
+    "test_with_xdist": "12 passed",
+    "warm_cache": "[1, 1, 1] [0, 0, 0, 0]",
+    "build_farm": "build ada\nupgrade, fencing number True",
+    "survivor": "True 0",
 }
 
 

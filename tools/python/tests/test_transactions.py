@@ -27,6 +27,16 @@ def test_a_class_that_refuses_a_record_does_not_undo_the_transaction(ns):
             refused.result
 
 
+def test_a_tuple_is_moved(ns):
+    ns.write("todo", 1)
+    with ns.transaction() as t:
+        moved, missing = t.move("todo", int, to=("doing", 1)), t.move("todo", int, to=("x",), optional=True)
+    assert moved.result == ("todo", 1) and missing.result is None
+    with pytest.raises(sharedspace.NothingFound), ns.transaction() as t:
+        t.move("todo", int, to=("doing", 2))
+    assert ns.take_all() == [("doing", 1)]
+
+
 def test_all_steps_are_done_together(ns):
     ns.write("balance", "ada", 10)
     ns.set("k", "old")

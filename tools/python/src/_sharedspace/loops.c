@@ -151,13 +151,24 @@ static PyObject *raised(void) {
     return value;
 }
 
+/* The attributes of a wait, and what is called of its future. */
+enum { WHAT, NAMESPACE, TYPE, RESPONDER, LEFT, FUTURE, VALUE, OUTCOME, DONE, SET_RESULT, NAMES };
+static PyObject *names[NAMES];
+
+int loops_begin(void) {
+    static const char *const texts[] = {"what",   "namespace", "type",    "responder", "left",
+                                        "future", "value",     "outcome", "done",      "set_result"};
+    for (int i = 0; i < NAMES; i++)
+        if (names[i] == NULL && (names[i] = PyUnicode_InternFromString(texts[i])) == NULL) return -1;
+    return 0;
+}
+
 /* What a wait has obtained; NULL with an exception, and then it has gone back. */
 static PyObject *obtained(PyObject *wait, const sharedspace_result *result) {
-    static const char *const names[] = {"what", "namespace", "type", "responder", "left"};
-    enum { WHAT, NAMESPACE, TYPE, RESPONDER, LEFT, COUNT };
+    enum { COUNT = LEFT + 1 };
     PyObject *all[COUNT] = {NULL}, *value = NULL;
     int count = 0;
-    while (count < COUNT && (all[count] = PyObject_GetAttrString(wait, names[count])) != NULL)
+    while (count < COUNT && (all[count] = PyObject_GetAttr(wait, names[count])) != NULL)
         count++;
     if (count == COUNT) {
         long what = PyLong_AsLong(all[WHAT]);
@@ -170,51 +181,75 @@ static PyObject *obtained(PyObject *wait, const sharedspace_result *result) {
     return value;
 }
 
-/* loop_next(loop, waits, ended): whether a wait has ended. It goes from `waits`, which has the waits by token, to the
- * end of the list `ended`, with its outcome and value. The value is an exception when the outcome is -1, the PID of a
- * holder or 0 when it is 0. The wait has what it has obtained before Python goes on: a handler of a signal can raise
- * then. */
+/* Tells the task of a wait that has ended; one that was cancelled knows. */
+static int tell(PyObject *wait) {
+    PyObject *future = PyObject_GetAttr(wait, names[FUTURE]), *answer = NULL;
+    if (future != NULL && (answer = PyObject_CallMethodObjArgs(future, names[DONE], NULL)) == Py_False) {
+        Py_DECREF(answer);
+        answer = PyObject_CallMethodObjArgs(future, names[SET_RESULT], Py_None, NULL);
+    }
+    int status = answer == NULL ? -1 : 0;
+    Py_XDECREF(answer);
+    Py_XDECREF(future);
+    return status;
+}
+
+/* Gives a wait its outcome and value, takes it out of `waits`, and tells its task. */
+static int
+end_wait(PyObject *waits, uint64_t token, int outcome, const sharedspace_result *result, sharedspace_error *error) {
+    PyObject *key = PyLong_FromUnsignedLongLong(token), *value = NULL, *number = NULL;
+    PyObject *wait = key == NULL ? NULL : PyDict_GetItemWithError(waits, key);
+    /* A class that a record becomes may remove the wait. */
+    Py_XINCREF(wait);
+    if (outcome < 0) raise_error(error);
+    else if (outcome == 0) value = PyLong_FromLong(result->pid);
+    else if (wait != NULL) value = obtained(wait, result);
+    else if (!PyErr_Occurred())
+        PyErr_Format(PyExc_KeyError, "no wait has the token %llu", (unsigned long long)token);
+    if (value == NULL && wait != NULL) {
+        /* Also what could not be decoded is the outcome of its wait, and not of this call. */
+        outcome = -1;
+        value = raised();
+    }
+    int status = -1;
+    if (wait != NULL && value != NULL && (number = PyLong_FromLong(outcome)) != NULL &&
+        PyObject_SetAttr(wait, names[VALUE], value) == 0 && PyObject_SetAttr(wait, names[OUTCOME], number) == 0) {
+        if (PyDict_DelItem(waits, key) < 0) PyErr_Clear();
+        status = tell(wait);
+    }
+    Py_XDECREF(number);
+    Py_XDECREF(value);
+    Py_XDECREF(wait);
+    Py_XDECREF(key);
+    return status;
+}
+
+/* loop_next(loop, waits, most): ends the waits whose outcomes have come, but no more than `most`. Each goes from `waits`,
+ * which has the waits by token, with its outcome and value, and its future is set. The value is an exception when the
+ * outcome is -1, the PID of a holder or 0 when it is 0. If a signal's handler raises, which it can while a task is told,
+ * the descriptor is readable still: a later call goes on with the next wait.
+ *
+ * The call never waits, so it keeps the interpreter's lock: a thread that collects garbage could else cancel the wait
+ * that is just handed out. */
 static PyObject *loop_next(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *number, *waits, *ended;
-    if (!PyArg_ParseTuple(arguments, "OO!O!", &number, &PyDict_Type, &waits, &PyList_Type, &ended)) return NULL;
+    PyObject *number, *waits;
+    int most;
+    if (!PyArg_ParseTuple(arguments, "OO!i", &number, &PyDict_Type, &waits, &most)) return NULL;
     sharedspace_loop *loop = loop_of(number);
     if (PyErr_Occurred()) return NULL;
     sharedspace_result result = sharedspace_no_result();
-    sharedspace_error *error = NULL;
-    uint64_t token = 0;
-    int outcome = 0, status;
-    Py_BEGIN_ALLOW_THREADS
-    status = sharedspace_loop_next(loop, &token, &outcome, &result, &error);
-    Py_END_ALLOW_THREADS
-    if (status < 0) raise_error(error);
-    if (status > 0) {
-        PyObject *key = PyLong_FromUnsignedLongLong(token), *value = NULL, *number_of_outcome = NULL;
-        PyObject *wait = key == NULL ? NULL : PyDict_GetItemWithError(waits, key);
-        /* A class that a record becomes may remove the wait. */
-        Py_XINCREF(wait);
-        if (outcome < 0) raise_error(error);
-        else if (outcome == 0) value = PyLong_FromLong(result.pid);
-        else if (wait != NULL) value = obtained(wait, &result);
-        else if (!PyErr_Occurred())
-            PyErr_Format(PyExc_KeyError, "no wait has the token %llu", (unsigned long long)token);
-        if (value == NULL && wait != NULL) {
-            /* Also what could not be decoded is the outcome of its wait, and not of this call. */
-            outcome = -1;
-            value = raised();
-        }
-        if (wait == NULL || value == NULL || (number_of_outcome = PyLong_FromLong(outcome)) == NULL ||
-            PyObject_SetAttrString(wait, "value", value) < 0 ||
-            PyObject_SetAttrString(wait, "outcome", number_of_outcome) < 0 || PyList_Append(ended, wait) < 0)
-            status = -1;
-        else if (PyDict_DelItem(waits, key) < 0) PyErr_Clear();
-        Py_XDECREF(number_of_outcome);
-        Py_XDECREF(value);
-        Py_XDECREF(wait);
-        Py_XDECREF(key);
+    int status = 1;
+    while (status > 0 && most-- > 0) {
+        sharedspace_error *error = NULL;
+        uint64_t token = 0;
+        int outcome = 0;
+        status = sharedspace_loop_next(loop, &token, &outcome, &result, &error);
+        if (status < 0) raise_error(error);
+        if (status > 0 && end_wait(waits, token, outcome, &result, error) < 0) status = -1;
     }
     sharedspace_result_free(&result);
-    return status < 0 ? NULL : PyBool_FromLong(status);
+    return status < 0 ? NULL : new_none();
 }
 
 PyMethodDef loop_functions[] = {

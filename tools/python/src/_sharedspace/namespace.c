@@ -400,7 +400,7 @@ static int module_exec(PyObject *module) {
     if (type == NULL || kept == NULL) return -1;
     Py_INCREF(type);
     if (PyModule_AddObject(module, "Namespace", type) < 0 || claims_begin(module) < 0) return -1;
-    return holds_begin(module) < 0 ? -1 : responders_begin(module);
+    return holds_begin(module) < 0 || loops_begin() < 0 ? -1 : responders_begin(module);
 }
 
 static PyModuleDef_Slot module_slots[] = {{Py_mod_exec, module_exec}, {0, NULL}};

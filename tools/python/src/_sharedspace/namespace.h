@@ -51,6 +51,9 @@ int holds_begin(PyObject *module);
 PyObject *asked_new(PyObject *responder, const sharedspace_result *result);
 int responders_begin(PyObject *module);
 
+/* Makes the names of what a loop reads and sets. */
+int loops_begin(void);
+
 /* A change as a dictionary, or its JSON if it is nested too deep. */
 PyObject *change_of(const sharedspace_result *result);
 

@@ -267,8 +267,8 @@ class AsyncNamespace:
     ) -> tuple[Any, ...] | None: ...
     async def take(self, *template: Any, timeout: float | None = 0, newest: bool = False) -> Any:
         """Removes the oldest tuple that matches, if the task resumes with it; else it goes back."""
-        claim = await _found(self._finding(_waits.CLAIM, template, timeout, newest))
-        if claim is None:
+        claim = await EventLoop.running().wait(self._finding(_waits.CLAIM, template, timeout, newest))
+        if isinstance(claim, Passed):
             return None
         claim.complete()
         return claim.tuple

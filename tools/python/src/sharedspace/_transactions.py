@@ -93,6 +93,11 @@ class Transaction:
         words, make = _words(template)
         return self._add("take-all", lambda all: [make(one) for one in all], template=words)
 
+    def move(self, *template: Template, to: tuple[Field, ...], optional: bool = False) -> Step[Any]:
+        """Removes the oldest tuple that matches, and writes the tuple `to`; a smaller one also if the namespace is full."""
+        words, make = _words(template)
+        return self._add("move", make, optional, **{"from": words, "to": _fields.tuple_of(to)})
+
     def count(self, *template: Template) -> Step[int]:
         """How many tuples match."""
         return self._add("count", template=_words(template)[0])

@@ -24,7 +24,7 @@ from multiprocessing.reduction import ForkingPickler
 from multiprocessing.util import Finalize
 from typing import TYPE_CHECKING, Any, Final
 
-from ._errors import Deadlock, NothingFound, SpaceError
+from ._errors import Deadlock, Full, NothingFound, SpaceError
 from ._space import Namespace, Space
 from ._templates import either
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from ._sharedspace import Claim
+    from ._transactions import Transaction
 
 Empty = _queue.Empty
 
@@ -200,13 +201,22 @@ class Queue:
     def get(self, block: bool = True, timeout: float | None = None) -> Any:
         """Removes the oldest object; raises queue.Empty."""
         claim = self._claim(block, timeout)
-        if self._maxsize:
+        if not self._maxsize:
+            claim.complete()
+            return ForkingPickler.loads(claim.tuple[2])
+        try:
             with self._namespace.transaction() as t:
                 t.complete(claim)
                 t.write("room", self._name)
-        else:
-            claim.complete()
+        except Full:
+            with self._namespace.transaction() as t:
+                self._make_room(t, claim)
         return ForkingPickler.loads(claim.tuple[2])
+
+    def _make_room(self, t: Transaction, claim: Claim[Any]) -> None:
+        """Puts room in the place of an object: slower than completing and writing, but also in a full namespace."""
+        t.release(claim)
+        t.move(*claim.tuple, to=("room", self._name))
 
     def put_nowait(self, obj: Any) -> None:
         self.put(obj, False)
@@ -245,7 +255,8 @@ class JoinableQueue(Queue):
     """multiprocessing.JoinableQueue; an object that was got is back in the queue if its process ends before task_done.
 
     With a `maxsize` the step that makes an object one that was got gives its room away. If its process is killed it is
-    back as such: the next `get` claims it before others, and gives no room. So there is as much room as before.
+    back as such: the next `get` claims it before others, and gives no room. So there is as much room as before. In a full
+    namespace, where that step can't be carried out, the object keeps its room until task_done.
     """
 
     def __init__(self, maxsize: int = 0, **options: Any) -> None:
@@ -289,10 +300,13 @@ class JoinableQueue(Queue):
         if claim.tuple[0] == "got" or not self._maxsize:
             return claim
         mark = uuid.uuid4().bytes
-        with namespace.transaction() as t:
-            t.complete(claim)
-            t.write("got", self._name, mark, claim.tuple[2])
-            t.write("room", self._name)
+        try:
+            with namespace.transaction() as t:
+                t.complete(claim)
+                t.write("got", self._name, mark, claim.tuple[2])
+                t.write("room", self._name)
+        except Full:
+            return claim
         return namespace.claim("got", self._name, mark, bytes)
 
     def qsize(self) -> int:
@@ -311,7 +325,10 @@ class JoinableQueue(Queue):
             claim = self._claims[0]
             del self._claims[0]
             with self._namespace.transaction() as t:
-                t.complete(claim)
+                if self._maxsize and claim.tuple[0] == "object":
+                    self._make_room(t, claim)
+                else:
+                    t.complete(claim)
                 t.add(self._unfinished, -1)
         except BaseException:
             # Dropped it would be back in the queue, and done twice.
