@@ -38,6 +38,44 @@ let fuzzers = [
     "FuzzMessages", "FuzzCommands", "FuzzAgents",
 ]
 
+/// The daemon of several machines, `space-etcd`, is built with SHARED_SPACE_CLUSTER alone: a package that depends on this one,
+/// and a build of `space`, fetch and build neither gRPC nor NIO (`tools/build --cluster`).
+let clusterSwitch = Context.environment["SHARED_SPACE_CLUSTER"]
+let isForCluster = clusterSwitch != nil
+let grpc: Target.Dependency = .product(name: "GRPCCore", package: "grpc-swift-2")
+let protobuf: Target.Dependency = .product(name: "SwiftProtobuf", package: "swift-protobuf")
+
+let clusterPackages: [Package.Dependency] = [
+    .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+    .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
+    .package(url: "https://github.com/grpc/grpc-swift-protobuf", from: "2.4.1"),
+    // Without its default trait, which needs all of Foundation.
+    .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0", traits: []),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.86.0"),
+    .package(url: "https://github.com/apple/swift-nio-http2", from: "1.38.0"),
+]
+let clusterTargets: [Target] = [
+    // etcd's messages: generated code, see tools/etcd/generate.
+    .target(name: "EtcdMessages", dependencies: [protobuf], swiftSettings: settings),
+    .target(
+        name: "EtcdStore",
+        dependencies: [
+            "EtcdMessages", "ClusterStore", "SpaceSystem", system, grpc, protobuf,
+            .product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport"),
+            .product(name: "GRPCProtobuf", package: "grpc-swift-protobuf"),
+            .product(name: "NIOCore", package: "swift-nio"),
+            .product(name: "NIOPosix", package: "swift-nio"),
+            .product(name: "NIOHTTP2", package: "swift-nio-http2"),
+        ],
+        swiftSettings: settings
+    ),
+    .executableTarget(
+        name: "space-etcd",
+        dependencies: ["EtcdStore", "ClusterStore", "SpaceCommands"],
+        swiftSettings: settings
+    ),
+]
+
 /// The tuple coding and the commands' insides are products for their fuzzers alone, which are a package of their own.
 let fuzzed: [Product] =
     Context.environment["SHARED_SPACE_FUZZING"] == nil
@@ -59,7 +97,7 @@ let package = Package(
         .executable(name: "space", targets: ["space"]),
         // What the tests' C programs are linked with. tools/library makes the library that is installed.
         .library(name: "shared-space", type: .dynamic, targets: ["SharedSpaceC"]),
-    ] + fuzzed,
+    ] + fuzzed + (isForCluster ? [.executable(name: "space-etcd", targets: ["space-etcd"])] : []),
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
@@ -68,7 +106,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
-    ],
+    ] + (isForCluster ? clusterPackages : []),
     targets: [
         // The ground: the system's liblmdb, and what Swift can't reach of libc and the kernel.
         .systemLibrary(name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"])]),
@@ -109,11 +147,6 @@ let package = Package(
         ),
         // Several machines: the store that they share, and the daemon of a root.
         .target(name: "ClusterStore", swiftSettings: settings),
-        .target(
-            name: "ClusterStoreRemote",
-            dependencies: ["ClusterStore", "SpaceSystem", system],
-            swiftSettings: settings
-        ),
         .target(
             name: "SpaceCluster",
             dependencies: [
@@ -172,7 +205,7 @@ let package = Package(
             name: "SpaceCommands",
             dependencies: [
                 "CommandWords", "SharedSpace", "SharedSpaceObjects", "SpaceAgents", "SpaceCluster", "SpaceInspection",
-                "ClusterStoreRemote", "ClusterStore", "TupleCoding", "SpaceSystem", system,
+                "ClusterStore", "TupleCoding", "SpaceSystem", system,
             ],
             swiftSettings: settings
         ),
@@ -181,24 +214,30 @@ let package = Package(
         // Tests.
         .target(
             name: "ClusterStoreTesting",
-            dependencies: ["ClusterStore"],
+            dependencies: ["ClusterStore", "SpaceSystem", "TupleCoding", system],
             path: "Tests/ClusterStoreTesting",
             swiftSettings: settings
         ),
         .executableTarget(
             name: "space-test-store",
-            dependencies: [
-                "ClusterStoreTesting", "ClusterStoreRemote", "ClusterStore", "SpaceCluster", "SpaceSystem", system,
-            ],
+            dependencies: ["ClusterStoreTesting", "ClusterStore", "SpaceCluster", "SpaceSystem", system],
             path: "Tests/space-test-store",
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "space-test-daemon",
+            dependencies: ["ClusterStoreTesting", "ClusterStore", "SpaceCommands"],
+            path: "Tests/space-test-daemon",
+            swiftSettings: settings
+        ),
+        // With the switch, the tests of stores examine an etcd too; see tools/etcd/test.
         .testTarget(
             name: "ClusterStoreTests",
             dependencies: [
-                "ClusterStore", "ClusterStoreRemote", "ClusterStoreTesting", "SeededRandom", "SpaceSystem", system,
-            ],
-            swiftSettings: settings
+                "ClusterStore", "ClusterStoreTesting", "SpaceSystem", "SpaceTestSupport", system,
+            ] + (isForCluster ? ["EtcdStore", "space", "space-etcd"] : []),
+            exclude: isForCluster ? [] : ["Etcd"],
+            swiftSettings: settings + (isForCluster ? [.define("ETCD")] : [])
         ),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: settings),
         .target(
@@ -368,7 +407,7 @@ let package = Package(
                 "SpaceEngine", "SpaceSystem",
                 "SpaceTestSupport", "SpaceTesting", "TupleCoding", "TupleSpace", "space",
                 "space-test-agent",
-                "space-test-store", system,
+                "space-test-daemon", "space-test-store", system,
             ],
             swiftSettings: settings
         ),
@@ -381,5 +420,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-    ]
+    ] + (isForCluster ? clusterTargets : [])
 )
+// For tools/etcd/test, which need not wait for the others.
+if clusterSwitch == "tests" { package.targets.removeAll { $0.isTest && $0.name != "ClusterStoreTests" } }

@@ -58,7 +58,7 @@ extension Store {
 }
 
 /// Why the store has not done what it was asked for.
-package enum StoreError: Error, Equatable {
+package enum StoreError: Error, Equatable, Codable {
     /// The store can't be reached, or has no leader; nothing was done.
     case unavailable(String)
     /// The request was sent, and there is no answer: it may have been done, or may still be.
@@ -70,7 +70,7 @@ package enum StoreError: Error, Equatable {
 }
 
 /// A lease's number.
-package struct StoreLease: Hashable, Sendable {
+package struct StoreLease: Hashable, Codable, Sendable {
     package let number: Int64
     /// No lease.
     package static let none = StoreLease(number: 0)
@@ -79,13 +79,13 @@ package struct StoreLease: Hashable, Sendable {
 }
 
 /// Some keys: one, or all that begin with a prefix.
-package enum StoreRange: Hashable, Sendable {
+package enum StoreRange: Hashable, Codable, Sendable {
     case key(String)
     case prefix(String)
 }
 
 /// A key with its value.
-package struct StoreRow: Equatable, Sendable {
+package struct StoreRow: Equatable, Codable, Sendable {
     package let key: String
     package let value: [UInt8]
     /// The revision of the change that made the key, after which it was not deleted.
@@ -104,7 +104,7 @@ package struct StoreRow: Equatable, Sendable {
 }
 
 /// What a read has found.
-package struct StoreReading: Equatable, Sendable {
+package struct StoreReading: Equatable, Codable, Sendable {
     /// The store's revision at which the rows were like this.
     package let revision: Int64
     package let rows: [StoreRow]
@@ -119,7 +119,7 @@ package struct StoreReading: Equatable, Sendable {
 }
 
 /// What must hold for a transaction's first side to run.
-package enum StoreCompare: Equatable, Sendable {
+package enum StoreCompare: Equatable, Codable, Sendable {
     /// The key exists and has this value.
     case value(String, [UInt8])
     /// The key was last changed by this revision; 0: it does not exist.
@@ -129,14 +129,14 @@ package enum StoreCompare: Equatable, Sendable {
 }
 
 /// One step of a transaction.
-package enum StoreOperation: Equatable, Sendable {
+package enum StoreOperation: Equatable, Codable, Sendable {
     case put(String, [UInt8], StoreLease)
     case delete(StoreRange)
     case read(StoreRange)
 }
 
 /// Operations that are one step: if all compares hold, the first ones, else the others.
-package struct StoreTransaction: Equatable, Sendable {
+package struct StoreTransaction: Equatable, Codable, Sendable {
     package var compares: [StoreCompare]
     package var then: [StoreOperation]
     package var otherwise: [StoreOperation]
@@ -149,7 +149,7 @@ package struct StoreTransaction: Equatable, Sendable {
 }
 
 /// What a transaction came to.
-package struct StoreOutcome: Equatable, Sendable {
+package struct StoreOutcome: Equatable, Codable, Sendable {
     /// Whether all compares held.
     package let held: Bool
     /// The store's revision after the transaction.
@@ -165,7 +165,7 @@ package struct StoreOutcome: Equatable, Sendable {
 }
 
 /// What a watch tells.
-package enum StoreNews: Equatable, Sendable {
+package enum StoreNews: Equatable, Codable, Sendable {
     /// The changes up to and including a revision; all changes of one revision come together.
     case changes([StoreChange], revision: Int64)
     /// Nothing has changed up to this revision; it comes now and then, so that a silent watch is noticed.
@@ -173,7 +173,7 @@ package enum StoreNews: Equatable, Sendable {
 }
 
 /// A change of a key.
-package enum StoreChange: Equatable, Sendable {
+package enum StoreChange: Equatable, Codable, Sendable {
     case put(StoreRow)
     case deleted(String, revision: Int64)
 
@@ -196,7 +196,7 @@ package enum StoreChange: Equatable, Sendable {
 }
 
 /// What a store says of itself.
-package struct StoreStatus: Equatable, Sendable {
+package struct StoreStatus: Equatable, Codable, Sendable {
     /// Its version, such as `3.5.13`.
     package let version: String
     /// What is wrong with it: alarms, members that can't be reached.

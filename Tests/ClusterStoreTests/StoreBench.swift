@@ -1,20 +1,26 @@
 import ClusterStore
-import ClusterStoreRemote
 import ClusterStoreTesting
-import SpaceSystem
+import SpaceTestSupport
 import Testing
+
+#if ETCD
+import EtcdStore
+#endif
 
 /// The implementations of ``Store`` that the same tests examine.
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
     /// The store of the tests, called directly.
     case memory
-    /// The same store at the other end of the wire.
-    case remote
-    /// An etcd, through the program space-etcd.
+    /// The same store, as other processes have it.
+    case socket
+    #if ETCD
     case etcd
 
     /// Those that are here.
     static let present = allCases.filter { $0 != .etcd || EtcdPlace.here != nil }
+    #else
+    static let present = allCases
+    #endif
 
     var testDescription: String { rawValue }
 }
@@ -26,12 +32,15 @@ final class StoreBench: Sendable {
     /// What all keys of the test begin with: tests share an etcd.
     let prefix: String
     private let memory: MemoryStore?
+    /// Where the socket is.
+    private let folder: TemporaryRoot?
 
-    /// One for all tests; it ends with this process.
-    private static let etcd = Result { () throws -> StoreProcess in
-        let place = try #require(EtcdPlace.here)
-        return try StoreProcess(place.program, ["--etcd", place.server])
+    #if ETCD
+    /// One for all tests.
+    private static let etcd = Result { () throws -> EtcdStore in
+        try EtcdStore(StoreOptions(members: try #require(EtcdPlace.here).server))
     }
+    #endif
 
     init(_ kind: StoreKind) throws {
         self.kind = kind
@@ -39,15 +48,15 @@ final class StoreBench: Sendable {
         switch kind {
         case .memory:
             let memory = MemoryStore()
-            (store, self.memory) = (memory, memory)
-        case .remote:
+            (store, self.memory, folder) = (memory, memory, nil)
+        case .socket:
             let memory = MemoryStore()
-            let (own, theirs) = try LocalSocket.pair()
-            let server = try StoreServer(memory, input: theirs, output: theirs)
-            Task { try await server.run() }
-            (store, self.memory) = (try RemoteStore(input: own, output: own), memory)
-        case .etcd:
-            (store, memory) = (try Self.etcd.get().store, nil)
+            let folder = try TemporaryRoot()
+            _ = try SocketStoreServer(memory, at: "\(folder.path)/store")
+            (store, self.memory, self.folder) = (try SocketStore("\(folder.path)/store"), memory, folder)
+        #if ETCD
+        case .etcd: (store, memory, folder) = (try Self.etcd.get(), nil, nil)
+        #endif
         }
     }
 
@@ -95,6 +104,7 @@ final class StoreBench: Sendable {
     /// Forgets the changes up to and including a revision.
     func compact(through revision: Int64) throws {
         if let memory { return memory.compact(through: revision) }
+        #if ETCD
         let place = try #require(EtcdPlace.here)
         let answer = try HTTPPost.send(
             place.server,
@@ -102,5 +112,6 @@ final class StoreBench: Sendable {
             #"{"revision":"\#(revision)","physical":true}"#
         )
         #expect(answer.hasPrefix("HTTP/1.1 200"), "\(answer)")
+        #endif
     }
 }

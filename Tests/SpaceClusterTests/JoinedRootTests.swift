@@ -81,7 +81,7 @@ struct JoinedRootTests {
         try machine.space(words)
         try cluster.end(1)
         try cluster.stopStore()
-        let next = try machine.runner.start("space", ["join", "--store", cluster.store, "--name", "m1"])
+        let next = try machine.runner.start("space-test-daemon", ["join", "--etcd", cluster.store, "--name", "m1"])
         #expect(try eventually { machine.root.entries(of: ".cluster").contains("socket") })
         let late = ["write", "late", "--persistent", "[1]"]
         expectRefusal(
@@ -103,7 +103,7 @@ struct JoinedRootTests {
         let root = try TemporaryRoot()
         let runner = CommandRunner(root: root.path)
         #expect(try runner.space("write", "a", "--persistent", "[1]").ending == .exited(0))
-        let daemon = try runner.start("space", ["join", "--store", "\(root.path)/none", "--name", "m2"])
+        let daemon = try runner.start("space-test-daemon", ["join", "--etcd", "\(root.path)/none", "--name", "m2"])
         #expect(try daemon.readErrorLine()?.contains("has not joined yet") == true)
         #expect(try runner.space("write", "b", "--persistent", "[1]").ending == .exited(0))
         #expect(!root.entries().contains(JoinedSpace.file))
@@ -206,8 +206,8 @@ struct JoinedRootTests {
     @Test func theAdviceNamesTheSpace() throws {
         let root = try TemporaryRoot()
         let runner = CommandRunner(root: root.path)
-        let words = ["join", "--store", cluster.store, "--name", "m2", "--prefix", "/a b\n", "--space", "x\ny"]
-        let daemon = try runner.start("space", words)
+        let words = ["join", "--etcd", cluster.store, "--name", "m2", "--prefix", "/a b\n", "--space", "x\ny"]
+        let daemon = try runner.start("space-test-daemon", words)
         #expect(try daemon.readLine() == "joined m2")
         daemon.signal(SIGTERM)
         try daemon.wait()

@@ -24,11 +24,11 @@ import Testing
 
     /// The usual soft limit of descriptors is no bound of the daemon's namespaces.
     @Test func theDaemonRaisesItsLimitOfDescriptors() throws {
-        let (script, space) = ("ulimit -Sn 256; exec \"$@\"", CommandRunner.path("space"))
+        let (script, program) = ("ulimit -Sn 256; exec \"$@\"", CommandRunner.path("space-test-daemon"))
         let root = try TemporaryRoot()
         let daemon = try CommandRunner(root: root.path).start(
             "/bin/sh",
-            ["-c", script, "sh", space, "join", "--store", cluster.store, "--name", "m2"]
+            ["-c", script, "sh", program, "join", "--etcd", cluster.store, "--name", "m2"]
         )
         defer { daemon.signal(SIGKILL) }
         #expect(try daemon.readLine() == "joined m2")

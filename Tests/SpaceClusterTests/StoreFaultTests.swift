@@ -234,7 +234,7 @@ struct StoreFaultTests {
         try cluster.tell("spoil live/n/*/manifest")
         let root = try TemporaryRoot()
         let runner = CommandRunner(root: root.path)
-        let daemon = try runner.start("space", ["join", "--store", cluster.store, "--name", "new"])
+        let daemon = try runner.start("space-test-daemon", ["join", "--etcd", cluster.store, "--name", "new"])
         defer { daemon.signal(SIGKILL) }
         #expect(try daemon.readLine() == "joined new")
         let write = ["write", "n", "[\"job\", 2]", "--timeout", "1s"]

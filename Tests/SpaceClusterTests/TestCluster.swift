@@ -5,7 +5,7 @@ import SpaceTestSupport
 import SpaceTesting
 import Testing
 
-/// Several roots of this machine, each with the daemon `space join`, that share a store in memory: machines without a
+/// Several roots of this machine, each with a daemon, that share a store in memory: machines without a
 /// network.
 ///
 /// The processes are real, and end when this value goes. A lease lasts longer than any test, so that a slow machine keeps it;
@@ -74,8 +74,8 @@ final class TestCluster {
     /// Starts a machine's daemon, and returns when it has joined.
     func start(_ number: Int) throws {
         let daemon = try machines[number].runner.start(
-            "space",
-            ["join", "--store", store, "--name", "m\(number)"] + options
+            "space-test-daemon",
+            ["join", "--etcd", store, "--name", "m\(number)"] + options
         )
         machines[number].daemon = daemon
         guard try daemon.readLine() == "joined m\(number)" else {

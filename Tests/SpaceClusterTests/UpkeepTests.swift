@@ -50,7 +50,7 @@ struct UpkeepTests {
     @Test func twoMachinesOfOneNameAreTold() throws {
         let root = try TemporaryRoot()
         let runner = CommandRunner(root: root.path)
-        let twin = try runner.start("space", ["join", "--store", cluster.store, "--name", "m0"])
+        let twin = try runner.start("space-test-daemon", ["join", "--etcd", cluster.store, "--name", "m0"])
         defer { twin.signal(SIGKILL) }
         #expect(try twin.readLine() == "joined m0")
         #expect(try eventually { try cluster[0].machines().contains("are all named m0") })

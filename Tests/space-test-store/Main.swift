@@ -1,5 +1,4 @@
 import ClusterStore
-import ClusterStoreRemote
 import ClusterStoreTesting
 import Glibc
 import SpaceCluster
@@ -9,8 +8,8 @@ import SystemPackage
 
 // space-test-store SOCKET: a store in memory for several processes, as a cluster's etcd would be.
 //
-// It listens at the path, prints "ready", and serves each connection the store's wire; leases end by real time, but for
-// the time in which this program does not run. It ends when its standard input ends. A line on standard input does
+// It listens at the path, prints "ready", and serves each SocketStore; leases end by real time, but for the time in which this
+// program does not run. It ends when its standard input ends. A line on standard input does
 // something to the store, and is answered by "done":
 //
 //   end MACHINE      ends the lease of the member that a machine is now
@@ -39,23 +38,16 @@ import SystemPackage
 //   looked, alone    how many of the looks that are counted were made, and how many of them at one namespace alone
 //   revision         how many transactions have changed the store
 //   keys TEXT        how many keys have this text in them
-//
-// space-test-store relay SOCKET: connects a daemon, on standard input and output, with such a store.
 
 @main
 enum Main {
     static func main() {
-        let words = CommandLine.arguments.dropFirst()
         do {
-            if words.count == 2, words.first == "relay" { return try Relay.run(words[2]) }
-            guard words.count == 1 else {
-                say("usage: space-test-store [relay] SOCKET", .standardError)
+            guard CommandLine.arguments.count == 2 else {
+                say("usage: space-test-store SOCKET", .standardError)
                 exit(64)
             }
-            let house = StoreHouse()
-            let socket = try LocalSocket.listening(CommandLine.arguments[1])
-            let listening = socket.release()
-            try DetachedThread.start { house.accept(listening) }
+            let house = try StoreHouse(at: CommandLine.arguments[1])
             try DetachedThread.start { house.tick() }
             say("ready")
             while let line = readLine() { say(house.obey(line)) }
@@ -74,8 +66,6 @@ enum Main {
 /// The store, its connections, and its faults.
 private final class StoreHouse: Sendable {
     private struct State {
-        var servers: [Int: StoreServer] = [:]
-        var nextServer = 0
         var saved: MemoryStore.Checkpoint?
         var gate = MemoryGate()
         /// How many namespaces each look was at.
@@ -83,30 +73,10 @@ private final class StoreHouse: Sendable {
     }
 
     private let store = MemoryStore()
+    private let server: SocketStoreServer
     private let state = Mutex(State())
 
-    func accept(_ listening: CInt) {
-        while true {
-            let accepted: OwnedDescriptor?
-            do { accepted = try LocalSocket.accept(listening) } catch { return }
-            // One may have ended before it was accepted.
-            guard let connection = accepted else { continue }
-            let descriptor = connection.release()
-            guard let server = try? StoreServer(store, input: descriptor, output: descriptor) else {
-                close(descriptor)
-                continue
-            }
-            let number = state.withLock { state in
-                state.servers[state.nextServer] = server
-                state.nextServer += 1
-                return state.nextServer - 1
-            }
-            Task {
-                _ = try? await server.run()
-                self.state.withLock { _ = $0.servers.removeValue(forKey: number) }
-            }
-        }
-    }
+    init(at path: String) throws(Errno) { server = try SocketStoreServer(store, at: path) }
 
     /// How far the clock moves at most with one tick: a machine that is as slow as this program then keeps its lease.
     private static let longestTick = Duration.milliseconds(200)
@@ -130,8 +100,7 @@ private final class StoreHouse: Sendable {
         let words = line.split(separator: " ")
         let count = words.count > 1 ? Int(words[1]) ?? 0 : 0
         switch words.first {
-        case "cut":
-            for server in state.withLock({ $0.servers.values }) { server.close("cut by the test") }
+        case "cut": server.cut()
         case "silence": store.silenceWatches()
         case "watches": return "\(store.watchCount)"
         case "looks":

@@ -1,4 +1,24 @@
-# Finds etcd's server for the scripts in tools/ that start some; sourced by them after common.bash.
+# Finds etcd's server, and builds the daemon, for the scripts in tools/ that start some; sourced by them after common.bash.
+
+# build_daemon WORDS…: runs `swift build WORDS…` where the daemon is built for debugging, with the same flags each time, so
+# that each script finds what another one has built. Fails with a message.
+build_daemon() {
+    local flags=(--scratch-path "$ROOT/.build-etcd") log=$ROOT/.build-etcd/tools-etcd.log
+    ! in_ci || flags+=("${STRICT_FLAGS[@]}")
+    [[ -x $ROOT/.build-etcd/debug/space-etcd ]] || say "the first time this takes about five minutes on two processors"
+    # With this value the manifest has the tests of stores, and no others.
+    (cd -- "$ROOT" && SHARED_SPACE_CLUSTER=tests log_build "$log" swift build "${flags[@]}" "$@") >&2 ||
+        die "the build failed; all of the output: $log"
+}
+
+# build_cluster: builds `space` and `space-etcd` for debugging, and sets bin to their folder.
+build_cluster() {
+    say "building space and space-etcd for debugging, in .build-etcd"
+    build_daemon --product space
+    build_daemon --product space-etcd
+    bin=$ROOT/.build-etcd/debug
+    ln -sfn -- space "$bin/space-dump"
+}
 
 # find_etcd: sets ETCD to the path of an etcd, and tells which version it is. That is the first of: $ETCD; etcd in PATH;
 # Debian's etcd-server, unpacked into .build-etcd-server, not installed, so that neither root nor its service is needed;

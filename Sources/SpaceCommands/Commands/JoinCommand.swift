@@ -1,5 +1,4 @@
-import ClusterStore
-import ClusterStoreRemote
+package import ClusterStore
 import CommandWords
 import Glibc
 import SharedSpace
@@ -25,8 +24,8 @@ struct JoinCommand: ParsableCommand {
             printed. The other machines' stay; after another 'space join' they come back.
 
             An etcd of version 3.5.13 or later is for production, with auto-compaction, a quota alarm, and certificates. The \
-            password comes from a file, never from the command line. The connection to etcd is the program space-etcd, which \
-            'tools/build --cluster' makes; it is looked for beside this program, and then in PATH.
+            password comes from a file, never from the command line. The daemon is the program space-etcd, which this command \
+            becomes; 'tools/build --cluster' makes it. It is looked for beside this program, and then in PATH.
 
             EXAMPLES:
               space join --etcd http://127.0.0.1:2379
@@ -78,17 +77,17 @@ struct JoinCommand: ParsableCommand {
     @Flag(help: "Make the root an ordinary one again, and set its replicas aside.")
     var leave = false
 
-    @Option(help: ArgumentHelp("A store's Unix socket instead of etcd, for tests.", isHidden: true))
-    var store: String?
-
     /// What the command does, in its errors.
     private static let task = "join the cluster"
+    /// The program that has ``connect``.
     private static let program = SisterProgram(name: "space-etcd", build: "tools/build --cluster")
+    /// What connects the daemon with its store, in a program that can be the daemon; `nil` in `space` itself.
+    static let connect = Mutex<StoreMaker?>(nil)
 
     mutating func validate() throws {
         if leave {
-            guard etcd == nil, store == nil else { throw ValidationError("--leave asks no etcd: it takes no --etcd") }
-        } else if (etcd == nil) == (store == nil) {
+            guard etcd == nil else { throw ValidationError("--leave asks no etcd: it takes no --etcd") }
+        } else if etcd == nil {
             throw ValidationError("name the members of etcd: --etcd http://127.0.0.1:2379")
         }
         if (cert == nil) != (key == nil) { throw ValidationError("--cert and --key go together") }
@@ -102,17 +101,22 @@ struct JoinCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Each namespace takes some descriptors, and the usual limit of 1,024 is that of some 300 namespaces.
-        ResourceLimits.raiseOpenFiles(to: 1 << 16)
         let root = Space(trusting: common.root, timeout: common.timeout ?? .seconds(5))
         if leave { return try leave(root) }
+        guard let connect = Self.connect.withLock({ $0 }) else { try Self.program.become(CommandLine.unsafeArgv) }
+        // Each namespace takes some descriptors, and the usual limit of 1,024 is that of some 300 namespaces.
+        ResourceLimits.raiseOpenFiles(to: 1 << 16)
+        let store: any Store
+        do throws(StoreError) { store = try connect(storeOptions) } catch {
+            let reason = if case .refused(let why) = error { why } else { error.told }
+            throw SpaceError(.invalidArgument, reason: reason, advice: "look at: space help join")
+                .named(Self.task, nil)
+        }
         try root.makeRoot()
         var settings = ClusterSettings()
         if let lease { settings.leaseSeconds = Int(lease.components.seconds) }
         if let grace { settings.setGrace(grace) }
         let machine = name ?? Self.hostName
-        let connector = try connector()
-        defer { connector.end() }
         let daemon = try SpaceError.naming(Self.task, on: nil) { () throws(SpaceError) in
             try ClusterDaemon(
                 root: LocalReplicas(root),
@@ -120,7 +124,7 @@ struct JoinCommand: ParsableCommand {
                 prefix: prefix,
                 space: space,
                 settings: settings,
-                makeStore: { try ReconnectingStore { try connector.connect() } }
+                store: store
             )
         }
         let ending = try TaskEnd<Void>()
@@ -213,14 +217,16 @@ struct JoinCommand: ParsableCommand {
         return bytes.withUnsafeBufferPointer { String(validatingCString: $0.baseAddress!) } ?? "machine"
     }
 
-    /// What connects to the store, and again each time that the connection has ended.
-    private func connector() throws -> StoreConnector {
-        if let store { return .socket(store) }
-        let options = [
-            ("--etcd", etcd), ("--cert", cert), ("--key", key), ("--ca", ca), ("--user", user),
-            ("--password-file", passwordFile),
-        ]
-        let words = options.flatMap { (option, value) in value.map { [option, $0] } ?? [] }
-        return .program(try Self.program.path(), words)
+    private var storeOptions: StoreOptions {
+        var options = StoreOptions(members: etcd ?? "")
+        options.certificate = cert
+        options.key = key
+        options.authorities = ca
+        options.user = user
+        options.passwordFile = passwordFile
+        return options
     }
 }
+
+/// Connects a daemon with its store; throws `refused` if the options can't work.
+package typealias StoreMaker = @Sendable (StoreOptions) throws(StoreError) -> any Store

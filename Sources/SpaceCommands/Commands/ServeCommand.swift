@@ -1,6 +1,5 @@
 import CommandWords
 import Glibc
-import SystemPackage
 
 /// The command `space serve`: becomes `space-serve`, a program of its own, so that `space` carries no HTTP server.
 struct ServeCommand: ParsableCommand {
@@ -49,23 +48,7 @@ struct ServeCommand: ParsableCommand {
             ("port", port.map { "\($0)" }), ("socket", socket), ("clients", clients.map { "\($0)" }),
         ]
         let words = [Self.program.name] + options.compactMap { (option, value) in value.map { "--\(option)=\($0)" } }
-        try Signals.check()
-        Signals.restoreForExec()
-        var cause = Errno.noSuchFileOrDirectory
-        for place in Self.program.places where cause == .noSuchFileOrDirectory { cause = Self.become(place, words) }
-        throw CommandFailure(
-            .unavailable,
-            cause == .noSuchFileOrDirectory
-                ? Self.program.missing : "cannot run \(Self.program.name): \(cause)"
-        )
-    }
-
-    /// Becomes a program; returns only if that fails.
-    private static func become(_ program: String, _ words: [String]) -> Errno {
-        var words = words.map { strdup($0) }
-        words.append(nil)
-        defer { for word in words { free(word) } }
-        execvp(program, words)
-        return Errno(rawValue: errno)
+        var arguments = words.map { strdup($0) } + [nil]
+        try Self.program.become(&arguments)
     }
 }

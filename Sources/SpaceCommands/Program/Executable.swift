@@ -1,16 +1,20 @@
 import CommandWords
 import Glibc
 import SharedSpace
+import Synchronization
 import SystemPackage
 
 /// What the executable's `main` calls: reads the words, runs the command, and turns its ending into an exit status.
 package enum Executable {
     /// Runs what the program's own name stands for: `space`, the shell helper, or `space-dump`, the inspector.
-    package static func run() -> Never {
+    ///
+    /// - Parameter connect: Connects the daemon `space join` with its store, in a program that can be that daemon.
+    package static func run(connectingBy connect: StoreMaker? = nil) -> Never {
         // This comes first, so that the exit of the parent from here on is noticed.
         _ = Launch.parent
         occupyStandardDescriptors()
         Signals.install()
+        JoinCommand.connect.withLock { $0 = connect }
         let status = execute(.own)
         // The command has left every namespace by now: death by a signal runs no exit handlers.
         if let number = Signals.death(insteadOf: status) { Signals.die(by: number) }

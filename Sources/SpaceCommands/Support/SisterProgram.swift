@@ -1,4 +1,5 @@
 import Glibc
+import SystemPackage
 
 /// A program of its own that belongs to `space`, such as `space-serve`: it is looked for beside this program, and then in
 /// PATH.
@@ -15,22 +16,28 @@ struct SisterProgram {
         return buffer.withUnsafeBufferPointer { String(validatingCString: $0.baseAddress!) }
     }
 
-    /// Where it may be, in order; the last is its bare name, for PATH.
-    var places: [String] {
-        let folder = Self.ownPath?.split(separator: "/").dropLast().map { "/\($0)" }.joined()
-        return [folder.map { "\($0)/\(name)" }, name].compactMap(\.self)
-    }
-
-    /// The path of the program that can be run.
+    /// Becomes the program, with the signals and the mask that this one was started with.
     ///
-    /// - Throws: `CommandFailure` (unavailable) if there is none.
-    func path() throws -> String {
-        if let beside = places.first, beside.contains("/"), access(beside, X_OK) == 0 { return beside }
-        let folders = getenv("PATH").map { String(cString: $0) }?.split(separator: ":") ?? []
-        for folder in folders where access("\(folder)/\(name)", X_OK) == 0 { return "\(folder)/\(name)" }
-        throw CommandFailure(.unavailable, missing)
+    /// - Parameter arguments: Its argv, with the null pointer at the end.
+    /// - Throws: `CommandFailure` (unavailable) if there is no such program, or it can't be run; `Terminated` if a signal has
+    ///   asked this program to end.
+    func become(_ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) throws -> Never {
+        // A signal that comes later ends this process at once, and is not lost with it.
+        Signals.dieAtOnce()
+        try Signals.check()
+        Signals.restoreForExec()
+        let folder = Self.ownPath?.split(separator: "/").dropLast().map { "/\($0)" }.joined()
+        var cause = Errno.noSuchFileOrDirectory
+        // execvp(3): a bare name is looked for in PATH.
+        for place in [folder.map { "\($0)/\(name)" }, name].compactMap(\.self) where cause == .noSuchFileOrDirectory {
+            execvp(place, arguments)
+            cause = Errno(rawValue: errno)
+        }
+        throw CommandFailure(
+            .unavailable,
+            cause == .noSuchFileOrDirectory
+                ? "there is no \(name) beside this program or in PATH; build it with: \(build)"
+                : "cannot run \(name): \(cause)"
+        )
     }
-
-    /// What is wrong if it is nowhere.
-    var missing: String { "there is no \(name) beside this program or in PATH; build it with: \(build)" }
 }

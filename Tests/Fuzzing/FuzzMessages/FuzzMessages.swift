@@ -1,11 +1,10 @@
-// What comes from other processes and machines: messages of a root's daemon and of a store, the values of a cluster's keys,
+// What comes from other processes and machines: messages of a root's daemon, the values of a cluster's keys,
 // entries of the machines' log. Bytes are refused or understood; what is understood is the same when encoded and decoded
 // again. The first byte chooses what they are. Values get the right kind and checksum, and those of a namespace its life,
 // so that their fields are reached.
 
 import FuzzCheck
 
-@testable import ClusterStore
 @testable import SpaceCluster
 @testable import SpaceEngine
 @testable import SpaceMachines
@@ -20,7 +19,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard let kind = input.first else { return 0 }
     let bytes = Array(input.dropFirst())
     let lived = [1, 0, 0, 0, 0, 0, 0, 0] + bytes
-    switch kind % 11 {
+    switch kind % 10 {
     case 0:
         let request = DaemonRequest(bytes)
         checkMessage(request, bytes, \.encoded)
@@ -42,9 +41,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
     case 8:
         checkValue(.chunk, lived, \.encoded) { (bytes) throws(ValueError) in try ChunkValue(decoding: bytes, of: life) }
-    case 9:
+    default:
         checkValue(.interests, bytes, \.encoded) { (bytes) throws(ValueError) in try InterestsValue(decoding: bytes) }
-    default: readStream(bytes)
     }
     return 0
 }
@@ -84,27 +82,4 @@ private func checkValue<Value>(
     var bytes = [ValueWriter.format, kind.rawValue] + fields
     withUnsafeBytes(of: hash64(bytes).littleEndian) { bytes.append(contentsOf: $0) }
     if let value = try? decode(bytes) { check(encoded(value) == bytes, "a value differs when encoded again") }
-}
-
-/// Reads the messages of a store's connection, which come in pieces.
-private func readStream(_ bytes: [UInt8]) {
-    var assembler = WireAssembler()
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        assembler.append(Array(rest.prefix(7)))
-        rest = rest.dropFirst(7)
-        while true {
-            let message: WireMessage?
-            do throws(WireError) { message = try assembler.next() } catch { return }
-            guard let message else { break }
-            if let request = try? WireRequest(message) {
-                let again = try? WireRequest(request.message(id: message.id))
-                check(again == request, "a request differs when encoded again")
-            }
-            if let answer = try? WireAnswer(message) {
-                let again = try? WireAnswer(answer.message(id: message.id))
-                check(again == answer, "an answer differs when encoded again")
-            }
-        }
-    }
 }

@@ -30,8 +30,7 @@ struct ClusterFaults {
         }
         return [
             fault("calm", calm), fault("daemonKilled", daemonKilled), fault("daemonStopped", daemonStopped),
-            fault("daemonStoppedBeyondLease", daemonStoppedBeyondLease), fault("connectionKilled", connectionKilled),
-            fault("connectionStopped", connectionStopped), fault("leaderKilled", leaderKilled),
+            fault("daemonStoppedBeyondLease", daemonStoppedBeyondLease), fault("leaderKilled", leaderKilled),
             fault("followerKilled", followerKilled), fault("memberStopped", memberStopped),
             fault("majorityKilled", majorityKilled), fault("machineKilled", machineKilled),
             fault("machineReplaced", machineReplaced), fault("compactedWhileAway", compactedWhileAway),
@@ -87,24 +86,6 @@ struct ClusterFaults {
         servers.send(SIGSTOP, to: .daemon(machine))
         pause(lease + 1000...lease + 5000, &generator)
         servers.send(SIGCONT, to: .daemon(machine))
-    }
-
-    private func connectionKilled(_ generator: inout SeededGenerator) throws {
-        let machine = machine(&generator)
-        for _ in 0..<Int.random(in: 1...4, using: &generator) {
-            servers.send(SIGKILL, to: .connection(machine))
-            pause(50...500, &generator)
-        }
-    }
-
-    /// What the connection had in hand arrives late: its daemon may have become another member meanwhile.
-    private func connectionStopped(_ generator: inout SeededGenerator) throws {
-        let machine = machine(&generator)
-        guard let connection = servers.pid(.connection(machine)) else { return }
-        kill(connection, SIGSTOP)
-        pauseAroundLease(&generator)
-        // The daemon may have ended it, and nothing else gets the number of a process so soon.
-        kill(connection, SIGCONT)
     }
 
     private func killed(_ members: [Int], _ generator: inout SeededGenerator) throws {

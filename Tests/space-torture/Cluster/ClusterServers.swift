@@ -102,12 +102,12 @@ final class ClusterServers {
     // MARK: Daemons
 
     func startDaemon(_ machine: Int) throws {
-        var environment = ["PATH=\(bin):/usr/bin:/bin", "LC_ALL=C"]
+        var environment = ["PATH=/usr/bin:/bin", "LC_ALL=C"]
         if hasClocks, let library = options.clock {
             environment += ["LD_PRELOAD=\(library)", "SPACE_WRONG_CLOCK=\(WrongClock.file(root(machine)))"]
         }
         daemonPIDs[machine] = try Process.startProgram(
-            CommandRunner.path("space"),
+            "\(bin)/space-etcd",
             [
                 "join", "--root", root(machine), "--etcd", (0..<members).map(clientURL).joined(separator: ","),
                 "--name", "machine-\(machine)", "--lease", "\(Self.lease.components.seconds)s",
@@ -123,40 +123,19 @@ final class ClusterServers {
     enum Server {
         case member(Int)
         case daemon(Int)
-        /// A daemon's connection to etcd: its child space-etcd, which the daemon starts and ends.
-        case connection(Int)
     }
 
     func pid(_ server: Server) -> pid_t? {
         switch server {
         case .member(let member): memberPIDs[member]
         case .daemon(let machine): daemonPIDs[machine]
-        case .connection(let machine): daemonPIDs[machine].flatMap(Self.child)
         }
-    }
-
-    /// The last child of a process that this one has started (proc(5), /proc/PID/task/TID/children).
-    private static func child(of pid: pid_t) -> pid_t? {
-        guard let folder = try? OwnedDescriptor.open("/proc/\(pid)/task", flags: O_RDONLY | O_DIRECTORY),
-            let threads = try? Directory.list(folder.raw)
-        else { return nil }
-        // Any of its threads may have started it.
-        let children = threads.flatMap { thread -> [pid_t] in
-            let file = open("/proc/\(pid)/task/\(thread)/children", O_RDONLY | O_CLOEXEC)
-            guard file >= 0 else { return [] }
-            defer { close(file) }
-            var bytes = [UInt8](repeating: 0, count: 4096)
-            let count = max(0, read(file, &bytes, bytes.count))
-            return String(decoding: bytes[..<count], as: UTF8.self).split(separator: " ").compactMap { pid_t($0) }
-        }
-        return children.max()
     }
 
     private func forget(_ server: Server) {
         switch server {
         case .member(let member): memberPIDs[member] = nil
         case .daemon(let machine): daemonPIDs[machine] = nil
-        case .connection: break
         }
     }
 
@@ -174,7 +153,6 @@ final class ClusterServers {
         switch server {
         case .member(let member): try startMember(member)
         case .daemon(let machine): try startDaemon(machine)
-        case .connection: break
         }
     }
 
