@@ -33,7 +33,7 @@ extension TurnWish {
     /// The error for a place that asks for more permits than there are.
     var refusal: SpaceError {
         SpaceError.badNumber(
-            "\(weight) permits can never be acquired: there are \(permits)",
+            "\(weight) of \(permits) permits can never be acquired",
             advice: "ask for no more than there are"
         )
     }
