@@ -5,7 +5,7 @@
 build_daemon() {
     local flags=(--scratch-path "$ROOT/.build-etcd") log=$ROOT/.build-etcd/tools-etcd.log
     ! in_ci || flags+=("${STRICT_FLAGS[@]}")
-    [[ -x $ROOT/.build-etcd/debug/space-etcd ]] || say "the first time this takes about five minutes on two processors"
+    [[ -x $ROOT/.build-etcd/debug/space-etcd ]] || say "the first time this takes about four minutes on two processors"
     # With this value the manifest has the tests of stores, and no others.
     (cd -- "$ROOT" && SHARED_SPACE_CLUSTER=tests log_build "$log" swift build "${flags[@]}" "$@") >&2 ||
         die "the build failed; all of the output: $log"
