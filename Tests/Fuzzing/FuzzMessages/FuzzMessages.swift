@@ -42,8 +42,6 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         }
     case 8:
         checkValue(.chunk, lived, \.encoded) { (bytes) throws(ValueError) in try ChunkValue(decoding: bytes, of: life) }
-    case 9:
-        checkValue(.interests, bytes, \.encoded) { (bytes) throws(ValueError) in try InterestsValue(decoding: bytes) }
     default: readStream(bytes)
     }
     return 0
