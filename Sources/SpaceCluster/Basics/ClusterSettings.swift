@@ -9,7 +9,8 @@ package struct ClusterSettings: Sendable {
 
     /// How many entries this machine appends at most while another one waits for the pen.
     package var penTurn = 16
-    /// How long a process may have the pen without appending or releasing it, while another machine waits for the pen.
+    /// How long this machine's turn lasts at most, and how long a process may have the pen beyond that without appending or
+    /// releasing it.
     package var penPatience: Duration = .milliseconds(500)
     /// How often in a row another machine's entry may come first before this machine holds the pen for its own.
     package var mostLosses = 2

@@ -30,9 +30,10 @@ package enum PenUse: Hashable, Sendable {
 /// A machine fetches a pen that is free, or whose key is absent, by putting the key. It asks for a pen that another one has
 /// by its own key `want`. The holder hands the pen to the member whose `want` is the oldest: it puts the pen again, on that
 /// member's lease, and deletes that `want`. While others wait, the holder's turn lasts for ``ClusterSettings/penTurn``
-/// entries at most, and ends before if the pen is not used again within the time of an append: a hand-over costs more. The last
-/// entry of a turn gives the pen to the next member in the transaction that appends it. The holder never waits longer than
-/// ``ClusterSettings/penPatience`` for a process that has the pen, since that process may be stopped.
+/// entries, or ``ClusterSettings/penPatience`` if they take longer. It ends before if the pen is not used again within the time
+/// of an append: a hand-over costs more. The last entry of a turn gives the pen to the next member in the transaction that
+/// appends it. After its turn, the holder never waits longer than `penPatience` for a process that has the pen, since that
+/// process may be stopped.
 ///
 /// Each transaction that gives the pen to a member also deletes the member's key `want`, because a member that has put the
 /// key does not put it again (tools/model/wishing.pml).
@@ -226,10 +227,8 @@ extension Appender {
         turn.map { $0.entries >= settings.penTurn || end(of: $0).hasPassed } ?? false
     }
 
-    /// When a turn ends even without entries: not all who use the pen append one.
-    private func end(of turn: Turn) -> MonotonicInstant {
-        turn.begin.advanced(by: settings.penPatience + keepTime * settings.penTurn)
-    }
+    /// When a turn ends, however few entries it has: other machines' processes wait for `answerTime` at most.
+    private func end(of turn: Turn) -> MonotonicInstant { turn.begin.advanced(by: settings.penPatience) }
 
     // MARK: The driver
 
