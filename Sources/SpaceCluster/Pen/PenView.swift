@@ -10,8 +10,9 @@ package struct PenView: Sendable {
         package let member: UInt32
         package let modified: Int64
 
-        /// Stands for a member if the pen is free. It is also free if another program has changed the key: if its value does
-        /// not decode, or it has no lease.
+        /// Stands for a member if the pen is free.
+        ///
+        /// It is also free if another program has changed the key, so that its value does not decode, or it has no lease.
         package static let noMember: UInt32 = 0
 
         package var isFree: Bool { member == Self.noMember }
