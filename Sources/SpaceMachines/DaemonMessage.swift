@@ -4,7 +4,7 @@ import SpaceEngine
 ///
 /// Each message is its length (4 bytes, without these), a kind (1 byte) and its fields, little-endian; a text or some
 /// bytes at the end have no length of their own. A process sends one request and waits for its answer, except for
-/// `release` and `waiting`, which have none. Nothing that is received is trusted: a message that does not decode ends the connection.
+/// `release`, which has none. Nothing that is received is trusted: a message that does not decode ends the connection.
 package enum DaemonRequest: Equatable, Sendable {
     /// The first request of a connection. With the life 0 of a process that is about to make a namespace, the answer is
     /// `taken` if the machines share one of its name, and `unavailable` while the daemon does not know that. Answers: `welcome`,
@@ -37,8 +37,6 @@ package enum DaemonRequest: Equatable, Sendable {
     /// Executes an operation, together with those of other processes. It is not executed if the connection ends before
     /// that. Answers: `result`, `joining`, `gone`, `unavailable`.
     case operate(OperationMessage)
-    /// Says that a process of this root has begun to wait for something to take. No answer.
-    case waiting
 
     /// The protocol's version, sent with `hello`.
     package static let version: UInt32 = 3
@@ -100,7 +98,6 @@ extension DaemonRequest {
         case .report: message(10) { _ in }
         case .arrive: message(11) { _ in }
         case .operate(let operation): message(12) { operation.encode(into: &$0) }
-        case .waiting: message(13) { _ in }
         }
     }
 
@@ -134,7 +131,6 @@ extension DaemonRequest {
         case 12:
             guard let operation = OperationMessage(bytes[1...]) else { return nil }
             self = .operate(operation)
-        case 13 where hasCount(1): self = .waiting
         default: return nil
         }
     }

@@ -71,18 +71,6 @@ package final class OperationSender: Sendable {
         }
     }
 
-    /// Tells the daemon that a process has begun to wait for something to take, if a connection is at hand; without it the
-    /// daemon finds out a little later.
-    package func tellOfWait() {
-        guard let connection = idle.withLock({ $0.connections.popLast() }) else { return }
-        do throws(Errno) {
-            try connection.send(.waiting, until: .now.advanced(by: .milliseconds(10)))
-            idle.withLock { $0.connections.append(connection) }
-        } catch {
-            // A message may have gone halfway, so the connection ends.
-        }
-    }
-
     /// A connection whose daemon answers.
     private func readyConnection() throws(SpaceError) -> DaemonConnection {
         let deadline = MonotonicInstant.now.advanced(by: Self.patience)

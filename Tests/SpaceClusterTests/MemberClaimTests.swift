@@ -183,7 +183,7 @@ struct MemberClaimTests {
     /// `machines` and `show` say which machines there are, how far the replica is, and what is wrong.
     @Test func theMachinesAreShown() throws {
         let n = try cluster.namespaces()
-        try n[0].write("job", 1)
+        try n[0].repeatableTransaction { try $0.write("job", 1) }
         let lines = try cluster[0].space("machines", "--json").lines
         #expect(lines[0].contains("\"machine\":\"m0\"") && lines[0].contains("\"trouble\":null"))
         #expect(lines.count == 4)

@@ -67,7 +67,7 @@ struct NamespaceSlotTests {
         // The store does not have the second life, so it may end before this test looks again.
         #expect(try await eventually { had.namespaces.count == 2 })
         #expect(had.namespaces.map(\.keys.life) == [first, second])
-        #expect(await old.appender.fetchPen(for: .connection(1)) == .gone)
+        #expect(await old.appender.fetchPen(for: .connection(1), isExact: true) == .gone)
         // What waits for this machine to take part in the ended life is told at once.
         #expect(await !old.waitUntilEntered(until: .now.advanced(by: .seconds(3600))))
     }

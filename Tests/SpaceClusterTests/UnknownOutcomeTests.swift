@@ -17,7 +17,8 @@ struct UnknownOutcomeTests {
     init() throws {
         cluster = try TestCluster(machines: 1)
         n = try cluster.namespaces()[0]
-        try n.write("job", 1)
+        // A transaction, so that the machine holds the pen: the change itself is what the store does not answer.
+        try n.repeatableTransaction { try $0.write("job", 1) }
     }
 
     /// Lets a change reach a store that does not answer in time: it has done the change, or refuses it later.

@@ -11,7 +11,8 @@
  * twice), EXPIRIES (a daemon loses its lease), RESTARTS (a daemon is killed and starts again), DEATHS (a machine ends),
  * KILLS and STOPS (of a worker that waits for an answer), BREAKS (a replica can't be written any more). TRIMS: how often a
  * base is made and the log up to it deleted. HANDS: how often the pen is handed over while its holder needs it. GIFTS: how
- * often the pen goes to another machine in the transaction that appends an entry, for a taker that waits there.
+ * often the pen goes to another machine in the transaction that appends an entry. FREES: how often an entry frees the pen:
+ * then each machine may append. FREE: the pen is free at the beginning.
  *
  * Checked: an entry stands on the state that it was made from. No operation is in the log twice. An operation that is told
  * as done is in the log, and one that is told as not done never is. A replica shows only what is in the log. A process that
@@ -66,6 +67,9 @@
 #ifndef GIFTS
 #define GIFTS 0
 #endif
+#ifndef FREES
+#define FREES 0
+#endif
 #ifndef READERS
 #define READERS 0
 #endif
@@ -84,7 +88,8 @@ byte entryID[ENTRIES];           /* of entry n: member and counter */
 byte trimmed;                    /* the entries up to this one are deleted */
 byte last[MEMBERS];              /* the member's last commit's ID */
 bool lease[MEMBERS];
-byte pen;                        /* the member that may append, plus one; 0: none */
+#define NOBODY 254
+byte pen;                        /* the member that may append, plus one; NOBODY: each may; 0: the key is absent */
 byte penRevision, penCreated;
 bool penIsLeased;
 byte nextMember;
@@ -118,7 +123,7 @@ byte answer[WORKERS];            /* the daemon's, to that commit */
 byte told[WORKERS];              /* the user */
 bool isGone[WORKERS];            /* killed or stopped */
 
-byte silences, dupes, expiries, restarts, deaths, kills, stops, breaks, trims, hands, gifts;
+byte silences, dupes, expiries, restarts, deaths, kills, stops, breaks, trims, hands, gifts, frees;
 byte acknowledged;               /* the highest entry that was told as done */
 
 #ifdef WEAK_CREATED
@@ -128,6 +133,7 @@ byte acknowledged;               /* the highest entry that was told as done */
 #endif
 #define M MACHINE(me)
 #define HAS_PEN(m) (pen == member[m] + 1)
+#define MAY_APPEND(m) (HAS_PEN(m) || pen == NOBODY)
 #define IS_STUCK(m) (gate[m] != 0 && isGone[gate[m] - 1])
 
 inline setPen(holder) {
@@ -226,7 +232,7 @@ again:
     if
     :: atomic { isBroken[M] -> tell(NO); goto end }
     :: atomic {
-        HAS_PEN(M) && !isBroken[M] && gate[M] == 0 && MAY_BEGIN(M) && request[FREE_SLOT(me)].stage == FREE ->
+        MAY_APPEND(M) && !isBroken[M] && gate[M] == 0 && MAY_BEGIN(M) && request[FREE_SLOT(me)].stage == FREE ->
         gate[M] = me + 1;
         revision = penRevision;
         created = penCreated
@@ -319,6 +325,10 @@ again:
                 /* An empty entry takes the place, unless the late request has taken it. */
                 if
                 :: head <= n && request[FREE_SLOT(me)].stage == FREE -> base = n; hand(0)
+                /* Or the pen is put again: no late request finds its revision any more. */
+                :: pen == NOBODY && head <= n && lease[member[M]] && !isBroken[M] ->
+                    setPen(member[M] + 1);
+                    verdict = NO
                 :: else
                 fi
 #endif
@@ -369,6 +379,12 @@ end:
     }
 }
 
+#ifdef WEAK_PLACE
+#define HAS_SAME_HEAD (request[me].n == head || pen == NOBODY)
+#else
+#define HAS_SAME_HEAD (request[me].n == head)
+#endif
+
 #if defined(WEAK_PEN)
 #define HAS_SAME_PEN true
 #elif defined(WEAK_CREATED)
@@ -388,7 +404,7 @@ inline give(to) {
 
 inline compareAndAppend() {
     if
-    :: request[me].n == head && HAS_SAME_PEN ->
+    :: HAS_SAME_HEAD && HAS_SAME_PEN ->
         assert(request[me].base == head);
         operation = request[me].operation;
         assert(operation == 0 || told[operation - 1] != NO);
@@ -405,6 +421,8 @@ inline compareAndAppend() {
         request[me].outcome = YES;
         if
         :: true
+        :: frees < FREES && pen != NOBODY -> frees++; setPen(NOBODY)
+        :: pen == NOBODY && lease[request[me].member] -> setPen(request[me].member + 1)
         :: GIFTS > 0 && MAY_GIVE(0) -> give(0)
 #if MACHINES > 1
         :: GIFTS > 0 && MAY_GIVE(1) -> give(1)
@@ -534,6 +552,9 @@ proctype Daemon(byte me) provided (!isDown[me])
         setPen(member[me] + 1);
         SET_CREATED
     }
+    :: atomic {
+        pen == NOBODY && wanting[me] > 0 && lease[member[me]] && !isBroken[me] -> setPen(member[me] + 1)
+    }
     :: atomic { MAY_HAND_OVER(0) -> handOver(0) }
 #if MACHINES > 1
     :: atomic { MAY_HAND_OVER(1) -> handOver(1) }
@@ -610,6 +631,9 @@ init {
         :: else -> break
         od;
         i = 0;
+#ifdef FREE
+        setPen(NOBODY);
+#endif
         do
         :: i < WORKERS -> wanting[MACHINE(i)]++; run Worker(i); i++
         :: else -> break

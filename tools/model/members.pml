@@ -5,6 +5,7 @@
  * members' keys are in etcd and each machine sees them late. Workers open a session, claim a tuple, and complete the
  * claim, perhaps late. Machines do the upkeep: they commit the death of a member whose key is gone, and end their own
  * killed workers' sessions. Member 0 is a machine that has not joined this namespace.
+ * While no member has the pen, it may be free: then a machine that has lost its lease, and has not noticed, may append.
  *
  * Faults, each up to a number: KILLS (of workers), EXPIRIES (a daemon is cut off for longer than its lease, or stopped),
  * REBOOTS (all processes of a machine end, and its daemon starts again), DEATHS (a machine ends) and BREAKS (a replica
@@ -46,6 +47,10 @@
 #ifndef BREAKS
 #define BREAKS 0
 #endif
+/* Whether the pen is free unless a machine has it for its upkeep. */
+#ifndef FREE
+#define FREE 0
+#endif
 
 #define MEMBERS (1 + MACHINES + EXPIRIES + REBOOTS)
 #define BIT(k) (1 << (k))
@@ -84,7 +89,9 @@ byte kills, expiries, reboots, deaths, breaks;
 #define HAS_LEASE(m) (keys & BIT(member[m]))
 /* The holder hands it over, unless it can't. */
 #define CAN_HAVE_PEN(m) (pen == 0 || pen == member[m] || !isDown[machineOf[pen]] && !isBroken[machineOf[pen]])
-#define CAN_WRITE(m) (HAS_LEASE(m) && !isBroken[m] && CAN_HAVE_PEN(m))
+#define CAN_WRITE(m) ((HAS_LEASE(m) || FREE && pen == 0) && !isBroken[m] && CAN_HAVE_PEN(m))
+/* A transaction of a worker; it may leave the pen with its machine, if that has a lease. */
+#define USE_PEN pen = (HAS_LEASE(M) && !FREE -> member[M] : pen)
 
 #ifdef WEAK_CHECK
 #define IS_ALIVE(k) true
@@ -125,7 +132,7 @@ proctype Worker(byte me) provided (!isKilled[me])
         if
         :: atomic {
             mine == 0 && CAN_WRITE(M) && IS_ALIVE(member[M]) ->
-            pen = member[M];
+            USE_PEN;
             known = known | BIT(member[M]);
             mine = member[M];
             session[me] = mine
@@ -134,7 +141,7 @@ proctype Worker(byte me) provided (!isKilled[me])
         fi;
         atomic {
             CAN_WRITE(M) ->
-            pen = member[M];
+            USE_PEN;
             t = 0;
             do
             :: t < TUPLES && state[t] != PRESENT -> t++
@@ -156,7 +163,7 @@ proctype Worker(byte me) provided (!isKilled[me])
         if
         :: atomic {
             t < TUPLES && CAN_WRITE(M) ->
-            pen = member[M];
+            USE_PEN;
             if
 #ifdef WEAK_COMPLETE
             :: state[t] == CLAIMED ->
@@ -181,7 +188,7 @@ proctype Worker(byte me) provided (!isKilled[me])
     /* Leaves. */
     atomic {
         CAN_WRITE(M) ->
-        pen = member[M];
+        USE_PEN;
         if
         :: session[me] == mine -> session[me] = 0
         :: else

@@ -2,15 +2,15 @@
  *
  * The pen and the wishes for it of a namespace that several machines share through etcd, and what each machine knows of
  * them. A machine fetches a pen that nobody has. It asks for a pen that another one has, by its own key `want`, and counts
- * on that key from then on. The holder hands the pen to one that has asked. It may also give it with an entry that it
- * appends, to a machine that it knows to have a taker. A machine knows of other machines' transactions by its watch, later,
- * and of its own by their answers, later too.
+ * on that key from then on. The holder hands the pen to one that has asked, with an entry that it appends or without one.
+ * If it knows of none that has asked, its entry may free the pen: then each machine appends, or fetches the pen. A wish that
+ * the holder did not know of stays then, and is answered later, when its machine may not need the pen. A machine knows of other machines' transactions by its watch, later, and of its own by their
+ * answers, later too.
  *
- * NEEDS: how often a worker of machine m needs the pen. GIFTS: how often the pen goes with an entry. STOPS: a machine is
- * stopped that neither has the pen nor has asked for it.
+ * NEEDS: how often a worker of machine m needs the pen. GIFTS: how often the pen goes with an entry. FREES: how often an
+ * entry frees it.
  *
- * Checked: when no process can take a step any more, each worker of a machine that runs has had the pen as often as it
- * needed it.
+ * Checked: when no process can take a step any more, each worker has had the pen as often as it needed it.
  *
  * Each WEAK_… leaves one rule out, and the checker must find an error then.
  */
@@ -24,15 +24,16 @@
 #ifndef GIFTS
 #define GIFTS 0
 #endif
-#ifndef STOPS
-#define STOPS 0
+#ifndef FREES
+#define FREES 0
 #endif
 
 /* The most transactions that change something. */
 #define REVISIONS 30
 #define BIT(m) (1 << (m))
+#define FREE 9
 
-/* etcd: the machine that has the pen, plus one; the revision that gave it to it; and of each `want` its revision. */
+/* etcd: the machine that has the pen, plus one, or FREE; the revision that gave it to it; and of each `want` its revision. */
 byte revision;
 byte pen, penRevision;
 byte want[MACHINES];
@@ -46,13 +47,10 @@ byte heard[MACHINES];
 byte knownPen[MACHINES], knownPenRevision[MACHINES], penAsOf[MACHINES];
 typedef Wishes { byte key[MACHINES]; byte asOf[MACHINES] };
 Wishes known[MACHINES];
-/* The revision by which it has given the pen with an entry. */
-byte given[MACHINES];
 
 byte needs[MACHINES];            /* how often its worker still needs the pen */
 bool isWaiting[MACHINES];
-bool isStopped[MACHINES];
-byte gifts, stops;
+byte gifts, frees;
 
 #ifdef WEAK_OLD
 #define IS_NEWER(at, than) true
@@ -98,7 +96,7 @@ proctype Watch(byte me)
 end:
     do
     :: atomic {
-        heard[me] < revision && !isStopped[me] ->
+        heard[me] < revision ->
         heard[me]++;
         at = heard[me];
         if
@@ -125,12 +123,8 @@ end:
 #define HAS_PEN(m) (knownPen[m] == m + 1)
 /* Machine x, which does not have the pen, wants it, as far as machine m knows: maybe m itself. */
 #define WISHES(m, x) (x < MACHINES && knownPen[m] != x + 1 && known[m].key[x % MACHINES] != 0)
-/* It has the pen and does not use it, or has given it to one that had not asked and may be stopped. */
-#ifdef WEAK_RETURN
 #define MAY_HAND(m) (HAS_PEN(m) && !isWaiting[m])
-#else
-#define MAY_HAND(m) (HAS_PEN(m) && !isWaiting[m] || given[m] != 0 && knownPenRevision[m] == given[m])
-#endif
+#define WISHER(m) (WISHES(m, 0) -> 0 : (WISHES(m, 1) -> 1 : (WISHES(m, 2) -> 2 : MACHINES)))
 
 /* Fetches the pen, asks for it and hands it over. */
 proctype Driver(byte me)
@@ -140,8 +134,8 @@ proctype Driver(byte me)
 end:
     do
     :: atomic { /* nobody has it */
-        !isStopped[me] && isWaiting[me] && knownPen[me] == 0 ->
-        held = (pen == 0);
+        isWaiting[me] && (knownPen[me] == 0 || knownPen[me] == FREE) ->
+        held = (penRevision == knownPenRevision[me]);
         if
         :: held ->
             revision++;
@@ -160,7 +154,7 @@ end:
             held = false; at = 0; pens = 0; since = 0; wish = 0
         }
     :: atomic { /* another one has it, and does not know yet */
-        !isStopped[me] && isWaiting[me] && knownPen[me] != 0 && !HAS_PEN(me) && known[me].key[me] == 0 ->
+        isWaiting[me] && knownPen[me] != 0 && knownPen[me] != FREE && !HAS_PEN(me) && known[me].key[me] == 0 ->
         held = (penRevision == knownPenRevision[me]);
         if
         :: held ->
@@ -179,8 +173,8 @@ end:
             fi;
             held = false; at = 0; pens = 0; since = 0; wish = 0
         }
-    :: atomic { /* it is here, or was given away without being asked for, and another one wants it */
-        !isStopped[me] && MAY_HAND(me) && (WISHES(me, 0) || WISHES(me, 1) || WISHES(me, 2)) ->
+    :: atomic { /* it is here, and another one wants it */
+        MAY_HAND(me) && (WISHES(me, 0) || WISHES(me, 1) || WISHES(me, 2)) ->
         if
         :: WISHES(me, 0) -> other = 0
         :: WISHES(me, 1) -> other = 1
@@ -220,27 +214,24 @@ proctype Worker(byte me)
     :: needs[me] > 0 ->
         isWaiting[me] = true;
         do
-        :: atomic { isStopped[me] -> goto stopped }
         :: atomic {
-            !isStopped[me] && HAS_PEN(me) ->
+            HAS_PEN(me) || knownPen[me] == FREE ->
             other = me;
             held = (penRevision == knownPenRevision[me]);
             if
-            :: held && gifts < GIFTS ->
-                /* To a machine with a taker, whatever is known of its wish. */
+            :: held && HAS_PEN(me) && gifts < GIFTS && WISHER(me) != MACHINES ->
+                /* To one that has asked, as far as is known: it may have got the pen since, and asked again. */
                 gifts++;
-                if
-                :: me != 0 -> other = 0
-                :: me != 1 -> other = 1
-#if MACHINES > 2
-                :: me != 2 -> other = 2
-#endif
-                fi;
+                other = WISHER(me);
                 revision++;
                 givePen(other + 1);
 #ifndef WEAK_GIFT
                 deleteWant(other)
 #endif
+            :: held && HAS_PEN(me) && frees < FREES && WISHER(me) == MACHINES ->
+                frees++;
+                revision++;
+                givePen(FREE)
             :: true
             fi;
             at = revision; pens = pen; since = penRevision
@@ -248,52 +239,30 @@ proctype Worker(byte me)
             atomic {
                 learnPen(me, pens, since, at);
                 if
-                :: held && other != me ->
-                    learnWant(me, other, 0, at);
-                    given[me] = at
+                :: held && other != me -> learnWant(me, other, 0, at)
                 :: else
                 fi;
                 at = 0; pens = 0; since = 0;
+                other = 0;
                 if
-                :: held -> held = false; other = 0; break
-                :: else -> other = 0
+                :: held -> held = false; break
+                :: else
                 fi
             }
         od;
         atomic { isWaiting[me] = false; needs[me]-- }
     :: else -> break
-    od;
-stopped:
-    skip
-}
-
-/* Stops a machine that has nothing that others wait for. */
-proctype Stopper()
-{
-    byte who;
-end:
-    do
-    :: atomic {
-        stops < STOPS ->
-        stops++;
-        who = MACHINES - 1;
-        if
-        :: pen != who + 1 && want[who] == 0 && !isWaiting[who] -> isStopped[who] = true
-        :: else
-        fi
-    }
     od
 }
-
-#define HAS_ALL(m) (needs[m] == 0 || isStopped[m])
 
 proctype Check()
 {
     timeout ->
-    assert(HAS_ALL(0) && HAS_ALL(1));
+    assert(needs[0] == 0 && needs[1] == 0);
 #if MACHINES > 2
-    assert(HAS_ALL(2));
+    assert(needs[2] == 0);
 #endif
+    skip
 }
 
 init {
@@ -308,10 +277,6 @@ init {
             machine++
         :: else -> break
         od;
-        if
-        :: STOPS > 0 -> run Stopper()
-        :: else
-        fi;
         run Check()
     }
 }

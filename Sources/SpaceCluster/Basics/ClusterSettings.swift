@@ -7,19 +7,15 @@ package struct ClusterSettings: Sendable {
     /// How long a machine owns its namespaces without word from its daemon, in seconds.
     package var ownerSeconds = 60
 
-    /// How long this machine keeps the pen after its last use while another one waits for it.
-    package var penKeep: Duration = .milliseconds(10)
-    /// The same after a use that came later than `penKeep` after the one before.
-    package var penLinger: Duration = .milliseconds(1)
-    /// How long this machine goes on using the pen at most while another one waits for it.
-    package var penTurn: Duration = .milliseconds(50)
-    /// How long a process may have the pen beyond its machine's turn without appending or releasing it.
+    /// How many entries this machine appends at most while another one waits for the pen.
+    package var penTurn = 16
+    /// How long this machine's turn lasts at most, and how long a process may have the pen beyond that without appending or
+    /// releasing it.
     package var penPatience: Duration = .milliseconds(500)
-    /// How long a machine that got the pen with an entry, without having asked, has to hand it over to one that asks; then
-    /// the giver does.
-    ///
-    /// A machine that runs does it within `penTurn` and `penPatience`, even if one of its processes uses the pen.
-    package var penReturn: Duration = .seconds(2)
+    /// How often in a row another machine's entry may come first before this machine holds the pen for its own.
+    package var mostLosses = 2
+    /// How many entries in a row a machine has appended that counts as the only one: it keeps the pen.
+    package var sharedEntries: UInt64 = 16
     /// How long a process waits for the pen, or for the outcome of its append.
     ///
     /// It is less than the time-out of the gate, under which the process waits.
@@ -33,10 +29,6 @@ package struct ClusterSettings: Sendable {
     package var longestPause: Duration = .seconds(5)
     /// How often the head is read in case a watch is silent, and the members' keys are compared with the replica's.
     package var lookInterval: Duration = .seconds(2)
-    /// How often this machine looks what its processes wait to take, in addition to their own messages; and how long it
-    /// publishes such a wait after it last saw it.
-    package var interestInterval: Duration = .milliseconds(250)
-    package var interestKeep: Duration = .seconds(5)
     /// How often this machine looks whether processes of it have died.
     package var deathInterval: Duration = .milliseconds(500)
     /// How often the store is asked what is wrong with it.

@@ -83,9 +83,10 @@ package protocol Replica: AnyObject, Sendable {
     ///   - operation: The operation.
     ///   - isAwaited: Whether the process still waits for the result; if not, nothing is done. It is asked right before
     ///     the operation is executed.
-    /// - Returns: The result.
+    /// - Returns: The result; and whether the operation has found nothing to change, or an error, on the replica as it is here,
+    ///   so that it may be executed again.
     func execute(_ operation: OperationMessage, while isAwaited: @escaping @Sendable () -> Bool) async
-        -> OperationAnswer
+        -> (OperationAnswer, isUnchanged: Bool)
 
     /// Ends what the dead processes of this machine held, and their watchers.
     ///
@@ -94,9 +95,6 @@ package protocol Replica: AnyObject, Sendable {
     ///
     /// - Throws: Why something could not be ended; all else was.
     func endDeadProcesses() throws(SpaceError)
-
-    /// What processes of this root wait to take.
-    var takersInterests: Set<Interest> { get }
 
     /// Says in shared memory as which member this root's processes write; 0 if the daemon has none.
     func publish(member: UInt32)

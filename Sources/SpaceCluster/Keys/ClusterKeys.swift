@@ -107,7 +107,6 @@ package struct NamespaceKeys: Hashable, Sendable {
 
     package var all: StoreRange { .prefix(live) }
     package var wants: StoreRange { .prefix(live + "want/") }
-    package var interests: StoreRange { .prefix(live + "interests/") }
     package var joined: StoreRange { .prefix(live + "joined/") }
     package var owners: StoreRange { .prefix(live + "owners/") }
 
@@ -147,12 +146,10 @@ package enum LiveKey: Hashable, Sendable {
     case head
     /// A member's last commit; it stays when the member has ended.
     case last(UInt32)
-    /// The member that may append, on that member's lease.
+    /// The member that may append, on that member's lease; without a lease, each member may.
     case pen
     /// A member that asks for the pen, on its lease.
     case want(UInt32)
-    /// What processes of a member wait to take, on its lease.
-    case interests(UInt32)
     /// A member whose replica works, on its lease.
     case joined(UInt32)
     /// A machine on which a process owns the namespace, on the machine's second, longer lease.
@@ -169,7 +166,6 @@ package enum LiveKey: Hashable, Sendable {
         case .last(let member): "last/\(member)"
         case .pen: "pen"
         case .want(let member): "want/\(member)"
-        case .interests(let member): "interests/\(member)"
         case .joined(let member): "joined/\(member)"
         case .owner(let member): "owners/\(member)"
         case .manifest: "manifest"
@@ -194,7 +190,6 @@ package enum LiveKey: Hashable, Sendable {
             switch parts[0] {
             case "last": self = .last(member)
             case "want": self = .want(member)
-            case "interests": self = .interests(member)
             case "joined": self = .joined(member)
             case "owners": self = .owner(member)
             default: return nil

@@ -147,27 +147,3 @@ extension ChunkValue {
         try value.end()
     }
 }
-
-/// What processes of a member's machine wait to take.
-package struct InterestsValue: Equatable, Sendable {
-    package static let most = 16
-
-    /// At most ``most`` of them.
-    package let interests: [Interest]
-
-    package init(_ interests: [Interest]) { self.interests = Array(interests.prefix(Self.most)) }
-
-    package var encoded: [UInt8] {
-        interests.reduce(ValueWriter(.interests)) { $0.adding($1.selector).adding($1.hash) }.finished()
-    }
-
-    package init(decoding bytes: [UInt8]) throws(ValueError) {
-        var value = try ValueReader(bytes, .interests)
-        var interests: [Interest] = []
-        while !value.isAtEnd, interests.count < Self.most {
-            interests.append(Interest(selector: try value.next(), hash: try value.next()))
-        }
-        try value.end()
-        self.interests = interests
-    }
-}

@@ -13,7 +13,7 @@ package enum ValueError: Error, Equatable {
 /// Which kind of value it is, so that a value under a wrong key is never taken for another.
 package enum ValueKind: UInt8, Sendable {
     case number = 1
-    case member, log, last, manifest, chunk, interests
+    case member, log, last, manifest, chunk
 }
 
 /// Writes a value: a format (1 byte), a kind (1 byte), fields in little-endian order, and hash64 of all of it.
@@ -63,8 +63,6 @@ package struct ValueReader {
     package mutating func nextBytes() throws(ValueError) -> [UInt8] { try Self.whole(reader.nextBytes()) }
 
     package mutating func nextText() throws(ValueError) -> String { try Self.whole(reader.nextText()) }
-
-    package var isAtEnd: Bool { reader.isAtEnd }
 
     /// Checks that nothing is left.
     package func end() throws(ValueError) {

@@ -31,8 +31,6 @@ package actor LiveNamespace {
     package private(set) var identity: Appender.Identity
     /// Nudged when something here or in the store has changed.
     nonisolated let news = Nudge()
-    /// Nudged when a process has begun to wait for something to take.
-    nonisolated let waits = Nudge()
     /// Nudged when the store does not say what the watch has told.
     nonisolated let badLooks = Nudge()
 
@@ -45,8 +43,6 @@ package actor LiveNamespace {
     var bytesBehindBase = 0
     var baseTrouble: String?
     var upkeepFailures = UpkeepFailures()
-    /// What this member has published that its processes wait to take; `nil` if that is not known.
-    var interests: InterestsValue? = InterestsValue([])
     /// The revision of this machine's key as an owner, and when a process of it was last seen owning the namespace.
     var ownerRevision: Int64?
     var lastOwned = MonotonicInstant.now
@@ -164,7 +160,6 @@ package actor LiveNamespace {
             group.addTask { try await self.makeBases(of: replica) }
             group.addTask { try await self.keepOwners(of: replica) }
             group.addTask { try await self.endDeadProcesses(of: replica) }
-            group.addTask { try await self.publishInterests(of: replica) }
             defer { group.cancelAll() }
             // None of them ends but by an error.
             do { try await group.next() } catch {
@@ -193,7 +188,7 @@ package actor LiveNamespace {
         // again, so it is then another member.
         while !Task.isCancelled {
             do {
-                var ended = [keys.key(.joined(old.number)), keys.key(.interests(old.number))]
+                var ended = [keys.key(.joined(old.number))]
                 // The machine's own number stays, even if it is no longer a number of the namespace.
                 if old.number != membership.number { ended.append(registrar.keys.member(old.number)) }
                 _ = try await store.transact(then: ended.map { .delete(.key($0)) })
@@ -205,7 +200,6 @@ package actor LiveNamespace {
                     identity = Appender.Identity(number: number, lease: membership.lease)
                     hasJoined = false
                 }
-                interests = InterestsValue([])
                 break
             } catch { await news.wait(after: news.count, until: .now.advanced(by: settings.shortestPause)) }
         }
@@ -313,7 +307,6 @@ package actor LiveNamespace {
                 head: picture.head ?? 0,
                 pen: picture.pen,
                 wants: picture.wants,
-                interests: picture.interests,
                 revision: picture.revision
             )
             await appender.stand(.present(identity))
@@ -438,7 +431,7 @@ package actor LiveNamespace {
             if let number = row?.number { watchedHead = number }
             ofAppender.append((key, change))
             return false
-        case .log, .pen, .want, .interests:
+        case .log, .pen, .want:
             ofAppender.append((key, change))
             return false
         }

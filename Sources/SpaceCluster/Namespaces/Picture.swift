@@ -8,7 +8,6 @@ struct Picture {
     let head: UInt64?
     let pen: StoreRow?
     let wants: [UInt32: StoreRow]
-    let interests: [UInt32: StoreRow]
     let joined: [UInt32: StoreRow]
     let owners: [UInt32: StoreRow]
     let manifest: ManifestValue?
@@ -29,19 +28,17 @@ struct Picture {
                 .read(.key(keys.id)), .read(.key(keys.key(.head))), .read(.key(keys.key(.pen))),
                 .read(.key(keys.key(.manifest))), .read(.key(keys.key(.log(entry)))),
                 .read(.key(keys.key(.log(entry + 1)))), .read(keys.wants), .read(keys.joined), .read(keys.owners),
-                .read(keys.interests),
             ])
         } catch {
             throw .again(error.told)
         }
-        guard outcome.readings.count == 10 else { throw .again("the store's answer is incomplete") }
+        guard outcome.readings.count == 9 else { throw .again("the store's answer is incomplete") }
         let rows = outcome.readings
         func members(_ rows: [StoreRow]) -> [UInt32: StoreRow] {
             var found: [UInt32: StoreRow] = [:]
             for row in rows {
                 switch keys.key(of: row.key) {
-                case .want(let member), .interests(let member), .joined(let member), .owner(let member):
-                    found[member] = row
+                case .want(let member), .joined(let member), .owner(let member): found[member] = row
                 default: break
                 }
             }
@@ -70,7 +67,6 @@ struct Picture {
             wants = members(rows[6])
             joined = members(rows[7])
             owners = members(rows[8])
-            interests = members(rows[9])
         } catch {
             throw .stopped("what the store says of the namespace \(error.told)")
         }

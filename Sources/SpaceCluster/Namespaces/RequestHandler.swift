@@ -41,11 +41,8 @@ final class RequestHandler: RequestAnswering {
             caller.subject.withLock { $0 = Caller.Subject(name: name, life: life) }
         }
         switch request {
-        case .release, .waiting:
-            guard let subject = caller.subject.withLock({ $0 }), case .namespace(let namespace) = find(subject) else {
-                return nil
-            }
-            if request == .waiting { namespace.waits.nudge() } else { await namespace.appender.endUse(caller.use) }
+        case .release:
+            await ended(caller)
             return nil
         case .report: return .report(await report(to: caller, session, why).json)
         default: break

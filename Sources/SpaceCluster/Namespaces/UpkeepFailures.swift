@@ -14,7 +14,6 @@ package struct UpkeepFailures {
         case endMember(UInt32)
         case tellTime
         case keepOwners
-        case publishInterests
 
         fileprivate var text: String {
             switch self {
@@ -22,7 +21,6 @@ package struct UpkeepFailures {
             case .endMember(let number): "member \(number), which has ended, can't be taken out"
             case .tellTime: "a machine that has joined can't be told the time"
             case .keepOwners: "the store can't be told whether this machine owns the namespace"
-            case .publishInterests: "the store can't be told what this machine's processes wait for"
             }
         }
     }

@@ -21,8 +21,7 @@ struct Commit: Sendable {
     let pen: Int64
     let absentMember: UInt32
     let entry: [UInt8]
-    /// The member that gets the pen in the same transaction.
-    let successor: Successor?
+    let penChange: Appender.PenChange
 }
 
 /// What became of a commit.
@@ -80,10 +79,14 @@ extension Appender {
         case .absent(let why), .stopped(_, let why): return .unavailable(why)
         case .present(let me):
             // What would be refused in any case is not sent; the store compares both again.
-            guard pen.holder == PenView.Holder(member: me.number, modified: captured) else {
+            guard let holder = pen.holder, holder.modified == captured, holder.isFree || holder.member == me.number
+            else {
                 return .refused("the pen has changed meanwhile")
             }
-            guard head == behind else { return .refused("the log ends with entry \(head), not \(behind)") }
+            guard head == behind else {
+                if holder.isFree { losses += 1 }
+                return .refused("the log ends with entry \(head), not \(behind)")
+            }
             let made = Commit(
                 id: nextID(of: me.number),
                 identity: me,
@@ -91,7 +94,7 @@ extension Appender {
                 pen: captured,
                 absentMember: absentMember,
                 entry: entry,
-                successor: successor(of: entry, from: me, for: use)
+                penChange: penChange(by: use, of: me)
             )
             commit = made
             awaited.insert(made.id)
@@ -130,26 +133,29 @@ extension Appender {
             }
         }
         (commit, sentSince) = (nil, nil)
-        if case .done = verdict {
+        switch verdict {
+        case .done:
+            losses = 0
             learn(own: made.behind + 1)
             cache.insert(made.behind + 1, made.entry)
+        case .refused where pen.holder?.isFree ?? false: losses += 1
+        default: break
         }
         if awaited.contains(made.id) { verdicts[made.id] = verdict }
         noteOutcome()
     }
 
-    /// Sends a commit, and gives the pen to its successor with it.
+    /// Sends a commit, and changes the pen with it.
     ///
     /// - Returns: The outcome, or `nil` if it is not known.
     private func send(_ made: Commit) async -> Verdict? {
-        guard let successor = made.successor else { return await send(made, givingPenTo: nil) }
-        let verdict = await send(made, givingPenTo: successor)
-        // The store refuses the whole transaction if the successor's lease has ended.
-        if case .unavailable = verdict { return await send(made, givingPenTo: nil) }
+        let verdict = await send(made, made.penChange)
+        // The store refuses the whole transaction if the lease has ended that the pen is to be attached to.
+        if case .unavailable = verdict, case .goes = made.penChange { return await send(made, .stays) }
         return verdict
     }
 
-    private func send(_ made: Commit, givingPenTo successor: Successor?) async -> Verdict? {
+    private func send(_ made: Commit, _ change: PenChange) async -> Verdict? {
         let entry = made.behind + 1
         var compares: [StoreCompare] = [
             .value(keys.key(.head), NumberValue(made.behind).encoded),
@@ -162,16 +168,23 @@ extension Appender {
             .put(keys.key(.head), NumberValue(entry).encoded, .none),
             .put(keys.key(.last(made.id.member)), LastValue(counter: made.id.counter, entry: entry).encoded, .none),
         ]
-        if let successor {
-            puts.append(.put(keys.key(.pen), NumberValue(successor.member).encoded, successor.lease))
-            // The successor's key `want` is deleted even if this machine has not heard of it. This machine counts it as
-            // answered, and the successor would not put it again, so the successor would never get the pen.
-            puts.append(.delete(.key(keys.key(.want(successor.member)))))
+        let penKey = keys.key(.pen)
+        func give(to member: UInt32, _ lease: StoreLease) {
+            puts.append(.put(penKey, NumberValue(member).encoded, lease))
+            // The member's key `want` is deleted even if this machine has not heard of it. This machine counts it as
+            // answered, and the member would not put it again, so the member would never get the pen.
+            puts.append(.delete(.key(keys.key(.want(member)))))
+        }
+        switch change {
+        case .stays: break
+        case .isFreed: puts.append(.put(penKey, NumberValue(PenView.Holder.noMember).encoded, .none))
+        case .isHeld: give(to: made.identity.number, made.identity.lease)
+        case .goes(let successor): give(to: successor.member, successor.want.lease)
         }
         do {
             let outcome = try await store.transact(if: compares, then: puts, else: signs(of: made))
             if outcome.held {
-                if let successor { noteGiven(to: successor, at: outcome.revision) }
+                note(change, of: made.identity, at: outcome.revision)
                 return .done
             }
             learn(signs: outcome)
@@ -234,12 +247,6 @@ extension Appender {
             // An entry of another version of this program is another's.
             let value = try? LogValue(decoding: row.value, of: keys.life)
             guard value?.commit == made.id else { return .refused("another machine was faster") }
-            // The successor got the pen with the entry, unless it was appended without.
-            if let successor = made.successor,
-                pen.holder == PenView.Holder(member: successor.member, modified: row.modified)
-            {
-                noteGiven(to: successor, at: row.modified)
-            }
             return .done
         }
         if let row = outcome.readings[2].first {

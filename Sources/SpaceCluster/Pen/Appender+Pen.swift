@@ -14,25 +14,29 @@ package enum PenUse: Hashable, Sendable {
 
 /// The pen: who has it, how it is fetched, and when it is passed on.
 ///
-/// It is the key `pen`, attached to its holder's lease. A machine fetches it by putting the key if it is absent, else
-/// it puts its own key `want`. The holder hands the pen to the member whose `want` is the oldest: it puts the pen
-/// again, on that member's lease, and deletes that `want`, if neither key has changed in the meantime. While others
-/// wait, the holder keeps the pen a moment after its last use, so that several commits pay for one hand-over, but no
-/// longer than its turn. The moment is short unless the last use came soon after the one before: only that shows that
-/// there are several. It never waits longer than `penPatience` for a process that has the pen, since that process may
-/// be stopped.
+/// It is the key `pen`. A member that has the pen has attached the key to its lease, and only that member appends. The pen
+/// may also be *free*: then the key names no member, and any machine appends. If two machines append at once, the store takes
+/// one of the two entries, because each append compares the head of the log; the other machine applies that entry, and runs
+/// its operations again.
 ///
-/// The last entry of a turn gives the pen to the member that has asked first, in the transaction that appends it. Each
-/// transaction that gives the pen to a member also deletes the member's key `want`, because a member that has put the key
-/// does not put it again (tools/model/wishing.pml).
+/// A free pen is for operations that come one at a time on several machines, such as a write and the take that waits for it
+/// elsewhere: each costs one transaction of the store. An entry that has the operations of the only processes that use the
+/// pen here, long after the use before, frees the pen (``PenChange``). A machine holds the pen if its processes need it
+/// again soon, after it has lost a free pen's race ``ClusterSettings/mostLosses`` times in a row, and for a transaction of
+/// a process. Only while a machine holds the pen does it know the head of the log exactly, and a process's transaction that
+/// finds nothing to change must not tell what was true before. An operation that changes nothing asks the store for the head
+/// instead (``LiveNamespace/execute(_:of:)``).
 ///
-/// A taker that waits on another machine would need the pen as soon as its tuple is written: its machine would ask, and
-/// get it, in two transactions more. So the holder gives that machine the pen in the transaction that appends the tuple,
-/// unless other processes of its own use the pen, or one wanted it again soon after its last use, when it was gone.
-/// The other machine has not asked for the pen, and may be stopped or cut off: then all machines would wait for its lease to
-/// end. So if a member asks for the pen, and the machine does not hand it over within `penReturn`, the giver does, and gives
-/// that machine no pen again before it hears of it. This is as safe as any hand-over, because each append compares the
-/// pen's revision.
+/// A machine fetches a pen that is free, or whose key is absent, by putting the key. It asks for a pen that another one has
+/// by its own key `want`. The holder hands the pen to the member whose `want` is the oldest: it puts the pen again, on that
+/// member's lease, and deletes that `want`. While others wait, the holder's turn lasts for ``ClusterSettings/penTurn``
+/// entries, or ``ClusterSettings/penPatience`` if they take longer. It ends before if the pen is not used again within the time
+/// of an append: a hand-over costs more. The last entry of a turn gives the pen to the next member in the transaction that
+/// appends it. After its turn, the holder never waits longer than `penPatience` for a process that has the pen, since that
+/// process may be stopped.
+///
+/// Each transaction that gives the pen to a member also deletes the member's key `want`, because a member that has put the
+/// key does not put it again (tools/model/wishing.pml).
 extension Appender {
     /// Asks for the pen on behalf of a process or transaction that holds the gate.
     ///
@@ -40,20 +44,24 @@ extension Appender {
     /// waited for the pen until its time was over, the next processes wait without the gate (``waitWhileLate(until:)``):
     /// their waits under the gate would add up, and other processes could not open the namespace.
     func fetchPenUnderGate(for use: PenUse) async -> DaemonAnswer {
-        if isLate, case .present(let me) = standing, !canWrite(me) { return .joining(reasonForNoPen) }
-        return await fetchPen(for: use)
+        if isLate, case .present(let me) = standing, !canWrite(me, isExact: !isCovered(use)) {
+            return .joining(reasonForNoPen)
+        }
+        return await fetchPen(for: use, isExact: true)
     }
 
     /// Asks for the pen on behalf of a connection.
-    package func fetchPen(for use: PenUse) async -> DaemonAnswer {
-        let began = MonotonicInstant.now
-        let deadline = began.advanced(by: settings.answerTime)
-        let isSoon = began < lastUse.advanced(by: settings.penKeep)
-        if !isSoon { writesOn = false }
+    ///
+    /// - Parameters:
+    ///   - use: The connection.
+    ///   - isExact: Whether the machine must hold the pen; otherwise it may be free.
+    /// - Returns: `pen`, or why there is none.
+    package func fetchPen(for use: PenUse, isExact: Bool) async -> DaemonAnswer {
+        let deadline = MonotonicInstant.now.advanced(by: settings.answerTime)
         var isWaiting = false
         defer {
             if isWaiting {
-                waiting -= 1
+                waiting[use] = nil
                 notePen()
             }
         }
@@ -64,8 +72,8 @@ extension Appender {
             case .stopped(_, let why): return .unavailable(why)
             case .present(let me):
                 let isCovered = isCovered(use)
-                if let holder = pen.holder, canWrite(me), !isTurnOver || isCovered {
-                    if !isCovered { isBusy = !uses.isEmpty || !lastUse.advanced(by: settings.penKeep).hasPassed }
+                if let holder = pen.holder, canWrite(me, isExact: isExact && !isCovered), !isTurnOver || isCovered {
+                    if !isCovered { isBusy = !uses.isEmpty || !lastUse.advanced(by: keepTime).hasPassed }
                     uses.insert(use)
                     return .pen(holder.modified, head: head)
                 }
@@ -74,10 +82,9 @@ extension Appender {
                 if deadline.hasPassed { noteLateness() }
                 return .unavailable(reasonForNoPen)
             }
-            if isSoon, commit == nil { writesOn = true }
             if !isWaiting {
                 isWaiting = true
-                waiting += 1
+                waiting[use] = isExact
                 notePen()
             }
             await waitForPen(until: deadline)
@@ -95,10 +102,16 @@ extension Appender {
         return nil
     }
 
-    /// Whether this machine has the pen and may begin a commit; a later one must not begin before the outcome of an earlier
-    /// one is known.
-    private func canWrite(_ me: Identity) -> Bool {
-        commit == nil && !isHandingOver && pen.holder?.member == me.number
+    /// Whether this machine may begin a commit; a later one must not begin before the outcome of an earlier one is known.
+    private func canWrite(_ me: Identity, isExact: Bool) -> Bool {
+        guard commit == nil, !isHandingOver, let holder = pen.holder else { return false }
+        return holder.member == me.number || holder.isFree && !isExact && losses < settings.mostLosses
+    }
+
+    /// Whether this machine has held the pen since a revision, so that it knows all entries.
+    func hasHeldPen(since revision: Int64) -> Bool {
+        guard case .present(let me) = standing, !isHandingOver else { return false }
+        return pen.holder == PenView.Holder(member: me.number, modified: revision)
     }
 
     /// Whether others have the pen for what the daemon is about to do: what processes have sent, it executes in a
@@ -123,9 +136,7 @@ extension Appender {
             } else if trouble ?? silence != nil {
                 // Also if another machine has the pen: it was perhaps not asked for it.
                 "the store did not give the pen in time"
-            } else if pen.holder?.member == PenView.Holder.noMember {
-                "another program has changed the pen in the store"
-            } else if let holder = pen.holder {
+            } else if let holder = pen.holder, !holder.isFree {
                 "\(told(holder.member)) did not hand over the pen in time"
             } else {
                 "the store did not give the pen in time"
@@ -143,36 +154,49 @@ extension Appender {
 
     private static let silentAfter = Duration.seconds(1)
 
-    // MARK: Giving the pen with an entry
+    // MARK: Turns
 
-    /// The member that shall get the pen with an entry, which one of those who use it appends.
-    func successor(of entry: [UInt8], from me: Identity, for use: PenUse) -> Successor? {
-        if let next = pen.first(butFor: me.number), endsTurn(use) {
-            return Successor(member: next.member, lease: next.row.lease)
-        }
-        let connections = uses.count { if case .connection = $0 { true } else { false } }
-        guard !writesOn, waiting == 0, connections <= 1 else { return nil }
-        return pen.taker(of: entry, from: me.number, after: given?.member ?? 0)
+    /// What becomes of the pen with an entry.
+    enum PenChange: Sendable {
+        case stays, isFreed, isHeld
+        case goes(to: Successor)
     }
 
-    /// Whether an entry that is appended now ends this machine's turn.
+    /// Decides what becomes of the pen with an entry, which one of those who use it appends.
     ///
-    /// The turn must be over when the entry is in the log, and each process that has the pen must be in the entry: another
-    /// one would have to wait for the pen under the gate.
-    private func endsTurn(_ use: PenUse) -> Bool {
-        guard let turn, turn.advanced(by: settings.penTurn) <= .now.advanced(by: appendTime) else { return false }
-        return begun.withLock { begun in uses.allSatisfy { $0 == use || begun.contains($0) } }
+    /// Only if each process that has the pen is in the entry may the pen go: another one would have to wait for it under
+    /// the gate.
+    func penChange(by use: PenUse, of me: Identity) -> PenChange {
+        let isFree = pen.holder?.isFree ?? false
+        let hasAll = begun.withLock { begun in uses.allSatisfy { $0 == use || begun.contains($0) } }
+        let isUnneeded = hasAll && waiting.isEmpty && !isBusy
+        if let next = pen.first(butFor: me.number) {
+            let endsTurn = (turn?.entries ?? 0) + 1 >= settings.penTurn
+            if isUnneeded || hasAll && endsTurn { return .goes(to: next) }
+        } else if isUnneeded, isShared, case .daemon = use {
+            return isFree ? .stays : .isFreed
+        }
+        return isFree ? .isHeld : .stays
     }
+
+    /// Whether other machines append, too.
+    private var isShared: Bool { head < lastForeign + settings.sharedEntries }
 
     /// Notes that the daemon's transaction executes a process's operation, and so appends it.
     package nonisolated func noteBegun(_ use: PenUse) { begun.withLock { _ = $0.insert(use) } }
 
-    /// Learns that a member got the pen with an entry, and so no longer asks for it.
-    func noteGiven(to successor: Successor, at revision: Int64) {
-        let holder = PenView.Holder(member: successor.member, modified: revision)
-        pen.learn(holder, at: revision)
-        pen.wants.learn(successor.member, nil, at: revision)
-        (given, givenIsWantedSince) = (holder, nil)
+    /// Learns what became of the pen with an entry.
+    func note(_ change: PenChange, of me: Identity, at revision: Int64) {
+        switch change {
+        case .stays: turn?.entries += 1
+        case .isFreed: pen.learn(PenView.Holder(member: PenView.Holder.noMember, modified: revision), at: revision)
+        case .isHeld:
+            pen.learn(PenView.Holder(member: me.number, modified: revision), at: revision)
+            pen.learn(want: nil, of: me.number, at: revision)
+        case .goes(let successor):
+            pen.learn(PenView.Holder(member: successor.member, modified: revision), at: revision)
+            pen.learn(want: nil, of: successor.member, at: revision)
+        }
         notePen()
     }
 
@@ -196,7 +220,15 @@ extension Appender {
         notePen()
     }
 
-    private var isTurnOver: Bool { turn?.advanced(by: settings.penTurn).hasPassed ?? false }
+    /// How long the pen stays after its last use while another machine waits, if it may be used again soon.
+    private var keepTime: Duration { min(appendTime, settings.penPatience) }
+
+    private var isTurnOver: Bool {
+        turn.map { $0.entries >= settings.penTurn || end(of: $0).hasPassed } ?? false
+    }
+
+    /// When a turn ends, however few entries it has: other machines' processes wait for `answerTime` at most.
+    private func end(of turn: Turn) -> MonotonicInstant { turn.begin.advanced(by: settings.penPatience) }
 
     // MARK: The driver
 
@@ -204,14 +236,14 @@ extension Appender {
         /// Fetches the pen if its key still has this revision; 0 if there is no key.
         case fetch(Identity, at: Int64)
         case ask(Identity, PenView.Holder)
-        case handOver(PenView.Holder, to: UInt32, StoreRow)
+        case handOver(PenView.Holder, to: Successor)
         case giveUp(PenView.Holder)
         case wait(MonotonicInstant?)
     }
 
     /// Fetches the pen, hands it over and gives it up, until the task is cancelled.
     ///
-    /// Only this function changes the key, apart from the search for an outcome.
+    /// Apart from it, only entries and the search for their outcomes change the key.
     package func drive() async {
         var pause = Pause(settings)
         while !Task.isCancelled {
@@ -222,7 +254,7 @@ extension Appender {
                 switch step {
                 case .fetch(let me, let revision): try await fetch(me, at: revision)
                 case .ask(let me, let holder): try await ask(me, holder)
-                case .handOver(let holder, let member, let want): try await handOver(holder, to: member, want)
+                case .handOver(let holder, let successor): try await handOver(holder, to: successor)
                 case .giveUp(let holder): try await giveUp(holder)
                 case .wait(let moment):
                     askedSince = nil
@@ -254,41 +286,35 @@ extension Appender {
         }
         guard let holder = pen.holder, holder.member == me.number else {
             endTurn()
-            let isWanted = waiting > 0 || isLate
-            guard let holder = pen.holder else { return isWanted ? .fetch(me, at: 0) : .wait(nil) }
-            if holder.member == PenView.Holder.noMember, isLate { return .fetch(me, at: holder.modified) }
-            if isWanted, pen.wants[me.number]?.lease != me.lease { return .ask(me, holder) }
-            return holder == given ? takeBack(holder) : .wait(nil)
+            guard let holder = pen.holder, !holder.isFree else {
+                // With a free pen, most operations need not wait until it is held.
+                let isNeeded =
+                    isLate || waiting.values.contains(true)
+                    || !waiting.isEmpty && (pen.holder == nil || losses >= settings.mostLosses)
+                return isNeeded && commit == nil ? .fetch(me, at: pen.holder?.modified ?? 0) : .wait(nil)
+            }
+            let isWanted = !waiting.isEmpty || isLate
+            return isWanted && pen.want(of: me.number)?.lease != me.lease ? .ask(me, holder) : .wait(nil)
         }
-        if isLate, canWrite(me) { endLateness() }
+        if isLate, canWrite(me, isExact: true) { endLateness() }
         guard let next = pen.first(butFor: me.number) else {
             endTurn()
             return .wait(nil)
         }
-        let begin = turn ?? .now
-        turn = begin
-        let end = begin.advanced(by: settings.penTurn)
+        let turn = turn ?? Turn()
+        self.turn = turn
+        let end = end(of: turn)
         let moment =
             if !uses.isEmpty {
                 end.advanced(by: settings.penPatience)
-            } else if waiting > 0 {
+            } else if isTurnOver {
+                MonotonicInstant.now
+            } else if !waiting.isEmpty {
                 end
             } else {
-                min(end, lastUse.advanced(by: isBusy ? settings.penKeep : settings.penLinger))
+                min(end, lastUse.advanced(by: isBusy ? keepTime : .zero))
             }
-        return moment.hasPassed ? .handOver(holder, to: next.member, next.row) : .wait(moment)
-    }
-
-    /// Hands over the pen that this machine has given to another, once that one has had its time to do so.
-    private func takeBack(_ holder: PenView.Holder) -> Step {
-        guard let next = pen.first(butFor: holder.member) else {
-            givenIsWantedSince = nil
-            return .wait(nil)
-        }
-        let since = givenIsWantedSince ?? .now
-        givenIsWantedSince = since
-        let end = since.advanced(by: settings.penReturn)
-        return end.hasPassed ? .handOver(holder, to: next.member, next.row) : .wait(end)
+        return moment.hasPassed ? .handOver(holder, to: next) : .wait(moment)
     }
 
     // MARK: The transactions
@@ -309,7 +335,7 @@ extension Appender {
         )
         learn(outcome)
         if outcome.held {
-            pen.wants.learn(me.number, nil, at: outcome.revision)
+            pen.learn(want: nil, of: me.number, at: outcome.revision)
         } else if outcome.readings.last?.first?.value != life {
             throw .refused("the namespace was deleted, or the store has lost it")
         }
@@ -324,11 +350,12 @@ extension Appender {
         )
         learn(outcome)
         if outcome.held, let row = outcome.readings.last?.first {
-            pen.wants.learn(me.number, row, at: outcome.revision)
+            pen.learn(want: row, of: me.number, at: outcome.revision)
         }
     }
 
-    private func handOver(_ holder: PenView.Holder, to member: UInt32, _ want: StoreRow) async throws(StoreError) {
+    private func handOver(_ holder: PenView.Holder, to successor: Successor) async throws(StoreError) {
+        let (member, want) = (successor.member, successor.want)
         isHandingOver = true
         do {
             let outcome = try await store.transact(
@@ -337,14 +364,13 @@ extension Appender {
                     + penAndHead + [.read(.key(want.key))],
                 else: penAndHead + [.read(.key(want.key))]
             )
-            pen.wants.learn(member, outcome.readings.last?.first, at: outcome.revision)
-            if outcome.held, holder == given { pen.silent.insert(holder.member) }
+            pen.learn(want: outcome.readings.last?.first, of: member, at: outcome.revision)
             learn(outcome)
         } catch .refused(let why) {
             // The lease has ended, and its key went with it; or the store takes nothing now, and the member still waits.
             let outcome = try await store.transact(then: penAndHead + [.read(.key(want.key))])
             let row = outcome.readings.last?.first
-            pen.wants.learn(member, row, at: outcome.revision)
+            pen.learn(want: row, of: member, at: outcome.revision)
             learn(outcome)
             if row?.modified == want.modified { throw .refused(why) }
         }

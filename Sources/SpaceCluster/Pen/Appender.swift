@@ -52,14 +52,16 @@ package actor Appender {
     package var head: UInt64 { max(foreignHead, ownHead) }
     /// The number of the last entry that another machine has appended, or may have.
     private var foreignHead: UInt64 = 0
+    var lastForeign: UInt64 { foreignHead }
     /// The number of the last entry that is known to be this machine's, and when the daemon applies what is left of those.
     private var ownHead: UInt64 = 0
     private var ownDue: MonotonicInstant?
     var cache: EntryCache
 
-    /// Who has the pen, and how many wait for it.
+    /// Those who use the pen.
     var uses: Set<PenUse> = []
-    var waiting = 0
+    /// Those who wait for it, and whether this machine must hold it for them.
+    var waiting: [PenUse: Bool] = [:]
     /// The processes that use the pen and whose operations the daemon's present transaction executes.
     nonisolated let begun = Mutex<Set<PenUse>>([])
     /// How long the last append took.
@@ -74,20 +76,20 @@ package actor Appender {
     var lastUse = MonotonicInstant.now
     /// Whether the last use came soon after the one before, so that another may come soon.
     var isBusy = false
-    /// Since when another machine waits while this one has the pen.
-    var turn: MonotonicInstant?
+    /// This machine's use of the pen while another one waits for it.
+    struct Turn {
+        let begin = MonotonicInstant.now
+        /// How many entries it has appended.
+        var entries = 0
+    }
+    var turn: Turn?
+    /// How often in a row another machine's entry came first, while the pen was free.
+    var losses = 0
     /// Whether it is not known yet if the pen has gone to another machine, to which this one has sent it.
     ///
     /// Until then no process gets the pen: what the other machine has written since is not known here. A process that
     /// changes something would be refused, but one that finds nothing to change would tell what was true before.
     var isHandingOver = false
-    /// The member to which this machine last gave the pen with an entry, and the revision of that.
-    var given: PenView.Holder?
-    /// Since when a member asks for the pen that this machine has given.
-    var givenIsWantedSince: MonotonicInstant?
-    /// Whether a process wanted the pen soon after its last use here, when it was gone: many entries come one after the
-    /// other, and shall pay for one hand-over.
-    package internal(set) var writesOn = false
 
     /// The commit whose outcome is not known yet; there is one at most.
     var commit: Commit?
@@ -134,13 +136,11 @@ package actor Appender {
         head: UInt64,
         pen row: StoreRow?,
         wants: [UInt32: StoreRow],
-        interests: [UInt32: StoreRow],
         revision: Int64
     ) {
         learn(head: head)
         pen.learn(row, at: revision)
-        pen.wants.learn(wants, at: revision)
-        pen.interests.learn(interests, at: revision)
+        pen.learn(wants: wants, at: revision)
         noteAll()
     }
 
@@ -180,7 +180,6 @@ package actor Appender {
             // An entry that does not decode is read again by the task that needs it, and that one tells why.
             guard let value = try? LogValue(decoding: row.value, of: keys.life) else { return }
             cache.insert(number, value.entry)
-            pen.silent.remove(value.commit.member)
             if value.commit.member == member { learn(own: number) } else { learn(head: number) }
             return
         case (.head, .put(let row)):
@@ -189,13 +188,8 @@ package actor Appender {
             return
         case (.pen, .put(let row)): pen.learn(row, at: row.modified)
         case (.pen, .deleted(_, let revision)): pen.learn(nil as PenView.Holder?, at: revision)
-        case (.want(let member), .put(let row)):
-            pen.silent.remove(member)
-            pen.wants.learn(member, row, at: row.modified)
-        case (.want(let member), .deleted(_, let revision)): pen.wants.learn(member, nil, at: revision)
-        case (.interests(let member), .put(let row)): return pen.interests.learn(member, row, at: row.modified)
-        case (.interests(let member), .deleted(_, let revision)):
-            return pen.interests.learn(member, nil, at: revision)
+        case (.want(let member), .put(let row)): pen.learn(want: row, of: member, at: row.modified)
+        case (.want(let member), .deleted(_, let revision)): pen.learn(want: nil, of: member, at: revision)
         default: return
         }
         notePen()
@@ -224,8 +218,8 @@ package actor Appender {
     /// Whether another machine waits for the pen, and this one has it.
     package var isInTurn: Bool { turn != nil }
 
-    /// The member that has the pen, as far as it is known.
-    package var penHolder: UInt32? { pen.holder?.member }
+    /// The member that has the pen, as far as it is known; `nil` if it is free.
+    package var penHolder: UInt32? { pen.holder.flatMap { $0.isFree ? nil : $0.member } }
 
     /// A commit's name that no commit of this member had before.
     func nextID(of member: UInt32) -> CommitID {
@@ -293,7 +287,7 @@ package actor Appender {
     func noteOutcome() {
         outcomes.nudge()
         // Those who wait for the pen wait for the outcome of this machine's last commit, too.
-        if waiting > 0 || isLate { notePen() }
+        if !waiting.isEmpty || isLate { notePen() }
     }
 
     private func noteAll() {

@@ -162,25 +162,26 @@ final class LocalReplica: Replica {
         try core.endedHolders.endTheDead(timeout: Engine.upkeepPatience)
     }
 
-    var takersInterests: Set<Interest> { core.control.slots.takersInterests }
-
     func publish(member: UInt32) { core.control.member.store(member) }
 
     // MARK: Operations of processes
 
     func execute(_ operation: OperationMessage, while isAwaited: @escaping @Sendable () -> Bool) async
-        -> OperationAnswer
+        -> (OperationAnswer, isUnchanged: Bool)
     {
-        let done = Mutex((result: OperationAnswer.notHere, numbers: 0..<UInt64(0)))
+        let isPersistent = isPersistent
+        let done = Mutex((result: OperationAnswer.notHere, numbers: 0..<UInt64(0), isUnchanged: false))
         return await withCheckedContinuation { continuation in
             core.engine.submit(operation.purpose) { (scope) throws(SpaceError) in
                 let first = scope.counters.nextNumber
+                done.withLock { $0.isUnchanged = true }
                 let result = isAwaited() ? try operation.execute(in: scope) : .notHere
-                done.withLock { $0 = (result, scope.numbers(since: first)) }
+                let isUnchanged = !scope.hasOwnChanges(isPersistent: isPersistent)
+                done.withLock { $0 = (result, scope.numbers(since: first), isUnchanged) }
             } completion: { [core] error in
                 let done = done.withLock { $0 }
                 if let error { core.letGo(after: error, of: done.numbers, session: operation.session) }
-                continuation.resume(returning: error.map { .failed($0) } ?? done.result)
+                continuation.resume(returning: (error.map { .failed($0) } ?? done.result, done.isUnchanged))
             }
         }
     }

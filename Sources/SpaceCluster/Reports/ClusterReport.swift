@@ -29,7 +29,7 @@ package struct ClusterReport: Codable, Equatable, Sendable {
         package let durable: UInt64
         /// The number of the last entry that this machine's replica has.
         package let applied: UInt64
-        /// The member that may append now; `nil` if none has asked since the last one gave it up.
+        /// The member that alone may append now; `nil` if the pen is free, or none has asked since the last one gave it up.
         package let pen: UInt32?
         /// The members that take part.
         package let joined: [UInt32]

@@ -45,19 +45,4 @@ package struct EntryBytes {
             }
         }
     }
-
-    /// Whether the entry has a tuple that a waiter with one of some interests may want.
-    ///
-    /// - Complexity: O(bytes · interests).
-    package func mayHaveTuple(for interests: [Interest]) -> Bool {
-        var isFound = false
-        try? forEachPart { (part) throws(SpaceError) in
-            try RowChange.forEach(in: part) { (change) throws(SpaceError) in
-                guard !isFound, change.isOfTuples, let row = change.value.flatMap({ TupleRow($0) }) else { return }
-                var appearance = Appearance(row.encoded)
-                isFound = interests.contains { appearance.mayMatch($0) }
-            }
-        }
-        return isFound
-    }
 }

@@ -122,18 +122,4 @@ extension WaitSlots {
         for index in range where slot(index).current.state != .free { wakes.add(slot(index), by: ring) }
         wakes.addOverflow(of: self, by: ring)
     }
-
-    /// What takers wait for.
-    ///
-    /// A slot may change while it is read, so an interest may be one that no taker has.
-    package var takersInterests: Set<Interest> {
-        guard inUse.load() != 0 else { return [] }
-        var found: Set<Interest> = []
-        for index in range {
-            let slot = slot(index)
-            let interest = slot.interest
-            if interest.isTaking, interest.isOfTuple, slot.current.state != .free { found.insert(interest) }
-        }
-        return found
-    }
 }

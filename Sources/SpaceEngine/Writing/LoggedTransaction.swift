@@ -23,7 +23,7 @@ package struct LoggedTransaction {
 extension WriteScope {
     /// Whether the transaction has changed something since its logged part began that other copies of the namespace
     /// need.
-    func hasOwnChanges(isPersistent: Bool) -> Bool {
+    package func hasOwnChanges(isPersistent: Bool) -> Bool {
         !meter.changed.rows.isEmpty || counters != logged.countersBefore
             || logged.isPersistent.map { $0 != isPersistent } ?? false
     }

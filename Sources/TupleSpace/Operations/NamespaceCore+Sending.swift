@@ -8,11 +8,6 @@ extension NamespaceCore {
     @inline(__always)
     var isSending: Bool { control.staying.isReplica && engine.sessionMember != nil }
 
-    /// Tells the daemon of a wait for something to take, so that the machine that writes it gives this one the pen with it.
-    func tellOfWait(for interest: Interest) {
-        if isSending, interest.isTaking { daemon.sender.tellOfWait() }
-    }
-
     /// Sends an operation to the daemon, and waits for its outcome.
     ///
     /// - Returns: The outcome; `nil` if the process must execute the operation itself.

@@ -68,7 +68,6 @@ package struct Waits {
                 if !isDescribed, let slot = wait.slot {
                     slot.text = text()
                     isDescribed = true
-                    core.tellOfWait(for: interest())
                 }
                 wait.attendClaimants()
                 if hasLasted, wait.hasSlot, !wait.mustLookAgain, EventLoop.attend(core, mayRest: true) {

@@ -32,7 +32,6 @@ extension Waits {
         let taskWord = TaskWakeups.of(core.root).taskWord
         var wait = WaitLoop(core, after: first, interest, taskWord: taskWord, WaitMeasure(core, interest))
         wait.slot?.text = text()
-        core.tellOfWait(for: interest)
         defer { wait.end() }
         while true {
             if let result = try wait.turn(look) { return result }

@@ -39,10 +39,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         checkValue(.manifest, lived, \.encoded) { (bytes) throws(ValueError) in
             try ManifestValue(decoding: bytes, of: life)
         }
-    case 8:
-        checkValue(.chunk, lived, \.encoded) { (bytes) throws(ValueError) in try ChunkValue(decoding: bytes, of: life) }
     default:
-        checkValue(.interests, bytes, \.encoded) { (bytes) throws(ValueError) in try InterestsValue(decoding: bytes) }
+        checkValue(.chunk, lived, \.encoded) { (bytes) throws(ValueError) in try ChunkValue(decoding: bytes, of: life) }
     }
     return 0
 }

@@ -67,6 +67,11 @@ NOTICES = [
     notice("take", "taker", 3, "a third"),
     notice("read", "reader", 1, "the writer's"),
 ]
+BESIDE = [
+    ours(f"write beside {takers} taker{'s' if takers > 1 else ''} on {machines - 1} other machine{'s' if machines > 2 else ''}",
+         "machines-beside", (takers,), "beside", machines=machines, floor=APPEND)
+    for machines, takers in ((2, 1), (3, 2), (3, 8))
+]
 RECIPES = [etcd(f"etcd: the Go client's queue recipe, {number} taker{'s' if number > 1 else ''}", "recipe", number)
            for number in (1, 16)]
 
@@ -78,6 +83,7 @@ WORKS = [
     etcd(APPEND, "append", 1),
     *TAKES,
     *TAKES_ALONE,
+    *BESIDE,
     *RECIPES,
     ours("write by two machines by turns, each with the other's pen", "machines-pen", (), "pen", machines=2, count=100, floor=ROUND_TRIP),
     *NOTICES,

@@ -55,6 +55,12 @@ struct Machines {
             let crowd = MachineCrowd(kind: String(work.dropFirst("machines-".count)), members: members)
             try machines.use { try crowd.run($0, milliseconds: count) }
         case "machines-member" where more.count == 3: try MachineCrowd.member(space, count, more)
+        case "machines-beside" where more.count > 1:
+            guard let takers = Int(more[0]), takers > 0 else { throw Failure("how many takers?") }
+            try Machines(space, Array(more.dropFirst())).use {
+                try BesideTakers.run($0, milliseconds: count, takers: takers)
+            }
+        case "machines-beside-taker" where more.count == 1: try BesideTakers.take(space, more[0])
         case "machines-pen" where more.count == 1:
             try Machines(space, more).use { try MachinePairs.handOver($0, count) }
         case "machines-notice" where more.count == 4:
