@@ -309,7 +309,7 @@ let package = Package(
         fuzzer("FuzzEntry", floors + ["FuzzSupport", "SpaceSystem"]),
         fuzzer(
             "FuzzMessages",
-            ["FuzzCheck", "SpaceCluster", "TupleSpace", "SpaceMachines", "SpaceEngine", "ClusterStore"]
+            ["FuzzCheck", "SpaceCluster", "TupleSpace", "SpaceMachines", "SpaceEngine"]
         ),
         fuzzer("FuzzAgents", ["FuzzCheck", "SpaceAgents", "TupleCoding"]),
         fuzzer("FuzzCommands", floors + ["SpaceCommands", "CommandWords", "TupleCoding"]),

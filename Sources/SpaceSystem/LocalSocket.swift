@@ -2,18 +2,10 @@ import CSpaceShims
 import Glibc
 package import SystemPackage
 
-/// Unix sockets of the stream kind (unix(7)), as descriptors: by names in open folders, by paths, and in pairs.
+/// Unix sockets of the stream kind (unix(7)), as descriptors: by names in open folders, and by paths.
 ///
 /// A socket's path has at most 107 bytes, so one in a folder is reached through the open folder under /proc/self/fd.
 package enum LocalSocket {
-    /// Two sockets that are connected with each other, both close-on-exec; the caller owns them.
-    package static func pair() throws(Errno) -> (CInt, CInt) {
-        var ends: [CInt] = [-1, -1]
-        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw Errno(rawValue: errno) }
-        return (ends[0], ends[1])
-    }
-
     /// Makes a socket at a path that does not exist, and listens; its calls wait.
     package static func listening(_ path: String) throws(Errno) -> OwnedDescriptor {
         let made = try unconnected()
