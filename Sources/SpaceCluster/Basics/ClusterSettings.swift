@@ -8,7 +8,10 @@ package struct ClusterSettings: Sendable {
     package var ownerSeconds = 60
 
     /// How many entries this machine appends at most while another one waits for the pen.
-    package var penTurn = 16
+    package var penTurn = 24
+    /// How long this machine keeps the pen at least after its last use while another one waits, if the use before came as
+    /// soon.
+    package var penKeep: Duration = .milliseconds(10)
     /// How long this machine's turn lasts at most, and how long a process may have the pen beyond that without appending or
     /// releasing it.
     package var penPatience: Duration = .milliseconds(500)

@@ -31,7 +31,8 @@ package enum PenUse: Hashable, Sendable {
 /// by its own key `want`. The holder hands the pen to the member whose `want` is the oldest: it puts the pen again, on that
 /// member's lease, and deletes that `want`. While others wait, the holder's turn lasts for ``ClusterSettings/penTurn``
 /// entries, or ``ClusterSettings/penPatience`` if they take longer. It ends before if the pen is not used again within the time
-/// of an append: a hand-over costs more. The last entry of a turn gives the pen to the next member in the transaction that
+/// of an append, because a hand-over costs more, or within ``ClusterSettings/penKeep``, because a process may take that long
+/// on a busy machine. The last entry of a turn gives the pen to the next member in the transaction that
 /// appends it. After its turn, the holder never waits longer than `penPatience` for a process that has the pen, since that
 /// process may be stopped.
 ///
@@ -73,7 +74,7 @@ extension Appender {
             case .present(let me):
                 let isCovered = isCovered(use)
                 if let holder = pen.holder, canWrite(me, isExact: isExact && !isCovered), !isTurnOver || isCovered {
-                    if !isCovered { isBusy = !uses.isEmpty || !lastUse.advanced(by: keepTime).hasPassed }
+                    if !isCovered { idleBefore = uses.isEmpty ? MonotonicInstant.now.duration(since: lastUse) : .zero }
                     uses.insert(use)
                     return .pen(holder.modified, head: head)
                 }
@@ -169,11 +170,11 @@ extension Appender {
     func penChange(by use: PenUse, of me: Identity) -> PenChange {
         let isFree = pen.holder?.isFree ?? false
         let hasAll = begun.withLock { begun in uses.allSatisfy { $0 == use || begun.contains($0) } }
-        let isUnneeded = hasAll && waiting.isEmpty && !isBusy
+        let isLast = hasAll && waiting.isEmpty
         if let next = pen.first(butFor: me.number) {
             let endsTurn = (turn?.entries ?? 0) + 1 >= settings.penTurn
-            if isUnneeded || hasAll && endsTurn { return .goes(to: next) }
-        } else if isUnneeded, isShared, case .daemon = use {
+            if isLast && idleBefore > keepTime || hasAll && endsTurn { return .goes(to: next) }
+        } else if isLast, idleBefore > appendTime, isShared, case .daemon = use {
             return isFree ? .stays : .isFreed
         }
         return isFree ? .isHeld : .stays
@@ -216,12 +217,12 @@ extension Appender {
     /// Wakes the processes that wait without the gate; the pen stays a moment, so that they can use it.
     private func endLateness() {
         isLate = false
-        (lastUse, isBusy) = (.now, true)
+        (lastUse, idleBefore) = (.now, .zero)
         notePen()
     }
 
-    /// How long the pen stays after its last use while another machine waits, if it may be used again soon.
-    private var keepTime: Duration { min(appendTime, settings.penPatience) }
+    /// How long the pen stays after its last use while another machine waits, if the use before came as soon.
+    private var keepTime: Duration { max(settings.penKeep, min(appendTime, settings.penPatience)) }
 
     private var isTurnOver: Bool {
         turn.map { $0.entries >= settings.penTurn || end(of: $0).hasPassed } ?? false
@@ -312,7 +313,7 @@ extension Appender {
             } else if !waiting.isEmpty {
                 end
             } else {
-                min(end, lastUse.advanced(by: isBusy ? keepTime : .zero))
+                min(end, lastUse.advanced(by: idleBefore > keepTime ? .zero : keepTime))
             }
         return moment.hasPassed ? .handOver(holder, to: next) : .wait(moment)
     }

@@ -74,8 +74,8 @@ package actor Appender {
     var askedSince: MonotonicInstant?
     var sentSince: MonotonicInstant?
     var lastUse = MonotonicInstant.now
-    /// Whether the last use came soon after the one before, so that another may come soon.
-    var isBusy = false
+    /// How long nothing had used the pen before the last use began; if that was short, another use may come soon.
+    var idleBefore = Duration.zero
     /// This machine's use of the pen while another one waits for it.
     struct Turn {
         let begin = MonotonicInstant.now
