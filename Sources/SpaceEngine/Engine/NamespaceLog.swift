@@ -258,7 +258,10 @@ package struct NamespaceLog {
     }
 
     private static var isNoStandby: SpaceError {
-        .incompatible("it does not follow this log any more", advice: "look at it with space show, and make a new standby")
+        .incompatible(
+            "it does not follow this log any more",
+            advice: "look at it with space show, and make a new standby"
+        )
     }
 
     // MARK: A replica

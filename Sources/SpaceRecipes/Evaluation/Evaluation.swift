@@ -280,7 +280,9 @@ extension Namespace {
                         }
                     }
                 } catch {
-                    continuation.resume(returning: .failure(evaluation.failure(.inputOutput, "no thread can be started")))
+                    continuation.resume(
+                        returning: .failure(evaluation.failure(.inputOutput, "no thread can be started"))
+                    )
                 }
             }
         } onCancel: {
