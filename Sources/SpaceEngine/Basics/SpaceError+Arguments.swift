@@ -39,7 +39,7 @@ extension SpaceError {
 
     /// The error for a number that doesn't fit the 64 bits of an integer.
     package static func overflow(_ number: Int, plus amount: Int) -> SpaceError {
-        SpaceError(.badData, reason: "\(number) and \(amount) make more than 64 bits hold")
+        SpaceError(.badData, reason: "the sum of \(number) and \(amount) does not fit in 64 bits")
     }
 
     /// The error for something that is larger than its kind may be; `what` names it, with its article.

@@ -9,8 +9,10 @@ import SpaceSystem
 // 2. `commitWithRetries`: no room, and tuples or cells have expired: they are removed in commits of their own, which may use
 //    the space that is kept for removals, and the body runs again. Or no room, but the transaction did more than its body:
 //    it returned overdue claims, or applied marks. Under the same gate the body runs once more without these extra steps,
-//    so that a take that frees room is possible. The other cause is that another machine's entry came first (`outrun`): the
-//    next transaction applies the entry, and the body sees the new state.
+//    so that a take that frees room is possible. Or no room, but the last commit freed many pages: LMDB uses what a
+//    transaction has freed in the second one after it, so there is a commit without a change in between. The other cause is
+//    that another machine's entry came first (`outrun`): the next transaction applies the entry, and the body sees the new
+//    state.
 // 3. `commitOnce`: the log has more than one transaction should apply. A first part is committed without the body,
 //    which then runs in the next transaction, for the first time.
 //
@@ -107,6 +109,7 @@ extension Engine {
         // If other machines are first again and again, that is not an ordinary race.
         let mostReruns = 4
         var (removesDue, keeps, reruns, dueCommits) = (true, keeps, 0, purpose == .applying ? 0 : DueCommits.few)
+        var mayTurn = purpose != .applying
         while true {
             do throws(SpaceError) {
                 return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
@@ -124,8 +127,16 @@ extension Engine {
                 }
             } catch  where error.isOfStepTooLarge && removesDue && scope.hasRemovedDue {
                 (removesDue, keeps) = (false, [])
+            } catch  where error.isOfRoom && mayTurn && diskReserve.hasFreedMuch {
+                mayTurn = false
+                try makeFreedPagesUsable()
             }
         }
+    }
+
+    /// Commits without a change, after a transaction that has freed many pages.
+    private func makeFreedPagesUsable() throws(SpaceError) {
+        try commitOnce(.removing, removesDue: false) { $0.noteUpkeep() }
     }
 
     /// Whether the tables have a tuple that was taken or claimed by a mark that no commit has applied; under the gate.
@@ -139,6 +150,7 @@ extension Engine {
         if diskReserve.isNearLimit {
             if hasMarks { try Marking(self).applyAhead() }
             if DueCommits(self).isAnyDue { DueCommits(self).run(4 * DueCommits.few) }
+            if diskReserve.hasFreedMuch { try makeFreedPagesUsable() }
         }
         var hasRun = false
         func commit() throws(SpaceError) {

@@ -109,7 +109,7 @@ package struct PlaceAccess {
     /// Throws `holdLost` if the place is gone, and the refusal of its rules if it can no longer be served.
     func isServed(_ place: Place) throws(SpaceError) -> Bool {
         try core.read { snapshot throws(SpaceError) in
-            guard let row = try snapshot.place(PlaceKeys(place.name), place.ticket) else { throw .lost(place) }
+            guard let row = try snapshot.place(PlaceKeys(place.name), place.ticket) else { throw lost(place) }
             if row.isHolding { return true }
             if let refusal = try place.rules.refusal(of: row, at: place.name, in: snapshot) { throw refusal }
             return false
@@ -124,7 +124,7 @@ package struct PlaceAccess {
             try scope.places.remove(place)
             return .refused(by: try scope.snapshot.firstHolder(place.name, place.kind))
         }
-        guard let answer else { throw .lost(place) }
+        guard let answer else { throw lost(place) }
         return answer
     }
 
@@ -132,13 +132,19 @@ package struct PlaceAccess {
     /// that counts.
     func see(_ place: Place) throws(SpaceError) {
         let row = try core.write(.removing) { scope throws(SpaceError) in try scope.places.see(place) }
-        if row == nil { throw .lost(place) }
+        if row == nil { throw lost(place) }
     }
 
     package func row(of place: Place) throws(SpaceError) -> PlaceRow? {
         try core.read { snapshot throws(SpaceError) in
             try snapshot.place(PlaceKeys(place.name), place.ticket)
         }
+    }
+
+    /// The error for a place that is gone, which a process that leaves the namespace has ended itself.
+    private func lost(_ place: Place) -> SpaceError {
+        do throws(SpaceError) { try core.checkUsable() } catch { return error }
+        return .lost(place)
     }
 
     /// The result of a look at a waiting place; `nil` if the place is gone because this machine's member has ended.
@@ -165,7 +171,7 @@ package struct PlaceAccess {
             try scope.places.put(row, keys)
             return true
         }
-        guard isOurs else { throw .lost(place) }
+        guard isOurs else { throw lost(place) }
         // This comes after the hand-over, so that a waiter finds the process among the holders.
         core.claimants.ring()
     }
@@ -177,7 +183,7 @@ package struct PlaceAccess {
         let row = try core.write(.removing, timeout: timeout) { scope throws(SpaceError) in
             try scope.places.remove(place)
         }
-        if row == nil { throw .lost(place) }
+        if row == nil { throw lost(place) }
     }
 
     /// Ends a hold or a wait, now or as soon as possible.

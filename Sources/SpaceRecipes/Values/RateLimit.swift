@@ -25,7 +25,8 @@ public struct RateLimit: StoredObject, StateHandle {
 
     private static let operation = "acquire from a rate limit"
     package static let longestInterval = Duration.seconds(366 * 86_400)
-    /// A task that is cancelled in its sleep leaves some 700 bytes in the runtime, until the sleep would have ended.
+    /// After so long a wait sees that its namespace was deleted or left. And a task that is cancelled in its sleep leaves some
+    /// 700 bytes in the runtime, until the sleep would have ended.
     private static let longestSleep = Duration.seconds(1)
     /// The latest moment that is accepted, in nanoseconds: sums with greater numbers could overflow.
     package static let latest = 1 << 62
@@ -57,10 +58,14 @@ public struct RateLimit: StoredObject, StateHandle {
         guard reserved.delay > .zero else { return true }
         let moment = MonotonicInstant.now.advanced(by: reserved.delay)
         do {
-            while !moment.hasPassed { try await Task.sleep(for: min(moment.remaining, Self.longestSleep)) }
+            while !moment.hasPassed {
+                try await Task.sleep(for: min(moment.remaining, Self.longestSleep))
+                try namespace.attempt(Self.operation) { (core) throws(SpaceError) in try core.checkUsable() }
+            }
         } catch {
             giveBack(reserved)
-            throw SpaceError(.cancelled, reason: "the wait was cancelled").named(Self.operation, namespace.name)
+            let cancelled = SpaceError(.cancelled, reason: "the wait was cancelled")
+            throw error as? SpaceError ?? cancelled.named(Self.operation, namespace.name)
         }
         return true
     }

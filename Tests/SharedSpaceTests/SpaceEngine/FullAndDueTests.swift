@@ -60,6 +60,25 @@ struct FullAndDueTests {
         #expect(try namespace.verify() == [])
     }
 
+    /// What one commit has freed is there for the next write, although LMDB uses it only after one more commit.
+    @Test(arguments: StorageMode.allCases, [true, false])
+    func whatWasTakenAtOnceMakesRoom(_ mode: StorageMode, inTransaction: Bool) throws {
+        let namespace = try SpaceTest.namespace(mode, byteLimit: Limits.smallestByteLimit)
+        let body = String(repeating: "x", count: 1000)
+        for batch in [100, 1] {
+            #expect(throws: SpaceError.self) {
+                while true { try namespace.write(contentsOf: (0..<batch).map { Tuple("fill", $0, body) }) }
+            }
+        }
+        #expect(try namespace.takeAll(max: .max).count > 5000)
+        if inTransaction {
+            try namespace.transaction { t in _ = try t.write("new", body) }
+        } else {
+            try namespace.write("new", body)
+        }
+        #expect(try namespace.verify() == [])
+    }
+
     /// The pages of a copy may be packed less densely than those of the dumped namespace, which was full.
     @Test(arguments: StorageMode.allCases)
     func whatIsLoadedMayUseSomeOfTheRoomForRemovals(_ mode: StorageMode) throws {

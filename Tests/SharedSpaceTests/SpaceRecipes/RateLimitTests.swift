@@ -43,6 +43,16 @@ struct RateLimitTests {
         #expect(error?.code == .cancelled)
     }
 
+    /// A wait of an hour ends soon after its namespace was left or deleted.
+    @Test(arguments: [true, false])
+    func aWaitEndsWithItsNamespace(isDeleted: Bool) async throws {
+        #expect(try limit.tryAcquire())
+        let task = try await wait()
+        if isDeleted { try SpaceTest.root().space.delete("n") } else { try namespace.leave() }
+        let error = await #expect(throws: SpaceError.self) { try await task.value }
+        #expect(error?.code == (isDeleted ? .namespaceDeleted : .closed))
+    }
+
     /// A cancelled wait gives back only the last moment: moving the end back for a moment in the middle would give out
     /// another waiter's moment twice.
     @Test func onlyTheLastMomentIsGivenBack() async throws {
