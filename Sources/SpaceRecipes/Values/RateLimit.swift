@@ -25,8 +25,9 @@ public struct RateLimit: StoredObject, StateHandle {
 
     private static let operation = "acquire from a rate limit"
     package static let longestInterval = Duration.seconds(366 * 86_400)
-    /// After so long a wait sees that its namespace was deleted or left. And a task that is cancelled in its sleep leaves some
-    /// 700 bytes in the runtime, until the sleep would have ended.
+    /// After so long a wait sees that its namespace was deleted or left.
+    ///
+    /// And a task that is cancelled in its sleep leaves some 700 bytes in the runtime, until the sleep would have ended.
     private static let longestSleep = Duration.seconds(1)
     /// The latest moment that is accepted, in nanoseconds: sums with greater numbers could overflow.
     package static let latest = 1 << 62
