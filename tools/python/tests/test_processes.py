@@ -72,6 +72,16 @@ def test_the_child_of_one_that_has_used_it_is_told_what_to_do(ns):
     claim.complete()
 
 
+def test_a_forked_child_ends_no_watch(ns):
+    watches = [ns.watch()]
+    for call in (lambda: watches[0].next(0), lambda: watches[0].point):
+        assert in_fork(call)[0].startswith("Forked")
+    for leave in (watches[0].close, watches.clear):
+        assert in_fork(leave) == ("None", 0)
+    ns.write("x")
+    assert watches[0].next(LIMIT).tuple == ("x",)
+
+
 def test_a_forked_child_that_ends_as_programs_do_does_not_hang(child):
     parent = child(
         """
