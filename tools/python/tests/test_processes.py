@@ -82,6 +82,21 @@ def test_a_forked_child_ends_no_watch(ns):
     assert watches[0].next(LIMIT).tuple == ("x",)
 
 
+def test_a_forked_child_is_not_told_what_its_parent_has(ns, shared_space):
+    ns.write("x")
+    lock, other, unused = ns.lock("l"), ns.lock("m"), shared_space.namespace("another").lock("n")
+    with lock, ns.claim("x") as claim:
+        for look in (
+            lambda: lock.held,
+            lambda: other.held,
+            lambda: unused.held,
+            lambda: ns.aio.lock("l").held,
+            lambda: claim.has_ended,
+        ):
+            assert in_fork(look)[0].startswith("Forked")
+        assert lock.held and not other.held and not unused.held and not claim.has_ended
+
+
 def test_a_forked_child_that_ends_as_programs_do_does_not_hang(child):
     parent = child(
         """

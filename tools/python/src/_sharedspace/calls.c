@@ -146,6 +146,21 @@ PyObject *raise_closed(PyObject *name) {
     return raise_made("closed", "the namespace was closed", "use a namespace", text, "open another one", 0);
 }
 
+/* The process that has noted its use; 0 before. */
+static pid_t user;
+
+void note_use(void) {
+    if (user == 0) user = getpid();
+}
+
+int check_process(void) {
+    if (user == 0 || user == getpid()) return 0;
+    /* In a child every call says so. */
+    int status;
+    CALL(status, sharedspace_holds(NULL, 0, &error));
+    return status < 0 ? -1 : 0;
+}
+
 /* Runs Python's handlers of the signals that have come; nonzero if one has raised an exception, also when it is asked
  * again before the wait ends. */
 static int interrupted(void *context) {
