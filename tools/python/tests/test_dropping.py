@@ -1,10 +1,14 @@
-"""What is held through an object that is dropped, while a stopped process is in the way."""
+"""What is held through an object that is dropped: while a stopped process is in the way, or a handler raises."""
 
+import gc
+import itertools
 import os
 import signal
+import sys
 
 import pytest
-from conftest import until, until_waiting
+from conftest import Struck, striking, until, until_waiting
+from sharedspace import _sharedspace
 
 WRITER = """
 import signal
@@ -163,3 +167,46 @@ def test_a_file_lock_is_released_when_a_stopped_process_goes_on(ns, child):
     holder.say()
     status, _, error = holder.end()
     assert status == 0, error
+
+
+@pytest.mark.parametrize("ends", ["block", "close", "drop"])
+def test_a_watch_ends_wherever_a_handler_raises(ns, ends):
+    # It imports the module.
+    ns.watch().close()
+    for place in itertools.count(1):
+        watch = None
+        with striking(place, "_watching.py") as struck:
+            watch = ns.watch()
+            if ends == "block":
+                with watch:
+                    assert watch.next(0) is None
+            elif ends == "close":
+                watch.close()
+            else:
+                watch = None
+        watch = None
+        gc.collect()
+        assert ns.show()["watchers"] == [], struck
+        if not struck:
+            break
+    assert place > 4
+
+
+def test_a_watch_ends_when_a_handler_raises_as_it_has_begun(ns):
+    seen = []
+
+    def raises(frame, event, argument):
+        if event == "c_return" and argument is _sharedspace.watch_open:
+            sys.setprofile(None)
+            seen.append(len(ns.show()["watchers"]))
+            raise Struck
+
+    before = sys.getprofile()
+    sys.setprofile(raises)
+    try:
+        with pytest.raises(Struck):
+            ns.watch()
+    finally:
+        sys.setprofile(before)
+    gc.collect()
+    assert seen == [1] and ns.show()["watchers"] == []

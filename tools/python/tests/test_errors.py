@@ -97,4 +97,6 @@ def test_objects_that_were_never_made_are_errors_not_crashes():
         sharedspace.Claim()
     for number in (0, 1, 12345, 2**64 - 1):
         with pytest.raises(sharedspace.SpaceError):
+            sharedspace._sharedspace.loop_cancel(number, 1)
+        with pytest.raises(ValueError):
             sharedspace._sharedspace.watch_next(number, 0, [])

@@ -72,6 +72,31 @@ def test_the_child_of_one_that_has_used_it_is_told_what_to_do(ns):
     claim.complete()
 
 
+def test_a_forked_child_ends_no_watch(ns):
+    watches = [ns.watch()]
+    for call in (lambda: watches[0].next(0), lambda: watches[0].point):
+        assert in_fork(call)[0].startswith("Forked")
+    for leave in (watches[0].close, watches.clear):
+        assert in_fork(leave) == ("None", 0)
+    ns.write("x")
+    assert watches[0].next(LIMIT).tuple == ("x",)
+
+
+def test_a_forked_child_is_not_told_what_its_parent_has(ns, shared_space):
+    ns.write("x")
+    lock, other, unused = ns.lock("l"), ns.lock("m"), shared_space.namespace("another").lock("n")
+    with lock, ns.claim("x") as claim:
+        for look in (
+            lambda: lock.held,
+            lambda: other.held,
+            lambda: unused.held,
+            lambda: ns.aio.lock("l").held,
+            lambda: claim.has_ended,
+        ):
+            assert in_fork(look)[0].startswith("Forked")
+        assert lock.held and not other.held and not unused.held and not claim.has_ended
+
+
 def test_a_forked_child_that_ends_as_programs_do_does_not_hang(child):
     parent = child(
         """

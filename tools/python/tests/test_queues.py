@@ -53,7 +53,7 @@ def test_a_queue_for_tasks_has_the_same_options(ns, mail):
             assert (item.value, other.value) == ("high", "low") and mail.get() is None
         mail.drain()
         for wrong, kind in [({"priorty": 1}, TypeError), ({"priority": "x"}, TypeError), ({"group": 1}, TypeError),
-                            ({"delay": -1}, ValueError), ({"if_present": "no"}, KeyError)]:  # fmt: skip
+                            ({"delay": -1}, ValueError), ({"if_present": "no"}, ValueError)]:  # fmt: skip
             with pytest.raises(kind):
                 put("x", **wrong)
     assert mail.items() == []

@@ -130,7 +130,7 @@ def test_an_item_replaces_the_one_that_waits_or_comes_again(ns):
     item = mail.get()
     assert item.value == 2
     assert mail.put(3, unique="report", if_present="again") > number
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueError, match="'never'.*keep, replace, again"):
         mail.put(3, unique="report", if_present="never")
 
 

@@ -1,6 +1,7 @@
 """Several changes in one step."""
 
 import dataclasses
+import fractions
 
 import pytest
 import sharedspace
@@ -172,7 +173,7 @@ def test_a_range_that_a_step_cannot_say_is_refused(ns, bounds):
             call("v", sharedspace.Between(*bounds))
 
 
-TIMES = [-1, -1e-9, float("-inf"), float("nan"), "1"]
+TIMES = [-1, pytest.param(-(10**400), id="-10**400"), -1e-9, float("-inf"), float("nan"), "1"]
 
 
 @pytest.mark.parametrize("seconds", TIMES)
@@ -187,7 +188,10 @@ def test_a_step_refuses_the_times_that_write_refuses(ns, seconds):
     assert ns.count() == 0
 
 
-@pytest.mark.parametrize("seconds", [float("inf"), 1e300, 1e13, 3600, 0.5, 0.0001, 0])
+LARGE = [pytest.param(kind(10**400), id=f"{kind.__name__} 10**400") for kind in (int, fractions.Fraction)]
+
+
+@pytest.mark.parametrize("seconds", [*LARGE, float("inf"), 1e300, 1e13, 3600, 0.5, 0.0001, 0])
 def test_a_step_takes_the_times_that_write_takes(ns, seconds):
     id_ = ns.write("x", expires=seconds)
     with ns.transaction() as t:

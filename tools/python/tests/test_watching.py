@@ -1,5 +1,6 @@
 """Watching."""
 
+import asyncio
 import itertools
 import uuid
 
@@ -77,11 +78,25 @@ def test_the_iterator_ends_with_the_namespace(ns, shared_space):
 
 
 def test_a_closed_watch_says_so(ns):
-    watch = ns.watch()
-    watch.close()
-    watch.close()
-    with pytest.raises(ValueError):
-        watch.next(0)
+    watch, later = ns.watch(), ns.aio.watch()
+    ns.write("x")
+    change = watch.next(60)
+    for one in (watch, watch, later):
+        one.close()
+    for call in (
+        lambda: watch.next(0),
+        lambda: next(watch),
+        lambda: watch.point,
+        lambda: watch.acknowledge(change),
+        lambda: asyncio.run(later.next(0)),
+    ):
+        with pytest.raises(ValueError, match="the watch is closed"):
+            call()
+    # Its handle is not that of a later one.
+    with ns.watch() as other:
+        watch.close()
+        ns.write("y")
+        assert other.next(60).tuple == ("y",)
 
 
 def test_changes_of_other_processes_come(ns, child):

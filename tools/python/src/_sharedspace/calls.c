@@ -14,13 +14,24 @@ int calls_begin(PyObject *module) {
 
 /* --- Keywords -------------------------------------------------------------------------------------------- */
 
+/* An integer, or a fraction, that no float can be: `number` becomes infinite. -1 if the exception is another one. */
+static int too_large(PyObject *value, double *number) {
+    if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return -1;
+    PyErr_Clear();
+    PyObject *zero = PyLong_FromLong(0);
+    int is_negative = zero == NULL ? -1 : PyObject_RichCompareBool(value, zero, Py_LT);
+    Py_XDECREF(zero);
+    *number = is_negative ? -HUGE_VAL : HUGE_VAL;
+    return is_negative < 0 ? -1 : 0;
+}
+
 int read_seconds(PyObject *seconds, int64_t none, int64_t *milliseconds) {
     if (seconds == Py_None) {
         *milliseconds = none;
         return 0;
     }
     double number = PyFloat_AsDouble(seconds);
-    if (number == -1 && PyErr_Occurred()) return -1;
+    if (number == -1 && PyErr_Occurred() && too_large(seconds, &number) < 0) return -1;
     if (!(number >= 0)) {
         PyErr_Format(PyExc_ValueError, "%R is no number of seconds", seconds);
         return -1;
@@ -133,6 +144,21 @@ PyObject *raise_closed(PyObject *name) {
     const char *text;
     if (read_text(name, "the name", &text) < 0) return NULL;
     return raise_made("closed", "the namespace was closed", "use a namespace", text, "open another one", 0);
+}
+
+/* The process that has noted its use; 0 before. */
+static pid_t user;
+
+void note_use(void) {
+    if (user == 0) user = getpid();
+}
+
+int check_process(void) {
+    if (user == 0 || user == getpid()) return 0;
+    /* In a child every call says so. */
+    int status;
+    CALL(status, sharedspace_holds(NULL, 0, &error));
+    return status < 0 ? -1 : 0;
 }
 
 /* Runs Python's handlers of the signals that have come; nonzero if one has raised an exception, also when it is asked

@@ -47,6 +47,13 @@ PyObject *raise_error(sharedspace_error *error);
 /* Raises `Closed` for a namespace that was closed before its first use. Returns NULL. */
 PyObject *raise_closed(PyObject *name);
 
+/* Notes that this process uses the library. */
+void note_use(void);
+
+/* For what needs no call of the library: raises `Forked`, and returns -1, in a child made by fork of a process that has
+ * used it. */
+int check_process(void);
+
 /* Has a wait of the main thread ask for signals. */
 void ask_for_signals(sharedspace_how *how);
 

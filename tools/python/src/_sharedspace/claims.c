@@ -147,7 +147,7 @@ static void claim_dealloc(PyObject *object) {
 
 static PyObject *get_has_ended(PyObject *self, void *context) {
     (void)context;
-    return PyBool_FromLong(((Claim *)self)->has_ended);
+    return check_process() < 0 ? NULL : PyBool_FromLong(((Claim *)self)->has_ended);
 }
 
 static PyMethodDef methods[] = {

@@ -94,12 +94,13 @@ static PyObject *loop_begin(PyObject *module, PyObject *arguments) {
 /* loop_watch(loop, token, watch, timeout) */
 static PyObject *loop_watch(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *number, *watch_number, *timeout;
+    PyObject *number, *capsule, *timeout;
     unsigned long long token;
     sharedspace_how how = sharedspace_defaults();
-    if (!PyArg_ParseTuple(arguments, "OKOO", &number, &token, &watch_number, &timeout)) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OKOO", &number, &token, &capsule, &timeout)) return NULL;
     sharedspace_loop *loop = loop_of(number);
-    sharedspace_watch *watch = PyLong_AsVoidPtr(watch_number);
+    if (PyErr_Occurred()) return NULL;
+    sharedspace_watch *watch = watch_of(capsule);
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
     int status;
     CALL(status, sharedspace_loop_watch(loop, token, watch, &how, &error));

@@ -61,6 +61,7 @@ static sharedspace_ns *open_handle(Namespace *self) {
 
 sharedspace_ns *namespace_handle(Namespace *self) {
     if (self->handle == NULL && !self->is_closed) {
+        note_use();
         sharedspace_ns *handle = open_handle(self);
         if (handle == NULL) return NULL;
         /* Another thread may have opened or closed it meanwhile. */
@@ -372,6 +373,12 @@ static PyObject *module_version(PyObject *module, PyObject *nothing) {
     return PyUnicode_FromString(sharedspace_version());
 }
 
+static PyObject *module_check_process(PyObject *module, PyObject *nothing) {
+    (void)module;
+    (void)nothing;
+    return check_process() < 0 ? NULL : new_none();
+}
+
 extern PyMethodDef watch_functions[], loop_functions[], responder_functions[];
 
 static PyMethodDef functions[40] = {
@@ -379,7 +386,8 @@ static PyMethodDef functions[40] = {
     {"names", module_names, METH_O, NULL},       {"delete", module_delete, METH_VARARGS, NULL},
     {"reap", module_reap, METH_O, NULL},         {"await_namespace", module_await, METH_VARARGS, NULL},
     {"words", module_words, METH_O, NULL},       {"leave", module_leave, METH_O, NULL},
-    {"life", module_life, METH_O, NULL},         {NULL, NULL, 0, NULL}};
+    {"life", module_life, METH_O, NULL},         {"check_process", module_check_process, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
 
 static void append(PyMethodDef *to, const PyMethodDef *from) {
     while (to->ml_name != NULL)

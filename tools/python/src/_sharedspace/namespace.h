@@ -54,6 +54,9 @@ int responders_begin(PyObject *module);
 /* Makes the names of what a loop reads and sets. */
 int loops_begin(void);
 
+/* The watch of a capsule; NULL with an exception, also if it was closed. */
+sharedspace_watch *watch_of(PyObject *capsule);
+
 /* A change as a dictionary, or its JSON if it is nested too deep. */
 PyObject *change_of(const sharedspace_result *result);
 

@@ -1,7 +1,28 @@
-/* Watching. A watch crosses as the number that its handle is. */
+/* Watching. A watch is a capsule, which closes it when it is dropped; Python's side is _watching.py. */
 #include "namespace.h"
 
-/* watch_open(namespace, filter, from, subscription): the number of a watch. */
+static const char NAME[] = "sharedspace.watch";
+
+/* The context of the capsule of a watch that was closed. */
+static char closed;
+
+sharedspace_watch *watch_of(PyObject *capsule) {
+    sharedspace_watch *watch = PyCapsule_GetPointer(capsule, NAME);
+    if (watch == NULL || PyCapsule_GetContext(capsule) != &closed) return watch;
+    PyErr_SetString(PyExc_ValueError, "the watch is closed");
+    return NULL;
+}
+
+static void close_watch(PyObject *capsule) {
+    sharedspace_watch *watch = PyCapsule_GetPointer(capsule, NAME);
+    if (PyCapsule_GetContext(capsule) == &closed) return;
+    PyCapsule_SetContext(capsule, &closed);
+    Py_BEGIN_ALLOW_THREADS
+    sharedspace_watch_close(watch);
+    Py_END_ALLOW_THREADS
+}
+
+/* watch_open(namespace, filter, from, subscription): a watch. */
 static PyObject *watch_open(PyObject *module, PyObject *arguments) {
     (void)module;
     PyObject *namespace_, *filter, *start, *subscription;
@@ -25,7 +46,10 @@ static PyObject *watch_open(PyObject *module, PyObject *arguments) {
     }
     sharedspace_result_free(&json);
     buffer_end(&buffer);
-    return PyErr_Occurred() ? NULL : PyLong_FromVoidPtr(watch);
+    if (PyErr_Occurred()) return NULL;
+    PyObject *capsule = PyCapsule_New(watch, NAME, close_watch);
+    if (capsule == NULL) sharedspace_watch_close(watch);
+    return capsule;
 }
 
 PyObject *change_of(const sharedspace_result *result) {
@@ -39,10 +63,10 @@ PyObject *change_of(const sharedspace_result *result) {
  * deep. */
 static PyObject *watch_next(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *number, *timeout, *left;
+    PyObject *capsule, *timeout, *left;
     sharedspace_how how = sharedspace_defaults();
-    if (!PyArg_ParseTuple(arguments, "OOO!", &number, &timeout, &PyList_Type, &left)) return NULL;
-    sharedspace_watch *watch = PyLong_AsVoidPtr(number);
+    if (!PyArg_ParseTuple(arguments, "OOO!", &capsule, &timeout, &PyList_Type, &left)) return NULL;
+    sharedspace_watch *watch = watch_of(capsule);
     if (PyErr_Occurred() || read_seconds(timeout, SHAREDSPACE_FOREVER, &how.timeout_ms) < 0) return NULL;
     ask_for_signals(&how);
     sharedspace_result result = sharedspace_no_result();
@@ -58,9 +82,9 @@ static PyObject *watch_next(PyObject *module, PyObject *arguments) {
     return status < 0 ? NULL : PyBool_FromLong(status);
 }
 
-static PyObject *watch_point(PyObject *module, PyObject *number) {
+static PyObject *watch_point(PyObject *module, PyObject *capsule) {
     (void)module;
-    sharedspace_watch *watch = PyLong_AsVoidPtr(number);
+    sharedspace_watch *watch = watch_of(capsule);
     if (PyErr_Occurred()) return NULL;
     sharedspace_result result = sharedspace_no_result();
     int status;
@@ -73,10 +97,10 @@ static PyObject *watch_point(PyObject *module, PyObject *number) {
 
 static PyObject *watch_acknowledge(PyObject *module, PyObject *arguments) {
     (void)module;
-    PyObject *number;
+    PyObject *capsule;
     uint64_t sequence;
-    if (!PyArg_ParseTuple(arguments, "OO&", &number, read_unsigned, &sequence)) return NULL;
-    sharedspace_watch *watch = PyLong_AsVoidPtr(number);
+    if (!PyArg_ParseTuple(arguments, "OO&", &capsule, read_unsigned, &sequence)) return NULL;
+    sharedspace_watch *watch = watch_of(capsule);
     if (PyErr_Occurred()) return NULL;
     int status;
     CALL(status, sharedspace_watch_acknowledge(watch, sequence, &error));
@@ -84,17 +108,21 @@ static PyObject *watch_acknowledge(PyObject *module, PyObject *arguments) {
     return new_none();
 }
 
-static PyObject *watch_close(PyObject *module, PyObject *number) {
+/* watch_check(watch): an error if it was closed. */
+static PyObject *watch_check(PyObject *module, PyObject *capsule) {
     (void)module;
-    sharedspace_watch *watch = PyLong_AsVoidPtr(number);
-    if (PyErr_Occurred()) return NULL;
-    Py_BEGIN_ALLOW_THREADS
-    sharedspace_watch_close(watch);
-    Py_END_ALLOW_THREADS
+    return watch_of(capsule) == NULL ? NULL : new_none();
+}
+
+static PyObject *watch_close(PyObject *module, PyObject *capsule) {
+    (void)module;
+    if (PyCapsule_GetPointer(capsule, NAME) == NULL) return NULL;
+    close_watch(capsule);
     return new_none();
 }
 
 PyMethodDef watch_functions[] = {
     {"watch_open", watch_open, METH_VARARGS, NULL}, {"watch_next", watch_next, METH_VARARGS, NULL},
     {"watch_point", watch_point, METH_O, NULL},     {"watch_acknowledge", watch_acknowledge, METH_VARARGS, NULL},
-    {"watch_close", watch_close, METH_O, NULL},     {NULL, NULL, 0, NULL}};
+    {"watch_check", watch_check, METH_O, NULL},     {"watch_close", watch_close, METH_O, NULL},
+    {NULL, NULL, 0, NULL}};

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from . import _waits
+from . import _sharedspace, _waits
 from ._errors import no_answer, timed_out
 from ._gates import Barrier, Latch, RateLimit
 from ._loops import EventLoop
@@ -141,7 +141,7 @@ class AsyncWatch:
     async def next(self, timeout: float | None = None) -> Change | None:
         """The next change; None if none comes in `timeout` seconds."""
         watch = self._watch
-        watch._open()
+        _sharedspace.watch_check(watch._handle)
         if not watch._left and isinstance(await EventLoop.running().change(watch, timeout), Passed):
             return None
         return watch._first()

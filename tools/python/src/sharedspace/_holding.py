@@ -50,7 +50,10 @@ class Holding(_sharedspace.Holder):
     @property
     def held(self) -> bool:
         """Whether it is held through this object; False if it was taken away."""
-        return bool(self._held) and self._held[-1].is_held
+        if not self._held:
+            _sharedspace.check_process()
+            return False
+        return self._held[-1].is_held
 
     @property
     def fencing(self) -> int:

@@ -99,8 +99,8 @@ class EventLoop:
     def change(self, watch: Watch, timeout: float | None) -> Coroutine[Any, Any, Any]:
         """Waits until the watch has a change in its list; `Passed` if none came in time."""
         wait = Wait(CHANGE, asyncio.get_running_loop().create_future(), left=watch._left)
-        number = watch._open()
-        return self._outcome(wait, lambda loop, token: _sharedspace.loop_watch(loop, token, number, timeout))
+        handle = watch._handle
+        return self._outcome(wait, lambda loop, token: _sharedspace.loop_watch(loop, token, handle, timeout))
 
     def request(self, responder: Responder, timeout: float | None) -> Coroutine[Any, Any, Any]:
         """The next request of a responder, `Passed` if none came in time."""

@@ -57,8 +57,11 @@ class Queue:
     def _put(
         self, values: list[Any], timeout: float | None, /, *, if_present: Present = "keep", **options: Any
     ) -> list[int]:
+        flags = _PRESENT.get(if_present)
+        if flags is None:
+            raise ValueError(f"if_present can't be {if_present!r}: {', '.join(_PRESENT)}")
         is_put, numbers = self._namespace._put(
-            self.name, values, timeout, self._deliveries, self._bound, _PRESENT[if_present], **options
+            self.name, values, timeout, self._deliveries, self._bound, flags, **options
         )
         if not is_put and not numbers[0]:
             raise Full(f"the queue {self.name!r} had no room in time", "limitReached", "put", self._namespace.name)

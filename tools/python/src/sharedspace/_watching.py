@@ -61,7 +61,10 @@ class Change:
 
 
 class Watch:
-    """The changes of a namespace: an iterator without end, until the namespace is deleted or the watch closed."""
+    """The changes of a namespace: an iterator without end, until the namespace is deleted or the watch closed.
+
+    It ends with its block, by `close()`, or when it is dropped.
+    """
 
     def __init__(
         self,
@@ -80,14 +83,8 @@ class Watch:
             chosen["tuples"] = _words(template)[0]
         # Changes that the extension has handed out, and no call of `next` has returned.
         self._left: list[Any] = []
-        self._number: int | None = None
-        self._number = _sharedspace.watch_open(namespace, chosen, start, subscription)
         self._is_gone = False
-
-    def _open(self) -> int:
-        if self._number is None:
-            raise ValueError("the watch is closed")
-        return self._number
+        self._handle = _sharedspace.watch_open(namespace, chosen, start, subscription)
 
     @overload
     def next(self, timeout: None = None) -> Change: ...
@@ -95,8 +92,8 @@ class Watch:
     def next(self, timeout: float) -> Change | None: ...
     def next(self, timeout: float | None = None) -> Change | None:
         """The next change; None if none comes in `timeout` seconds. None waits without limit."""
-        number = self._open()
-        if not self._left and not _sharedspace.watch_next(number, timeout, self._left):
+        _sharedspace.watch_check(self._handle)
+        if not self._left and not _sharedspace.watch_next(self._handle, timeout, self._left):
             return None
         return self._first()
 
@@ -111,7 +108,7 @@ class Watch:
     @property
     def point(self) -> str:
         """Where a later watch goes on after the last change: its `start`."""
-        point = _sharedspace.watch_point(self._open())
+        point = _sharedspace.watch_point(self._handle)
         if not self._left:
             return point
         # It goes on with the first change that `next` has not returned.
@@ -119,13 +116,11 @@ class Watch:
 
     def acknowledge(self, change: Change) -> None:
         """For a subscription: this change, and those before it, don't come again."""
-        _sharedspace.watch_acknowledge(self._open(), change.sequence)
+        _sharedspace.watch_acknowledge(self._handle, change.sequence)
 
     def close(self) -> None:
         """Ends watching; a subscription stays."""
-        if self._number is not None:
-            number, self._number = self._number, None
-            _sharedspace.watch_close(number)
+        _sharedspace.watch_close(self._handle)
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a watch can't be pickled or copied: its handle belongs to this object")
@@ -145,7 +140,3 @@ class Watch:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
-
-    def __del__(self) -> None:
-        if getattr(self, "_number", None) is not None:
-            self.close()
