@@ -6,8 +6,8 @@ import SpaceSystem
 /// Guarantees: a subscription's position never passes a change whose line write(2) has not accepted as a whole, or
 /// whose command has not ended with 0. So if a broken pipe, a full device, a signal or a kill ends the watch, the next
 /// watch of that name begins with the first change that was not delivered. If the watch is killed between delivering a
-/// change and acknowledging it, the next watch delivers it again. Where several machines share the namespace and can't
-/// agree for a while, the watch goes on, and acknowledges later.
+/// change and acknowledging it, the next watch delivers it again. If others are too busy for an acknowledgement, or
+/// several machines share the namespace and can't agree for a while, the watch goes on, and acknowledges later.
 struct ChangeTelling {
     /// The command that gets the changes; `nil` to print them.
     let command: ChildCommand?
@@ -163,7 +163,7 @@ struct ChangeTelling {
             // The subscription went with its namespace.
             case .namespaceDeleted: owed = nil
             // The store compares positions, so it does not matter whether it has happened.
-            case .clusterUnavailable, .outcomeUnknown:
+            case .clusterUnavailable, .outcomeUnknown, .holderBusy:
                 if owed == nil { Messages.print("space: \(error); trying again") }
                 owed = (sequence, .now.advanced(by: Self.retryInterval))
             default: throw error
