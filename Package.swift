@@ -56,7 +56,7 @@ let clusterPackages: [Package.Dependency] = [
 ]
 let clusterTargets: [Target] = [
     // etcd's messages: generated code, see tools/etcd/generate.
-    .target(name: "EtcdMessages", dependencies: [protobuf], swiftSettings: settings),
+    .target(name: "EtcdMessages", dependencies: [protobuf], path: "tools/etcd/Messages", swiftSettings: settings),
     .target(
         name: "EtcdStore",
         dependencies: [

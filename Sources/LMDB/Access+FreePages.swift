@@ -39,15 +39,14 @@ extension Access {
     }
 
     /// How many pages a transaction has freed that no later one has used yet.
+    ///
+    /// - Complexity: O(log n) in the transactions whose pages are free.
     package func freedPages(by transaction: Int) throws(LMDBError) -> Int {
         var cursor = try cursor(Database(handle: 0))
-        while let entry = try cursor.next() {
-            let size = MemoryLayout<UInt>.size
-            guard entry.key.count == size, entry.value.count >= size else { throw .corrupted }
-            if entry.key.loadUnaligned(as: UInt.self) == UInt(clamping: transaction) {
-                return Int(clamping: entry.value.loadUnaligned(as: UInt.self))
-            }
+        return try withUnsafeBytes(of: UInt(clamping: transaction)) { (key) throws(LMDBError) in
+            guard let entry = try cursor.seek(key, .exactly) else { return 0 }
+            guard entry.value.count >= MemoryLayout<UInt>.size else { throw .corrupted }
+            return Int(clamping: entry.value.loadUnaligned(as: UInt.self))
         }
-        return 0
     }
 }

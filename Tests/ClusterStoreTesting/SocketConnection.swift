@@ -37,24 +37,34 @@ final class SocketConnection: Sendable {
     }
 
     /// Sends a value when the other side has room; if the connection has ended, nothing is sent.
-    func send(_ value: some Encodable) {
-        var bytes = Self.frame(value)[...]
+    func send(_ value: some Encodable) { send(Self.frame(value)[...]) }
+
+    /// The same for a task: a thread of its own waits, if the other side has no room for all of the value.
+    func send(later value: some Encodable & Sendable) async {
+        let bytes = Self.frame(value)[...]
+        guard let count = try? LocalSocket.send(bytes, to: descriptor.raw), count < bytes.count else { return }
+        await withCheckedContinuation { continuation in
+            do {
+                try DetachedThread.start { [self] in
+                    send(bytes.dropFirst(count))
+                    continuation.resume()
+                }
+            } catch {
+                // Half a value must not be followed by another one.
+                shutDown()
+                continuation.resume()
+            }
+        }
+    }
+
+    private func send(_ bytes: ArraySlice<UInt8>) {
+        var bytes = bytes
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes {
                 Glibc.send(descriptor.raw, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
             }
             guard count > 0 || errno == EINTR else { return }
             bytes = bytes.dropFirst(max(0, count))
-        }
-    }
-
-    /// The same for a task, which waits without a thread.
-    func send(later value: some Encodable & Sendable) async {
-        var bytes = Self.frame(value)[...]
-        while !bytes.isEmpty, !Task.isCancelled {
-            guard let count = try? LocalSocket.send(bytes, to: descriptor.raw) else { return }
-            bytes = bytes.dropFirst(count)
-            if count == 0 { try? await Task.sleep(for: .milliseconds(5)) }
         }
     }
 

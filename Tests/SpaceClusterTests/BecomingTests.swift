@@ -70,11 +70,30 @@ struct BecomingTests {
         #expect(result.errors.contains("tools/build --cluster"), "\(result.errors)")
     }
 
-    @Test func aProgramThatCannotBeRunIsNamed() throws {
-        #expect(mkdir("\(folder)/space-etcd", 0o700) == 0)
+    /// A folder or a text of this name, which a shell must not run.
+    @Test(arguments: ["Permission denied", "Exec format error"])
+    func aProgramThatCannotBeRunIsNamed(_ cause: String) throws {
+        let place = "\(folder)/space-etcd"
+        if cause == "Permission denied" {
+            #expect(mkdir(place, 0o700) == 0)
+        } else {
+            let written = try CommandRunner(root: root.path).shell("echo 'exit 0' > \(place) && chmod +x \(place)")
+            #expect(written.ending == .exited(0))
+        }
         let result = try start(["join", "--etcd", "/store"]).finish()
         #expect(result.ending == .exited(69))
-        #expect(result.errors.contains("cannot run space-etcd: Permission denied"), "\(result.errors)")
+        #expect(result.errors.contains("cannot run \(place): \(cause); build it again with:"), "\(result.errors)")
+    }
+
+    /// What can't be run beside this program does not hide a good one in PATH.
+    @Test func aProgramInPathIsFoundBehindABadOne() throws {
+        #expect(mkdir("\(folder)/space-etcd", 0o700) == 0)
+        let place = "\(root.path)/elsewhere"
+        try link(in: place)
+        let daemon = try start(["join", "--etcd", cluster.store, "--name", "m9"], path: place)
+        #expect(try daemon.readLine() == "joined m9")
+        daemon.signal(SIGTERM)
+        #expect(try daemon.wait() == .signalled(SIGTERM))
     }
 
     /// Wrong words are the same mistake without the program.

@@ -27,17 +27,22 @@ struct SisterProgram {
         try Signals.check()
         Signals.restoreForExec()
         let folder = Self.ownPath?.split(separator: "/").dropLast().map { "/\($0)" }.joined()
-        var cause = Errno.noSuchFileOrDirectory
-        // execvp(3): a bare name is looked for in PATH.
-        for place in [folder.map { "\($0)/\(name)" }, name].compactMap(\.self) where cause == .noSuchFileOrDirectory {
-            execvp(place, arguments)
-            cause = Errno(rawValue: errno)
+        let beside = folder.map { "\($0)/\(name)" }
+        var failure = Errno.noSuchFileOrDirectory
+        if let beside {
+            // execv(3), unlike execvp(3), runs no file that is no program as a shell's script.
+            execv(beside, arguments)
+            failure = Errno(rawValue: errno)
+        }
+        if failure == .noSuchFileOrDirectory || failure == .permissionDenied {
+            // A bare name is looked for in PATH.
+            execvp(name, arguments)
         }
         throw CommandFailure(
             .unavailable,
-            cause == .noSuchFileOrDirectory
+            failure == .noSuchFileOrDirectory
                 ? "there is no \(name) beside this program or in PATH; build it with: \(build)"
-                : "cannot run \(name): \(cause)"
+                : "cannot run \(beside ?? name): \(failure); build it again with: \(build)"
         )
     }
 }

@@ -109,7 +109,7 @@ extension Engine {
         // If other machines are first again and again, that is not an ordinary race.
         let mostReruns = 4
         var (removesDue, keeps, reruns, dueCommits) = (true, keeps, 0, purpose == .applying ? 0 : DueCommits.few)
-        var mayTurn = purpose != .applying
+        var mayUseFreed = purpose != .applying
         while true {
             do throws(SpaceError) {
                 return try commitOnce(purpose, removesDue: removesDue, keeps: keeps, body)
@@ -127,16 +127,11 @@ extension Engine {
                 }
             } catch  where error.isOfStepTooLarge && removesDue && scope.hasRemovedDue {
                 (removesDue, keeps) = (false, [])
-            } catch  where error.isOfRoom && mayTurn && diskReserve.hasFreedMuch {
-                mayTurn = false
-                try makeFreedPagesUsable()
+            } catch  where error.isOfRoom && mayUseFreed && FreedPages(self).areMany {
+                mayUseFreed = false
+                try FreedPages(self).makeUsable()
             }
         }
-    }
-
-    /// Commits without a change, after a transaction that has freed many pages.
-    private func makeFreedPagesUsable() throws(SpaceError) {
-        try commitOnce(.removing, removesDue: false) { $0.noteUpkeep() }
     }
 
     /// Whether the tables have a tuple that was taken or claimed by a mark that no commit has applied; under the gate.
@@ -150,7 +145,7 @@ extension Engine {
         if diskReserve.isNearLimit {
             if hasMarks { try Marking(self).applyAhead() }
             if DueCommits(self).isAnyDue { DueCommits(self).run(4 * DueCommits.few) }
-            if diskReserve.hasFreedMuch { try makeFreedPagesUsable() }
+            if FreedPages(self).areMany { try FreedPages(self).makeUsable() }
         }
         var hasRun = false
         func commit() throws(SpaceError) {

@@ -70,8 +70,6 @@ package final class DiskReserve {
     private var countedFor = -1
     /// The first transaction in which reserving ahead of need may be tried again.
     private var growsAheadFrom = 0
-    /// More pages than a transaction of a few rows frees.
-    private static let muchFreed = 128
     /// How many transactions pass after a failure to reserve ahead.
     private static let aheadPause = 1024
 
@@ -339,14 +337,6 @@ package final class DiskReserve {
         let oldest = oldestReader() ?? environment.lastTransaction
         countedBeside = oldest
         return try countPages(freedBefore: oldest, lastPage: lastPage)
-    }
-
-    /// Whether the last transaction has freed so many pages that a commit is worth its cost: only the second transaction
-    /// after it can use them.
-    var hasFreedMuch: Bool {
-        guard let reader = try? environment.beginRead() else { return false }
-        let freed = try? reader.access.freedPages(by: environment.lastTransaction)
-        return freed ?? 0 >= Self.muchFreed
     }
 
     private func countPages(freedBefore transaction: Int, lastPage: Int) throws(LMDBError) -> FreePages {

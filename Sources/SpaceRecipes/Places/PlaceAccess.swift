@@ -143,7 +143,7 @@ package struct PlaceAccess {
 
     /// The error for a place that is gone, which a process that leaves the namespace has ended itself.
     private func lost(_ place: Place) -> SpaceError {
-        do throws(SpaceError) { try core.checkUsable() } catch { return error }
+        do throws(SpaceError) { try core.engine.checkStays() } catch { return error }
         return .lost(place)
     }
 

@@ -23,8 +23,9 @@ import Synchronization
 ///     the responder leaves the stack       the caller of `end`     WAITING → none: the request is passed on
 ///
 /// Until a request is begun, it may go to a responder that registers in between, and come back when that one leaves. So
-/// a look that does not find it here does not show that it was taken back; if it was, it can't be begun. Whoever could
-/// not begin a request looks again, because a look in the meantime took the request for known.
+/// if a look does not find the request here, that does not show that the caller took it back; if the caller did, the
+/// request can't be begun. A task that could not begin its request looks again, because a look in the meantime took the
+/// request for known.
 ///
 /// A responder that leaves is removed once none of its requests runs. A responder whose row has gone because this machine
 /// has become another member of several is enrolled again, under a new position.

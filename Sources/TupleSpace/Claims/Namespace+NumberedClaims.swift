@@ -9,8 +9,8 @@ extension Namespace {
     ///
     /// Returns `false` if there is no such claim.
     package func extend(claimNumbered number: UInt64, by duration: Duration) throws(SpaceError) -> Bool {
-        try attempt(Extend.name) { (core) throws(SpaceError) in
-            guard let (claim, holder) = try core.claiming.claim(numbered: number) else { return false }
+        guard let (claim, holder) = try claims(numbered: [number]).found[number] else { return false }
+        return try attempt(Extend.name) { (core) throws(SpaceError) in
             let session: UInt64? = if case .session(let session) = holder { session } else { nil }
             try core.claiming.extend(claim, by: duration, of: session)
             return true
@@ -32,10 +32,20 @@ extension Namespace {
     }
 
     /// The claims with some numbers, held by this process or for another one, which one search finds.
+    ///
+    /// A claim that is not there may have been made on another machine a moment ago, so its replica is brought up to date.
+    ///
+    /// - Throws: What ``synchronize(timeout:)`` throws, and a search.
     package func claims(numbered numbers: [UInt64]) throws(SpaceError) -> NumberedClaims {
-        try attempt("look for a claim") { (core) throws(SpaceError) in
-            NumberedClaims(namespace: self, found: try core.claiming.claims(numbered: Set(numbers)))
+        func search() throws(SpaceError) -> NumberedClaims {
+            try attempt("look for a claim") { (core) throws(SpaceError) in
+                NumberedClaims(namespace: self, found: try core.claiming.claims(numbered: Set(numbers)))
+            }
         }
+        let found = try search()
+        guard isReplicated, found.found.count < Set(numbers).count else { return found }
+        try synchronize()
+        return try search()
     }
 
     /// The error of an operation on a claim that no longer exists.

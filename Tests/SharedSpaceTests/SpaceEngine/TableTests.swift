@@ -46,7 +46,7 @@ import Testing
         #expect(MainKey(keyBytes: Array("tuples".utf8)) == nil)
     }
 
-    /// Sessions and processes of any member have words of their own, and none is that of nobody.
+    /// Each session and each process, of whatever member, has another word, and none has the word for no holder.
     @Test func holdersOfAllMembersHaveWords() {
         let latest = SessionNumber.number(member: SessionNumber.lastMember, count: SessionNumber.countLimit - 1)
         var words: Set<UInt64> = [ClaimHolder.nobody.raw]

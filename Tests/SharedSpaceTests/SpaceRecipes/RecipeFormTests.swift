@@ -52,6 +52,24 @@ struct RecipeFormTests {
         #expect(try latch.remaining() == 2)
     }
 
+    /// A wait whose own process leaves the namespace is not told that its place was taken away.
+    @Test func aWaitEndsAsClosedWhenItsProcessLeaves() async throws {
+        for number in rounds(200) {
+            let options = NamespaceOptions(isPersistent: true)
+            let namespace = try root.space.namespace("left \(number)", options: options)
+            let barrier = namespace.barrier("b", parties: 2)
+            let waiting = Task { try await onThread { try barrier.wait(timeout: watchdog) } }
+            #expect(
+                try await eventually {
+                    try namespace.core.read { (snapshot) throws(SpaceError) in try snapshot.counters().holds > 0 }
+                }
+            )
+            try namespace.leave()
+            let error = await #expect(throws: SpaceError.self) { try await waiting.value }
+            #expect(error?.code == .closed)
+        }
+    }
+
     @Test func aBarrierOpensForAllAtOnceAndAgain() async throws {
         let barrier = namespace.barrier("step", parties: 3)
         for _ in 0..<3 {

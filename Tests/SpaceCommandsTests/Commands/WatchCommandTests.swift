@@ -178,6 +178,26 @@ struct WatchCommandTests {
         }
     }
 
+    @Test("A subscription's watch goes on while the gate is busy, and acknowledges later")
+    func busy() throws {
+        try withRoot { (runner) throws in
+            try runner.space("write", "jobs", "[0]")
+            let watch = try watch(runner, "jobs", "--subscription", "s", "--timeout", "50ms")
+            try watch.stop()
+            try runner.space("write", "jobs", "[1]")
+            var (line, error): (String?, String?)
+            try Space(root: runner.root).existingNamespace("jobs", owning: false).transaction { _ in
+                watch.signal(SIGCONT)
+                (line, error) = (try? watch.readLine(), try? watch.readErrorLine())
+            }
+            #expect(try events([line ?? ""]) == ["write tuple=[1]"])
+            #expect(error?.hasSuffix("; trying again") == true, "\(error ?? "")")
+            #expect(try eventually { try runner.space("show", "jobs", "--json").output.contains(#""position":2"#) })
+            watch.signal(SIGTERM)
+            #expect(try watch.wait() == .signalled(SIGTERM))
+        }
+    }
+
     @Test("A subscription whose reader is gone loses nothing")
     func brokenPipe() throws {
         try withRoot { (runner) throws in
